@@ -1,0 +1,82 @@
+/**
+ * Blocks: how lines travel from a source to the batchers. A block is a run of whole lines of one stream, as bytes in a
+ * region of the kernel's memory. Nothing here makes an object or a string for a line.
+ */
+
+/** A value that JSON can write. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/**
+ * A part of the kernel's memory, reserved once at start. `at` is its address there, `bytes` a view of it.
+ * The memory never grows, so views never detach.
+ */
+export interface Region {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * What a source says its events look like. One object per file or listener, made once and kept: compiled templates are
+ * cached by its identity.
+ *
+ * - `auto`: a line that is a JSON object passes through, any other becomes `{"message": line}`.
+ * - `json`: the same, but a line that is no JSON object also gets a `parse_error`.
+ * - `text`: every line becomes `{"message": line}`.
+ */
+export interface EventShape {
+  readonly format: 'auto' | 'json' | 'text';
+  /** Added to wrapped lines only: `host`, `file`. */
+  readonly wrapFields: Readonly<Record<string, JsonValue>>;
+  /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */
+  readonly fields: Readonly<Record<string, JsonValue>>;
+}
+
+/** The last bytes before a stream's position, to recognise on restart that the file is still the same. `length` is 0…64. */
+export interface Tail {
+  readonly length: number;
+  readonly crc: number;
+}
+
+/**
+ * Whole lines of one stream. The window's bytes `[start, end)` end in a newline each and are valid only until `accept`
+ * resolves. `offset` is the position in the stream of the byte at `start`.
+ */
+export interface Block {
+  /** The stream's id: 128 random bits as 32 hex digits, persisted before its first use (state/streams). */
+  readonly stream: string;
+  readonly shape: EventShape;
+  readonly window: Region;
+  readonly start: number;
+  readonly end: number;
+  readonly offset: number;
+  /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
+  readonly readAtMs: number;
+  /**
+   * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a
+   * newline was added), or a line cut at `max_event_bytes`. The event then covers `[offset, offset + length)` of the
+   * stream, whose bytes have this CRC-32, and always ends its span.
+   */
+  readonly single?: { readonly length: number; readonly crc: number; readonly tail: Tail; readonly truncated: boolean };
+}
+
+/** The way from one source to its sinks' open batches. */
+export interface Lane {
+  /**
+   * Takes every line of the block into open batches and resolves when all are in: the window may then be overwritten.
+   * Waits while memory is full; that await is the backpressure. Rejects with a `TailraceError` `E_STOPPED` when the agent
+   * gives up waiting (shutdown): nothing of what is left of the block was accepted.
+   */
+  accept(block: Block): Promise<void>;
+}
+
+/** A contiguous range of one stream inside one batch. `from` and `to` are stream offsets in bytes. */
+export interface Span {
+  readonly source: string;
+  readonly stream: string;
+  readonly from: number;
+  readonly to: number;
+  readonly events: number;
+  /** CRC-32 of the stream's bytes in the range. */
+  readonly crc: number;
+  readonly tail: Tail;
+}

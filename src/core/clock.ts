@@ -1,0 +1,25 @@
+/** The one seam for time, so that tests can step it. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. May jump. */
+  now(): number;
+  /** Monotonic milliseconds, for durations. Never jumps. */
+  monotonic(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};

@@ -1,0 +1,34 @@
+/**
+ * The errors that Tailrace declares. Anything else that is thrown is a bug.
+ * Text says what was attempted, quotes the value and says what to do; no final full stop.
+ */
+
+/** A failure a user can act on: a stable `code`, a message that says what and where, and `fix`, what to do about it. */
+export class TailraceError extends Error {
+  override readonly name: string = 'TailraceError';
+  readonly code: string;
+  readonly fix: string | undefined;
+
+  constructor(code: string, message: string, options: { fix?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fix = options.fix;
+  }
+}
+
+/** Wrong usage or configuration: exit code 2. */
+export class UsageError extends TailraceError {
+  override readonly name = 'UsageError';
+}
+
+/** The text of any thrown value, for a log line. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name;
+  return String(error);
+}
+
+/** The `code` of a system or undici error (`ENOENT`, `ECONNREFUSED`, `UND_ERR_…`), or an empty string. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,55 @@
+/** What a source is to the agent. */
+import type { Lane, Region, Span } from './block.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { StreamStore } from './stream.ts';
+
+/** Numbers that telemetry reads at a scrape. All are totals of this process unless said otherwise. */
+export interface SourceStats {
+  readBytes: number;
+  /** Unread bytes that are known to exist, now. */
+  lagBytes: number;
+  truncatedEvents: number;
+  lostBytes: number;
+  /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
+  files: Record<string, number>;
+  /** Events that took a path with an object or string per event. */
+  slowPathEvents: number;
+}
+
+export interface Source {
+  readonly id: string;
+  readonly kind: 'file' | 'stdin' | 'syslog';
+  readonly stats: SourceStats;
+  /** Binds sockets, recognises files. Throws `TailraceError` when the source cannot work at all. */
+  open(): Promise<void>;
+  /**
+   * Reads until the source has ended (stdin at its end; a file source under `--once` when all files are at their end)
+   * or `stop` was called. Expected trouble is handled and logged inside; a rejection is a bug.
+   */
+  run(): Promise<void>;
+  /** Stops reading, closes what is open. Resolves once no `accept` is under way. Idempotent. */
+  stop(): Promise<void>;
+  /**
+   * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
+   * batch is rebuilt after a restart. False when the bytes are not there any more.
+   */
+  reread?(span: Span, lane: Lane): Promise<boolean>;
+}
+
+/** What a source is given. */
+export interface SourceContext {
+  readonly lane: Lane;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hostname: string;
+  /** Reserves kernel memory for a window; called once, when the source is made. */
+  reserve(bytes: number): Region;
+  /** `run --once`: read what exists now to its end, then return. */
+  readonly once: boolean;
+}
+
+export function newStats(): SourceStats {
+  return { readBytes: 0, lagBytes: 0, truncatedEvents: 0, lostBytes: 0, files: {}, slowPathEvents: 0 };
+}

@@ -1,0 +1,39 @@
+/**
+ * Streams: what positions count in. One per file generation, connection or process run, with a random id that is
+ * persisted before its first use, so that a recreated file or a second run never repeats an idempotency key.
+ */
+import type { Tail } from './block.ts';
+
+export interface FileIdentity {
+  /** Device and inode as decimal text (they may exceed 2^53). */
+  readonly device: string;
+  readonly inode: string;
+  /** Length and SHA-256 (hex) of the head that was hashed: up to 1 KiB, grows with the file. */
+  readonly headLength: number;
+  readonly headHash: string;
+}
+
+export interface StreamRecord {
+  readonly id: string;
+  readonly source: string;
+  /** The path under which the file was first matched; empty for connections and runs. */
+  readonly path: string;
+  readonly identity: FileIdentity | undefined;
+  /** Where reading goes on: the end of the last span committed to the database, 0 for a new stream. */
+  readonly resumeAt: number;
+  /** The bytes just before `resumeAt`. */
+  readonly tail: Tail;
+}
+
+/** The part of the state that sources use. */
+export interface StreamStore {
+  /** Persists a new stream, and only then returns it. */
+  mint(source: string, path: string, identity?: FileIdentity, startAt?: number): StreamRecord;
+  list(source: string): StreamRecord[];
+  /** Notes a grown head or a new inode. The path first matched stays. */
+  identify(stream: string, identity: FileIdentity): void;
+  /** Forgets a stream that is settled and whose file is gone. */
+  forget(stream: string): void;
+  /** True when every span of the stream is settled. */
+  isSettled(stream: string): boolean;
+}
