@@ -1,0 +1,61 @@
+/**
+ * `npm run build`: the program as plain JavaScript in dist/, which is what is published, packaged and benchmarked (Node
+ * strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy in the sources
+ * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's module beside them.
+ */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+/** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
+const assets = ['src/kernel/kernel.wasm'];
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+
+rmSync(dist, { recursive: true, force: true });
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/main.ts'],
+  outdir: dist,
+  bundle: true,
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  // Names stay, because errors, logs and profiles show them; the rest only saves bytes to parse at start.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  external: ['chdb', '@clickhouse/client'],
+  define: { TAILRACE_VERSION: JSON.stringify(version) },
+  // CommonJS packages in the bundle call `require`, which a module does not have.
+  banner: { js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);` },
+  metafile: true,
+  logLevel: 'warning',
+});
+for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
+printSizes(result.metafile);
+checkItStarts();
+
+function printSizes({ outputs }: Metafile): void {
+  const sizes = Object.entries(outputs).map(([file, output]) => [basename(file), output.bytes] as const);
+  for (const asset of assets) sizes.push([basename(asset), statSync(join(dist, basename(asset))).size]);
+  sizes.sort((a, b) => b[1] - a[1]);
+  for (const [name, bytes] of sizes) console.log(`${kibibytes(bytes)}  dist/${name}`);
+  console.log(`${kibibytes(sizes.reduce((sum, [, bytes]) => sum + bytes, 0))}  in ${sizes.length} files`);
+}
+
+function kibibytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1).padStart(8)} KiB`;
+}
+
+/** A bundle that does not start is no build. */
+function checkItStarts(): void {
+  const started = spawnSync(process.execPath, [join(dist, 'main.js'), '--version'], { encoding: 'utf8' });
+  if (started.status === 0 && started.stdout.includes(version)) return;
+  console.error(`dist/main.js --version ended with ${started.status}:\n${started.stdout}${started.stderr}`);
+  process.exitCode = 1;
+}

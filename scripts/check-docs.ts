@@ -1,0 +1,100 @@
+/**
+ * Keeps the prose true: links and anchors resolve, paths named in it exist, every page is linked from somewhere; and no
+ * file of the repository names a path of one machine or leaves a note of unfinished work.
+ */
+import { existsSync, globSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { lineAt, listFiles, readText } from './files.ts';
+
+const TEXT = ['.md', '.ts', '.mjs', '.json', '.yaml', '.service', '.sh', '/run', '/tailrace', '/node'];
+const LINK = /\[[^\]\n]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g;
+const NAMED_PATH = /`((?:src|test|scripts|docs|bench|systemd|bin|packaging|\.ci)\/[\w./*-]*)`/g;
+const MACHINE_PATH = /(?<![\w.$}*-])\/(?:root|work)(?:\/|\b(?=["'`\s]))|(?<![\w.])\/home\/(?!\*)[a-z]/g;
+const UNFINISHED = /\b(?:TO[D]O|FIX[M]E|X[X]X)\b/g;
+
+/** All violations under `root`, as `file:line: what`. */
+export function checkDocs(root: string): string[] {
+  const pages = listFiles(root, ['.md']);
+  const texts = new Map(pages.map((page) => [page, readText(root, page)]));
+  const linked = new Set<string>();
+  const violations = pages.flatMap((page) => [
+    ...checkLinks(root, page, texts, linked),
+    ...checkNamedPaths(root, page, texts.get(page) ?? ''),
+  ]);
+  for (const page of pages) {
+    if (page.startsWith('docs/') && !linked.has(page)) violations.push(`${page}: no other page links to it; add it to docs/README.md`);
+  }
+  return [...violations, ...checkEveryFile(root)];
+}
+
+function checkLinks(root: string, page: string, texts: ReadonlyMap<string, string>, linked: Set<string>): string[] {
+  const violations: string[] = [];
+  const text = withoutCode(texts.get(page) ?? '');
+  for (const match of text.matchAll(LINK)) {
+    const target = match[1] ?? '';
+    if (/^[a-z]+:/.test(target)) continue;
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? page : normalize(join(dirname(page), path)).replace(/\/$/, '');
+    if (file !== page) linked.add(file);
+    const where = `${page}:${lineAt(text, match.index)}`;
+    if (!existsSync(join(root, file))) violations.push(`${where}: links to ${target}, which is not there`);
+    else if (anchor && file.endsWith('.md') && !anchorsOf(texts.get(file) ?? '').has(anchor)) {
+      violations.push(`${where}: links to ${target}, but ${file} has no such heading`);
+    }
+  }
+  return violations;
+}
+
+/** The history may name what is gone; every other page may not. */
+function checkNamedPaths(root: string, page: string, text: string): string[] {
+  if (page === 'CHANGELOG.md') return [];
+  return [...text.matchAll(NAMED_PATH)]
+    .filter((match) => !pathExists(root, match[1] ?? ''))
+    .map((match) => `${page}:${lineAt(text, match.index)}: names ${match[1]}, which is not there`);
+}
+
+function pathExists(root: string, path: string): boolean {
+  return path.includes('*') ? globSync(path, { cwd: root }).length > 0 : existsSync(join(root, path));
+}
+
+function checkEveryFile(root: string): string[] {
+  return listFiles(root, ['']).flatMap((file) => {
+    if (!TEXT.some((ending) => `/${file}`.endsWith(ending))) return [];
+    const text = readText(root, file);
+    const paths = [...text.matchAll(MACHINE_PATH)].map((match) => `${file}:${lineAt(text, match.index)}: names a path of one machine`);
+    if (!/\.(ts|mjs)$/.test(file)) return paths;
+    return [
+      ...paths,
+      ...[...text.matchAll(UNFINISHED)].map(
+        (match) => `${file}:${lineAt(text, match.index)}: ${match[0]}: finish it, or write it down as a known limit`,
+      ),
+    ];
+  });
+}
+
+/** The anchors that a Markdown page offers, made from its headings as the usual renderers do. */
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const match of withoutCode(text).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+    const plain = (match[1] ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+    const slug = plain
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    let unique = slug;
+    for (let count = 1; anchors.has(unique); count++) unique = `${slug}-${count}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+/** The text with fenced blocks blanked, line numbers kept. */
+function withoutCode(text: string): string {
+  return text.replace(/^(```|~~~).*?^\1/gms, (block) => block.replace(/[^\n]/g, ' '));
+}
+
+if (import.meta.main) {
+  const violations = checkDocs(process.argv[2] ?? join(import.meta.dirname, '..'));
+  for (const violation of violations) console.log(violation);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}

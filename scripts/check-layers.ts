@@ -1,0 +1,124 @@
+/**
+ * Holds the walls between the rooms of src: imports point one way, each third-party package enters through few named
+ * files, nothing re-exports, nothing is dead. Prints one line a violation and exits 1 if there is any.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { lineAt, listFiles, readText } from './files.ts';
+import { packageDoors, rooms } from './layers.ts';
+
+/** One import of one file. */
+interface Import {
+  readonly from: string;
+  readonly line: number;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+  readonly reexport: boolean;
+  readonly dynamic: boolean;
+}
+
+const STATIC = /^[ \t]*(import|export)\s+(type\s+)?(?:[\w$*{}\s,]*?\sfrom\s*)?(['"])([^'"\n]+)\3/gm;
+const DYNAMIC = /\b(?:import|require|getBuiltinModule)\(\s*(['"])([^'"\n]+)\1/g;
+const FILE_URL = /\bnew URL\(\s*(['"])(\.[^'"\n]+)\1,\s*import\.meta\.url/g;
+/** Loaded by an ESM import, these cost 14 MB of memory over `process.getBuiltinModule` (every export is instantiated). */
+const DEAR_BUILTINS = new Set(['node:http', 'node:https']);
+
+/** All violations under `root`, as `file:line: what, and what is wanted`. */
+export function checkLayers(root: string): string[] {
+  const files = listFiles(root, ['.ts']).filter((file) => !file.startsWith('src/kernel/assembly/'));
+  const sources = files.filter((file) => file.startsWith('src/'));
+  const imports = new Map(files.map((file) => [file, importsOf(file, readText(root, file))]));
+  const violations: string[] = [];
+  for (const file of sources) {
+    if (/(^|\/)index\.ts$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
+    for (const each of imports.get(file) ?? []) violations.push(...checkImport(root, each));
+  }
+  return [...violations, ...findDead(files, imports)];
+}
+
+function checkImport(root: string, { from, line, specifier, typeOnly, reexport, dynamic }: Import): string[] {
+  const say = (text: string) => [`${from}:${line}: ${text}`];
+  if (reexport) return say(`re-exports from '${specifier}'; import it where it is used`);
+  if (specifier.startsWith('node:')) {
+    if (!DEAR_BUILTINS.has(specifier) || typeOnly || dynamic) return [];
+    return say(`imports '${specifier}', which costs 14 MB of memory; use process.getBuiltinModule('${specifier}') and a type import`);
+  }
+  if (!specifier.startsWith('.')) return checkPackage(from, line, specifier);
+  const target = resolve(from, specifier);
+  if (!existsSync(join(root, target))) return say(`imports '${specifier}', which is not there`);
+  if (!target.startsWith('src/')) return say(`imports '${specifier}'; src imports nothing outside src`);
+  const [room, other] = [roomOf(from), roomOf(target)];
+  if (room === other) return [];
+  const allowed = rooms[room];
+  if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
+  if (!allowed.includes(other))
+    return say(`${room} imports ${other} ('${specifier}'); it may import only: ${allowed.join(', ') || 'nothing'}`);
+  return [];
+}
+
+function checkPackage(from: string, line: number, specifier: string): string[] {
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  const doors = packageDoors[name];
+  if (!doors) return [`${from}:${line}: '${name}' has no door; name the file it enters through in scripts/layers.ts`];
+  if (doors.some((door) => from === door || (door.endsWith('/') && from.startsWith(door)))) return [];
+  return [`${from}:${line}: '${name}' enters only through ${doors.join(', ')}`];
+}
+
+/** Files in src that neither the program nor a test, benchmark or script reaches. */
+function findDead(files: readonly string[], imports: ReadonlyMap<string, Import[]>): string[] {
+  const reached = new Set<string>();
+  const queue = files.filter((file) => !file.startsWith('src/') || file === 'src/main.ts');
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    for (const { specifier } of imports.get(file) ?? []) {
+      if (specifier.startsWith('.')) queue.push(resolve(file, specifier));
+    }
+  }
+  return files.filter((file) => !reached.has(file)).map((file) => `${file}: nothing imports it`);
+}
+
+function importsOf(from: string, text: string): Import[] {
+  const found: Import[] = [];
+  for (const match of text.matchAll(STATIC)) {
+    const [all, keyword, type, , specifier] = match;
+    const bindings = /\{([^}]*)\}/.exec(all)?.[1];
+    const onlyTypes =
+      bindings !== undefined && !/^\s*import\s+\w/.test(all) && bindings.split(',').every((each) => /^\s*(type\s.*)?$/s.test(each));
+    const typeOnly = type !== undefined || onlyTypes;
+    found.push({
+      from,
+      line: lineAt(text, match.index),
+      specifier: specifier ?? '',
+      typeOnly,
+      reexport: keyword === 'export',
+      dynamic: false,
+    });
+  }
+  for (const pattern of [DYNAMIC, FILE_URL]) {
+    for (const match of text.matchAll(pattern)) {
+      const specifier = match[2] ?? '';
+      if (pattern === FILE_URL && !specifier.endsWith('.ts')) continue;
+      found.push({ from, line: lineAt(text, match.index), specifier, typeOnly: false, reexport: false, dynamic: true });
+    }
+  }
+  return found;
+}
+
+function resolve(from: string, specifier: string): string {
+  return normalize(join(dirname(from), specifier));
+}
+
+/** The room of a file: its folder under src, or its own name where it lies in src itself (`main`). */
+function roomOf(file: string): string {
+  return (file.split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+if (import.meta.main) {
+  const violations = checkLayers(process.argv[2] ?? join(import.meta.dirname, '..'));
+  for (const violation of violations) console.log(violation);
+  process.exitCode = violations.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,40 @@
+/** The import rules of src as tables. A room is a folder under src; see ARCHITECTURE.md for what each is for. */
+
+const base = ['core', 'config', 'kernel', 'telemetry', 'state'];
+
+/** Which rooms a room may import, besides itself. */
+export const rooms: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  config: ['core'],
+  kernel: ['core'],
+  telemetry: ['core', 'config'],
+  state: ['core'],
+  parsers: base,
+  sources: [...base, 'parsers'],
+  batcher: base,
+  sinks: [...base, 'client'],
+  client: base,
+  agent: [...base, 'parsers', 'sources', 'batcher', 'sinks', 'client'],
+  // The service judges the agent, so it knows nothing of the agent's rooms.
+  service: ['core', 'config'],
+  cli: [...base, 'agent', 'client', 'service'],
+  main: ['core', 'cli'],
+};
+
+/** The files, or folders (with a slash), through which a third-party package enters src. */
+export const packageDoors: Readonly<Record<string, readonly string[]>> = {
+  '@clickhouse/client': ['src/service/engine/'],
+  chdb: ['src/service/engine/'],
+  chokidar: ['src/sources/file/'],
+  commander: ['src/main.ts', 'src/cli/'],
+  'csv-parse': ['src/service/', 'src/parsers/'],
+  fastify: ['src/service/'],
+  'p-queue': ['src/batcher/'],
+  picomatch: ['src/sources/file/'],
+  pino: ['src/telemetry/log.ts'],
+  'pino-pretty': ['src/telemetry/log.ts'],
+  'prom-client': ['src/telemetry/'],
+  undici: ['src/sinks/ingest/', 'src/client/'],
+  yaml: ['src/config/'],
+  zod: ['src/config/'],
+};

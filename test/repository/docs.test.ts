@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { checkDocs } from '../../scripts/check-docs.ts';
+import { makeTree } from '../support/temp-tree.ts';
+
+const sound = {
+  'README.md': '# Tail\n\n[map](docs/README.md#the-map), see `src/main.ts` and `src/*.ts`.\n\n```\n[not a link](gone.md)\n```\n',
+  'docs/README.md': '# Docs\n\n## The map\n\n[home](../README.md#tail) [web](https://example.com/x) [here](#docs)\n',
+  'src/main.ts': 'export {};\n',
+};
+
+function violationsWith(files: Record<string, string>): string[] {
+  return checkDocs(makeTree({ ...sound, ...files }));
+}
+
+test('docs of a sound tree have no violation', () => {
+  expect(violationsWith({})).toEqual([]);
+});
+
+// The forbidden words are put together here, so that this file does not hold them itself.
+test.each([
+  [
+    'a link to nothing',
+    { 'README.md': 'One\n[map](docs/README.md) [gone](docs/gone.md)\n' },
+    'README.md:2: links to docs/gone.md, which is not there',
+  ],
+  ['an anchor to nothing', { 'README.md': '[map](docs/README.md#a-lost-map)\n' }, 'docs/README.md has no such heading'],
+  ['an anchor to nothing on the page itself', { 'README.md': '[map](docs/README.md) [here](#nowhere)\n' }, 'README.md has no such heading'],
+  ['a path that is not there', { 'README.md': '[map](docs/README.md) `src/gone.ts`\n' }, 'README.md:1: names src/gone.ts'],
+  ['a pattern that matches nothing', { 'README.md': '[map](docs/README.md) `test/*.ts`\n' }, 'names test/*.ts'],
+  ['a page that nobody links to', { 'docs/orphan.md': '# Orphan\n' }, 'docs/orphan.md: no other page links to it'],
+  [
+    'a path of one machine',
+    { 'src/main.ts': `export const home = '${['', 'root', 'x'].join('/')}';\n` },
+    'src/main.ts:1: names a path of one machine',
+  ],
+  [
+    'a home folder',
+    { 'src/main.ts': `\nexport const home = '${['', 'home', 'ann'].join('/')}';\n` },
+    'src/main.ts:2: names a path of one machine',
+  ],
+  ['unfinished work', { 'src/main.ts': ['// TO', 'DO: more\n'].join('') }, 'src/main.ts:1: '],
+])('docs check names %s', (_name, files: Record<string, string>, wanted) => {
+  expect(violationsWith(files).join('\n')).toContain(wanted);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { checkLayers } from '../../scripts/check-layers.ts';
+import { makeTree } from '../support/temp-tree.ts';
+
+/** A tree in which everything is in order; each test plants one violation in it. */
+const sound = {
+  'src/main.ts': "import { run } from './cli/run.ts';\nrun();\n",
+  'src/cli/run.ts': "import { start } from '../agent/agent.ts';\nexport const run = start;\n",
+  'src/agent/agent.ts': "import { limit } from '../core/limits.ts';\nexport const start = () => limit;\n",
+  'src/core/limits.ts': 'export const limit = 1;\n',
+};
+
+function violationsWith(files: Record<string, string>): string[] {
+  return checkLayers(makeTree({ ...sound, ...files }));
+}
+
+test('layering of a sound tree has no violation', () => {
+  expect(violationsWith({})).toEqual([]);
+});
+
+test.each([
+  [
+    'an import against the direction',
+    { 'src/core/limits.ts': "import { start } from '../agent/agent.ts';\nexport const limit = start;\n" },
+    'src/core/limits.ts:1: core imports agent',
+  ],
+  [
+    'a type import against the direction',
+    { 'src/core/limits.ts': "import type { A } from '../agent/agent.ts';\nexport const limit: A = 1;\n" },
+    'core imports agent',
+  ],
+  [
+    'a lazy import against the direction',
+    { 'src/core/limits.ts': "export const limit = () => import('../agent/agent.ts');\n" },
+    'core imports agent',
+  ],
+  [
+    'an import over several lines',
+    { 'src/core/limits.ts': "import {\n  a,\n  b,\n} from '../agent/agent.ts';\nexport const limit = a + b;\n" },
+    'core imports agent',
+  ],
+  [
+    'the service knowing the agent',
+    { 'src/cli/run.ts': "import '../service/a.ts';\n", 'src/service/a.ts': "import '../agent/agent.ts';\n" },
+    'service imports agent',
+  ],
+  [
+    'a room without rules',
+    { 'src/main.ts': "import './cli/run.ts';\nimport '../src/attic/a.ts';\n", 'src/attic/a.ts': "import '../core/limits.ts';\n" },
+    "'attic' is no known room",
+  ],
+  [
+    'a package outside its door',
+    { 'src/core/limits.ts': "import { Pool } from 'undici';\nexport const limit = Pool;\n" },
+    "'undici' enters only through",
+  ],
+  [
+    'a package without a door',
+    { 'src/core/limits.ts': "import pad from 'left-pad';\nexport const limit = pad;\n" },
+    "'left-pad' has no door",
+  ],
+  [
+    'a re-export',
+    { 'src/core/limits.ts': "export * from './more.ts';\nexport const limit = 1;\n", 'src/core/more.ts': 'export const more = 1;\n' },
+    "re-exports from './more.ts'",
+  ],
+  ['a missing file', { 'src/core/limits.ts': "import './gone.ts';\nexport const limit = 1;\n" }, 'which is not there'],
+  [
+    'the dear way to node:http',
+    { 'src/core/limits.ts': "import { createServer } from 'node:http';\nexport const limit = createServer;\n" },
+    'costs 14 MB',
+  ],
+  ['a dead file', { 'src/core/unused.ts': 'export const unused = 1;\n' }, 'src/core/unused.ts: nothing imports it'],
+  [
+    'two dead files that import each other',
+    { 'src/core/a.ts': "import './b.ts';\n", 'src/core/b.ts': "import './a.ts';\n" },
+    'src/core/a.ts: nothing imports it',
+  ],
+])('layering names %s', (_name, files: Record<string, string>, wanted) => {
+  expect(violationsWith(files).join('\n')).toContain(wanted);
+});
+
+test('layering lets a type import of node:http and a file that only a test reaches pass', () => {
+  const files = {
+    'src/core/limits.ts': "import type { Server } from 'node:http';\nexport const limit = (server: Server) => server;\n",
+    'src/core/oracle.ts': 'export const oracle = 1;\n',
+    'test/oracle.test.ts': "import { oracle } from '../src/core/oracle.ts';\noracle;\n",
+  };
+  expect(violationsWith(files)).toEqual([]);
+});
