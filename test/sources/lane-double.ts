@@ -1,0 +1,112 @@
+/**
+ * A lane that records what a source hands over, and can be told to hold it, to fail, or to wait for more. It checks for
+ * the source that the window stays untouched until `accept` resolves, and that offsets of a stream are contiguous.
+ */
+import type { Block, EventShape, Lane, Region } from '../../src/core/block.ts';
+import { TailraceError } from '../../src/core/errors.ts';
+
+export interface AcceptedBlock {
+  readonly stream: string;
+  readonly shape: EventShape;
+  readonly offset: number;
+  /** Bytes of the stream that the block stands for. */
+  readonly length: number;
+  readonly readAtMs: number;
+  readonly single: Block['single'];
+  /** Without their newlines; a CR stays. */
+  readonly lines: readonly Buffer[];
+}
+
+/** The lines of `bytes`, which must end in a newline, without their newlines. */
+export function splitLines(bytes: Buffer): Buffer[] {
+  if (bytes.length === 0 || bytes.at(-1) !== 10) throw new Error('a block must hold whole lines');
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const newline = bytes.indexOf(10, at);
+    lines.push(bytes.subarray(at, newline));
+    at = newline + 1;
+  }
+  return lines;
+}
+
+/** A region of ordinary memory, for tests without a kernel. */
+export function plainRegion(bytes: number): Region {
+  return { at: 0, bytes: Buffer.alloc(bytes) };
+}
+
+export class LaneDouble implements Lane {
+  readonly blocks: AcceptedBlock[] = [];
+  /** Accepts that wait now. */
+  waiting = 0;
+  #held = false;
+  #rejects = false;
+  #wakers: (() => void)[] = [];
+  #watchers: (() => void)[] = [];
+  readonly #ends = new Map<string, number>();
+
+  /** From now on `accept` waits until `release`. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+    for (const wake of this.#wakers.splice(0)) wake();
+  }
+
+  /** From now on `accept`, the waiting ones included, rejects with `E_STOPPED`, as at shutdown. */
+  giveUp(): void {
+    this.#rejects = true;
+    this.release();
+  }
+
+  async accept(block: Block): Promise<void> {
+    const bytes = Buffer.from(block.window.bytes.subarray(block.start, block.end));
+    this.waiting += 1;
+    this.#changed();
+    while (this.#held) await new Promise<void>((resolve) => this.#wakers.push(resolve));
+    // A turn later, as a real lane may take: a source that goes on writing meanwhile shows here.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.waiting -= 1;
+    if (this.#rejects) throw new TailraceError('E_STOPPED', 'the lane gave up waiting');
+    if (!bytes.equals(block.window.bytes.subarray(block.start, block.end)))
+      throw new Error('the window was overwritten before accept resolved');
+    const length = block.single?.length ?? block.end - block.start;
+    const end = this.#ends.get(block.stream) ?? block.offset;
+    if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
+    this.#ends.set(block.stream, block.offset + length);
+    const { stream, shape, offset, readAtMs, single } = block;
+    this.blocks.push({ stream, shape, offset, length, readAtMs, single, lines: splitLines(bytes) });
+    this.#changed();
+  }
+
+  /** Every line so far, in the order of arrival. */
+  get lines(): Buffer[] {
+    return this.blocks.flatMap((block) => block.lines);
+  }
+
+  /** The same as text. */
+  get texts(): string[] {
+    return this.lines.map((line) => line.toString());
+  }
+
+  /** Resolves once `condition` holds; it is tried at every change. Rejects after `deadlineMs`. */
+  async until(condition: (lane: LaneDouble) => boolean, deadlineMs = 10_000): Promise<void> {
+    const deadline = performance.now() + deadlineMs;
+    while (!condition(this)) {
+      const left = deadline - performance.now();
+      if (left <= 0) throw new Error(`the lane did not get there in ${deadlineMs} ms; it has ${this.lines.length} lines`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#watchers.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  #changed(): void {
+    for (const watch of this.#watchers.splice(0)) watch();
+  }
+}
