@@ -20,3 +20,97 @@ export const TAIL_BYTES = 64;
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 /** Bytes of an answer that are read. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+// Configuration
+/** Bytes of a configuration file. */
+export const MAX_CONFIG_BYTES = 1024 * 1024;
+/** Levels of nesting in a configuration file, `fields` included. */
+export const MAX_CONFIG_DEPTH = 32;
+/** Problems of a configuration that are told; the rest are counted. */
+export const MAX_CONFIG_PROBLEMS = 1000;
+/** Sources, and sinks, of one agent. */
+export const MAX_COMPONENTS = 200;
+/** Bytes of a file that holds a token. */
+export const MAX_SECRET_BYTES = 64 * 1024;
+/** Bytes of one event as the service takes it, at most; also the largest batch. */
+export const MAX_BATCH_BYTES = 10 * 1024 * 1024;
+/** Events of one request as the service takes it. */
+export const MAX_BATCH_EVENTS = 10_000;
+/** Requests of one sink under way at a time. */
+export const MAX_CONCURRENCY = 64;
+
+// File source
+/** Bytes read from one file before the next one gets its turn. */
+export const TURN_BYTES = 4 * 1024 * 1024;
+/** Directories that one scan visits for one glob. */
+export const MAX_DIRECTORIES = 20_000;
+/** Files looked at in one go; then sockets and timers get their turn. */
+export const SCAN_SLICE_FILES = 500;
+/** A file that is read to its end stays open this long after its last change; what then is still unfinished in a rotated or deleted file is sent. */
+export const KEEP_OPEN_MS = 10_000;
+/** A file that cannot be found by path or inode is looked for this long. */
+export const FORGET_AFTER_MS = 60_000;
+/** Longest wait between two tries to open a file that refused. */
+export const MAX_OPEN_RETRY_MS = 30_000;
+/** Over this many files, changes are no longer watched for, only scanned for. */
+export const MAX_WATCHED_FILES = 1_000;
+/** Folders watched by one source. */
+export const MAX_WATCHED_FOLDERS = 100;
+/** Different things (paths, as a rule) that one file source remembers to have said in the log. */
+export const MAX_NOTICES = 1_000;
+
+// The local service.
+/** Bytes of an ingest body after decompression; over it 413. */
+export const SERVICE_BODY_BYTES = 10 * 1024 * 1024;
+/** Events of one ingest request; over it 413 and nothing is stored. */
+export const SERVICE_REQUEST_EVENTS = 10_000;
+/** UTF-8 bytes of one string value; over it the event fails. */
+export const SERVICE_STRING_BYTES = 1024 * 1024;
+/** UTF-8 bytes of a field's flattened name; over it the event fails. */
+export const SERVICE_FIELD_NAME_BYTES = 200;
+/** Fields a dataset may have; an event that would add one more fails. */
+export const SERVICE_DATASET_FIELDS = 1024;
+/** Nesting of one event's value; over it the event fails. */
+export const SERVICE_EVENT_DEPTH = 100;
+/** Datasets of one service (each is a table of the engine). */
+export const SERVICE_DATASETS = 10_000;
+/** Characters of an Idempotency-Key. */
+export const SERVICE_KEY_LENGTH = 256;
+/** Idempotency keys kept per dataset, at least; pruned when there are half as many more. */
+export const SERVICE_KEPT_KEYS = 10_000;
+/** Ingest requests worked on at a time; over it 429. */
+export const SERVICE_INGESTS_IN_FLIGHT = 64;
+/** Events of a page when the query sets no limit, and the most it may ask for. */
+export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
+export const SERVICE_QUERY_MAX_EVENTS = 50_000;
+/** What one query may use. */
+export const SERVICE_QUERY_SECONDS = 10;
+export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */
+export const SERVICE_QUERY_PARTS = 256;
+/** Time buckets of one series. */
+export const SERVICE_QUERY_BUCKETS = 10_000;
+
+// Stdin and syslog.
+/** Bytes read from a pipe at a time: what Linux keeps in one. */
+export const PIPE_READ_BYTES = 64 * 1024;
+/** TCP connections of one syslog source; more are closed at once. */
+export const MAX_SYSLOG_CONNECTIONS = 1024;
+/** Bytes of unfinished messages that all connections of one syslog source may hold together. */
+export const MAX_SYSLOG_UNFINISHED_BYTES = 32 * 1024 * 1024;
+/** Digits of an octet count; a longer number is text. */
+export const MAX_OCTET_COUNT_DIGITS = 10;
+/** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
+export const SYSLOG_PENDING_BYTES = 1024 * 1024;
+/** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
+export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** How long a stopping listener goes on taking what was already received. */
+export const SYSLOG_STOP_MS = 5_000;
+/** A repeated log line of a listener is written this often at most. */
+export const SYSLOG_NOTICE_MS = 10_000;
+/** Streams of closed connections that are remembered until they are settled. */
+export const MAX_CLOSED_STREAMS = 10_000;
+
+// The kernel's.
+/** Bytes of the fields that are added to each event, encoded, with their tables. */
+export const MAX_TEMPLATE_BYTES = 64 * 1024;

@@ -13,7 +13,17 @@ import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
 /** What LineWindow knows of a block; the source adds stream, shape and time. */
 export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single'>;
 
+/** An oversize line that is left in its middle: its first `kept` bytes are the event, `length` and `crc` are of all that was seen of it. */
+export interface SuspendedLine {
+  readonly kept: number;
+  readonly length: number;
+  readonly crc: number;
+  /** The last bytes that were seen. */
+  readonly recent: Buffer;
+}
+
 const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
 
 /** Bytes of window that lines up to `maxEventBytes` need. */
 export function windowBytes(maxEventBytes: number): number {
@@ -72,6 +82,27 @@ export class LineWindow {
     this.#offset = offset;
     this.#tailLength = 0;
     this.#remember(before);
+  }
+
+  /** A copy of the last bytes (up to TAIL_BYTES) that were handed out or skipped. */
+  recent(): Buffer {
+    return Buffer.from(this.#tail.subarray(0, this.#tailLength));
+  }
+
+  /** What `resume` needs to go on in the oversize line under way without its bytes being read again; undefined outside of one. */
+  suspend(): SuspendedLine | undefined {
+    if (this.#skip === undefined) return undefined;
+    return { kept: this.#skip.keptEnd - this.#head, length: this.#skip.length, crc: this.#skip.crc, recent: this.recent() };
+  }
+
+  /**
+   * Goes back into an oversize line that begins at `offset`; the next byte to commit is the one at `offset + length`. The
+   * block that ends it has room for the `kept` bytes from its `start` on, which the caller must put there.
+   */
+  resume(offset: number, line: SuspendedLine): void {
+    this.reset(offset, line.recent);
+    this.#skip = { keptEnd: line.kept, length: line.length, crc: line.crc };
+    this.#fill = line.kept + 1;
   }
 
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. Ends the life of the blocks handed out. */
@@ -158,7 +189,8 @@ export class LineWindow {
 
   /** Hands out the oversize line; `next` is where the following line begins. */
   #truncated(skip: { keptEnd: number; length: number; crc: number }, next = skip.keptEnd + 1): WindowBlock {
-    const single = { length: skip.length, crc: skip.crc, tail: this.#tailNow(), truncated: true };
+    const originalBytes = skip.length - this.#lineEndingLength();
+    const single = { length: skip.length, crc: skip.crc, tail: this.#tailNow(), originalBytes, truncated: true };
     // This byte belongs to the line that is cut, and is counted already.
     this.#bytes[skip.keptEnd] = NEWLINE;
     const block = { window: this.#window, start: this.#head, end: skip.keptEnd + 1, offset: this.#offset, single };
@@ -172,6 +204,12 @@ export class LineWindow {
     const kept = Math.max(0, Math.min(this.#tailLength, TAIL_BYTES - part.length));
     this.#tail.copyWithin(0, this.#tailLength - kept, this.#tailLength);
     this.#tailLength = kept + part.copy(this.#tail, kept, Math.max(0, part.length - TAIL_BYTES));
+  }
+
+  /** Bytes of the line ending that was read last: LF, CRLF or none. */
+  #lineEndingLength(): number {
+    if (this.#tail[this.#tailLength - 1] !== NEWLINE) return 0;
+    return this.#tail[this.#tailLength - 2] === CARRIAGE_RETURN ? 2 : 1;
   }
 
   #tailNow(): Tail {
