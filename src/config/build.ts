@@ -1,0 +1,116 @@
+/** From finished field values to the model: paths made absolute, defaults that depend on the machine filled in. */
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { JsonValue } from '../core/block.ts';
+import type { SinkDraft, SourceDraft } from './components.ts';
+import type { Environment } from './expand.ts';
+import { finish } from './field.ts';
+import type { Values } from './field.ts';
+import type { Config, IngestSinkConfig, Secret, SourceConfig } from './model.ts';
+import type { agentTable } from './schema.ts';
+import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
+
+interface Context {
+  readonly env: Environment;
+  /** The configuration file's folder. */
+  readonly folder: string;
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly sourceIds: readonly string[];
+}
+
+/** Only for a configuration without problems; `file` is absolute. */
+export function buildConfig(file: string, env: Environment, agent: Values<typeof agentTable>): Config {
+  const folder = dirname(file);
+  const sources = agent.sources.components;
+  const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
+  return {
+    file,
+    dataDir: dataDir(agent.data_dir, context),
+    shutdownTimeoutMs: agent.shutdown_timeout,
+    sources: sources.map((source) => buildSource(source, context)),
+    sinks: agent.sinks.components.map((sink) => buildSink(sink, context)),
+    telemetry: { listen: agent.telemetry.listen ?? undefined, logLevel: agent.telemetry.log_level },
+  };
+}
+
+function dataDir(written: string | undefined, { env, folder }: Context): string {
+  if (written !== undefined) return resolve(folder, written);
+  // systemd gives a list when a unit has several state directories.
+  const state = env['STATE_DIRECTORY']?.split(':')[0] ?? '';
+  return state === '' ? resolve('tailrace-data') : resolve(state);
+}
+
+function buildSource(source: SourceDraft, context: Context): SourceConfig {
+  if (source.type === 'file') return buildFile(source.id, finish<typeof fileTable>(source.draft), context);
+  if (source.type === 'stdin') {
+    const values = finish<typeof stdinTable>(source.draft);
+    return { ...common(source.id, values, context), type: 'stdin', format: values.format };
+  }
+  const values = finish<typeof syslogTable>(source.draft);
+  const timezone = values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return { ...common(source.id, values, context), type: 'syslog', listen: values.listen, timezone };
+}
+
+function buildFile(id: string, values: Values<typeof fileTable>, context: Context): SourceConfig {
+  return {
+    ...common(id, values, context),
+    type: 'file',
+    include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
+    // Without a slash a pattern is about the name alone.
+    exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
+    startAt: values.start_at,
+    format: values.format,
+    scanIntervalMs: values.scan_interval,
+  };
+}
+
+interface CommonValues {
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly max_event_bytes: number;
+  readonly dataset: string | undefined;
+}
+
+function common(id: string, values: CommonValues, { fields }: Context) {
+  return { id, fields: { ...fields, ...values.fields }, maxEventBytes: values.max_event_bytes, dataset: values.dataset };
+}
+
+/** The folder is a name, not a pattern: what looks like a wildcard in it is escaped. */
+function absoluteGlob(glob: string, folder: string): string {
+  return isAbsolute(glob) ? glob : resolve(folder.replaceAll(/[\\*?[\]{}()!]/g, String.raw`\$&`), glob);
+}
+
+function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig {
+  const values = finish(draft);
+  const { batch, retry } = values;
+  return {
+    type: 'ingest',
+    id,
+    inputs: values.inputs ?? context.sourceIds,
+    url: values.edge_url ?? values.url,
+    token: secretOf(values.token, values.token_file, context),
+    orgId: values.org_id,
+    dataset: values.dataset,
+    createDataset: values.create_dataset,
+    path: values.path,
+    headerPrefix: values.header_prefix,
+    timestampField: values.timestamp_field,
+    timestampFormat: values.timestamp_format,
+    compression: values.compression,
+    batch: { maxBytes: batch.max_bytes, maxEvents: batch.max_events, maxAgeMs: batch.max_age },
+    concurrency: values.concurrency,
+    timeoutMs: values.timeout,
+    retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
+    buffer: { maxMemoryBytes: values.buffer.max_memory },
+  };
+}
+
+function secretOf(value: string | undefined, file: string | undefined, { env, folder }: Context): Secret | undefined {
+  if (value !== undefined) return { kind: 'value', value };
+  if (file === undefined) return undefined;
+  const credentials = env['CREDENTIALS_DIRECTORY'] ?? '';
+  if (credentials !== '' && !isAbsolute(file)) {
+    const path = resolve(credentials, file);
+    if (existsSync(path)) return { kind: 'file', path };
+  }
+  return { kind: 'file', path: resolve(folder, file) };
+}

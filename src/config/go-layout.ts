@@ -1,0 +1,31 @@
+/** The sanity check of `timestamp_format`: a Go reference layout, or one of the service's words. */
+import { text } from './kinds.ts';
+import type { Wrong } from './kinds.ts';
+import type { Kind } from './field.ts';
+import { nearest } from './nearest.ts';
+
+const WORDS = ['unix', 'unixms', 'unixus', 'unixnano', 'rfc3339'];
+const FIX =
+  'write the time Mon Jan 2 15:04:05 2006 in your format, such as `2006-01-02T15:04:05Z07:00`, or one of unix, unixms, unixus, unixnano, rfc3339';
+
+/** What is wrong with a layout, or undefined. The service has the last word on what it reads. */
+export function checkLayout(layout: string): Wrong | undefined {
+  if (WORDS.includes(layout)) return undefined;
+  if (/%[A-Za-z]/.test(layout)) return { message: 'is a strftime format, not a Go layout', fix: FIX };
+  if (/[yY]{2,4}|\bMM\b|\bdd\b|\bDD\b|\bHH\b/.test(layout)) return { message: 'is a format in letters, not a Go layout', fix: FIX };
+  const near = /^[a-z0-9_]+$/i.test(layout) ? nearest(layout, WORDS) : undefined;
+  if (near !== undefined) return { message: 'is not a known format', fix: `did you mean \`${near}\`?` };
+  // Longest first: 2006 before 2, January before Jan. Each token found is taken out, as Go does from left to right.
+  const tokens = new Set(layout.match(/2006|January|Jan|Monday|Mon|MST|Z07:?00|-07:?00|15|002|01|02|03|04|05|06|_2|[1-5]/g));
+  const has = (...any: string[]) => any.some((token) => tokens.has(token));
+  if (!has('2006', '06')) return { message: 'has no year: Go writes it `2006` or `06`', fix: FIX };
+  if (!has('002') && !has('January', 'Jan', '01', '1'))
+    return { message: 'has no month: Go writes it `01`, `1`, `Jan` or `January`', fix: FIX };
+  if (!has('002') && !has('02', '_2', '2')) return { message: 'has no day: Go writes it `02`, `_2` or `2`', fix: FIX };
+  return undefined;
+}
+
+export const timestampFormat: Kind<string> = text({
+  type: 'Go layout, or `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339`',
+  parse: (value) => checkLayout(value) ?? { value },
+});

@@ -1,0 +1,150 @@
+/**
+ * From a file to a checked `Config`, or to every problem it has, each with its place. Nothing else is ever thrown for
+ * what stands in the file.
+ */
+import { resolve } from 'node:path';
+import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
+import { buildConfig } from './build.ts';
+import type { SinkDraft } from './components.ts';
+import { ConfigError } from './config-error.ts';
+import type { Problem } from './config-error.ts';
+import { parseYaml } from './document.ts';
+import type { Report, YamlMap, YamlNode } from './document.ts';
+import type { Environment } from './expand.ts';
+import { finish, readTable } from './field.ts';
+import type { Reading } from './field.ts';
+import { LineIndex } from './line-index.ts';
+import type { Position } from './line-index.ts';
+import type { Config } from './model.ts';
+import { readTextFile } from './read-text.ts';
+import { checkRelations } from './relations.ts';
+import type { PathReport } from './relations.ts';
+import { agentTable } from './schema.ts';
+
+/** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
+export function loadConfig(file: string, env: Environment): Config {
+  const { config, problems } = readConfig(file, env);
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
+/** What `tailrace check` needs beside the configuration itself. Problems are there exactly when `config` is not. */
+export interface ReadConfig {
+  readonly config: Config | undefined;
+  readonly problems: readonly Problem[];
+  /** What works but is likely a mistake. */
+  readonly warnings: readonly Problem[];
+  /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
+  locate(path: string): Position;
+}
+
+/** Like `loadConfig`, with warnings and places, and nothing thrown. */
+export function readConfig(file: string, env: Environment): ReadConfig {
+  const read = readTextFile(file);
+  if (!('text' in read)) {
+    const { line, column, message, fix } = read;
+    return { config: undefined, problems: [{ file, line, column, message, fix }], warnings: [], locate: () => ({ line, column }) };
+  }
+  return new Loader(file, read.text, read.mode, env).load();
+}
+
+class Loader {
+  readonly #file: string;
+  readonly #text: string;
+  readonly #mode: number;
+  readonly #lines: LineIndex;
+  readonly #reading: Reading;
+  readonly #places = new Map<string, { keyAt: number; valueAt: number }>();
+  readonly #problems: Problem[] = [];
+  readonly #warnings: Problem[] = [];
+
+  constructor(file: string, text: string, mode: number, env: Environment) {
+    this.#file = file;
+    this.#text = text;
+    this.#mode = mode;
+    this.#lines = new LineIndex(text);
+    this.#reading = {
+      env,
+      report: this.#report,
+      note: (path, keyAt, valueAt) => this.#places.set(path, { keyAt, valueAt }),
+    };
+  }
+
+  load(): ReadConfig {
+    const config = this.#read();
+    const ok = this.#problems.length === 0;
+    const result = { warnings: sortProblems(this.#warnings), locate: (path: string) => this.#lines.locate(this.#place(path).valueAt) };
+    return { ...result, config: ok ? config : undefined, problems: ok ? [] : bound(sortProblems(this.#problems)) };
+  }
+
+  #read(): Config | undefined {
+    const root = parseYaml(this.#text, this.#report);
+    const map = this.#rootMap(root);
+    if (map === undefined) return undefined;
+    const agent = readTable(agentTable, map, '', this.#reading);
+    checkRelations(agent, this.#pathReport());
+    for (const sink of agent.sinks?.components ?? []) this.#warnOfSecrets(sink);
+    if (this.#problems.length > 0) return undefined;
+    return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
+  }
+
+  #rootMap(root: YamlNode | undefined): YamlMap | undefined {
+    if (root?.kind === 'map') return root;
+    if (this.#problems.length > 0) return undefined;
+    const isEmpty = root === undefined || (root.kind === 'scalar' && root.value === null);
+    const fix = 'write at least `sources:` and `sinks:`, or start from config.example.yaml';
+    this.#report(root?.at ?? 0, isEmpty ? 'the configuration is empty' : 'the configuration must be a mapping of keys', fix);
+    return undefined;
+  }
+
+  #warnOfSecrets({ path, draft }: SinkDraft): void {
+    const place = this.#places.get(`${path}.token`);
+    if (draft.token === undefined || place === undefined || (this.#mode & 0o004) === 0) return;
+    // A token that comes from a variable is not in the file.
+    if (this.#text.startsWith('$', place.valueAt) || this.#text.startsWith('$', place.valueAt + 1)) return;
+    const fix = `run \`chmod o-r ${this.#file}\`, or use \`token_file\` or a variable`;
+    this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
+  }
+
+  #pathReport(): PathReport {
+    return {
+      atValue: (path, message, fix) => this.#report(this.#place(path).valueAt, message, fix),
+      has: (path) => this.#places.has(path),
+      atKey: (path, message, fix) => this.#report(this.#place(path).keyAt, message, fix),
+    };
+  }
+
+  #place(path: string): { keyAt: number; valueAt: number } {
+    for (let known = path; known !== ''; known = known.slice(0, Math.max(0, known.lastIndexOf('.')))) {
+      const place = this.#places.get(known);
+      // An absent key has no value to point at: its component's id has to do.
+      if (place !== undefined) return known === path ? place : { keyAt: place.keyAt, valueAt: place.keyAt };
+    }
+    return { keyAt: 0, valueAt: 0 };
+  }
+
+  readonly #report: Report = (at, message, fix) => {
+    this.#problems.push(this.#problem(at, message, fix));
+  };
+
+  #problem(at: number, message: string, fix: string | undefined): Problem {
+    const { line, column } = this.#lines.locate(at);
+    return { file: this.#file, line, column, message, ...(fix === undefined ? {} : { fix }) };
+  }
+}
+
+function sortProblems(problems: Problem[]): Problem[] {
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function bound(problems: Problem[]): Problem[] {
+  const last = problems[MAX_CONFIG_PROBLEMS];
+  if (last === undefined) return problems;
+  const more: Problem = {
+    file: last.file,
+    line: last.line,
+    column: last.column,
+    message: `${problems.length - MAX_CONFIG_PROBLEMS} more problems`,
+  };
+  return [...problems.slice(0, MAX_CONFIG_PROBLEMS), more];
+}

@@ -1,0 +1,130 @@
+/**
+ * The rules that hold between keys: inputs and ids, ports, limits that depend on each other. They see drafts, so that
+ * they are told in one go with the problems of single keys; what could not be read is not judged a second time.
+ */
+import { MAX_FIELDS } from '../core/limits.ts';
+import type { Section, SinkDraft, SourceDraft } from './components.ts';
+import type { Draft } from './field.ts';
+import type { ListenAddress } from './model.ts';
+import { nearest } from './nearest.ts';
+import { quote } from './quote.ts';
+import type { agentTable } from './schema.ts';
+import { formatDuration, formatSize } from './units.ts';
+
+/** Reports at the value of a path, or at its key; absent paths fall back to the nearest one that is there. */
+export interface PathReport {
+  atValue(path: string, message: string, fix?: string): void;
+  atKey(path: string, message: string, fix?: string): void;
+  /** True when the key is written, be its value right or wrong. */
+  has(path: string): boolean;
+}
+
+export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport): void {
+  const { sources, sinks } = agent;
+  if (sources && sinks) {
+    for (const sink of sinks.components) checkInputs(sink, sources, at);
+    checkRouting(sources, sinks, at);
+  }
+  for (const sink of sinks?.components ?? []) checkSink(sink, at);
+  checkStdin(sources?.components ?? [], at);
+  checkPorts(agent, sources?.components ?? [], at);
+  checkFieldCount(agent, sources?.components ?? [], at);
+}
+
+function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, at: PathReport): void {
+  const seen = new Set<string>();
+  for (const [index, input] of (draft.inputs ?? []).entries()) {
+    if (input === undefined) continue;
+    const near = nearest(input, sources.ids);
+    if (!sources.ids.has(input)) {
+      at.atValue(
+        `${path}.inputs.${index}`,
+        `there is no source \`${quote(input)}\``,
+        near === undefined ? `known: ${[...sources.ids].join(', ')}` : `did you mean \`${near}\`?`,
+      );
+    } else if (seen.has(input)) at.atValue(`${path}.inputs.${index}`, `\`${input}\` stands in \`inputs\` twice`, 'remove one');
+    seen.add(input);
+  }
+}
+
+function checkSink({ path, draft }: SinkDraft, at: PathReport): void {
+  if (at.has(`${path}.token`) && at.has(`${path}.token_file`))
+    at.atKey(`${path}.token_file`, '`token` and `token_file` are both given', 'keep one of them');
+  if (at.has(`${path}.timestamp_format`) && !at.has(`${path}.timestamp_field`)) {
+    at.atKey(`${path}.timestamp_format`, '`timestamp_format` is given without `timestamp_field`', 'add `timestamp_field`, or remove it');
+  }
+  const [batch, memory] = [draft.batch?.max_bytes, draft.buffer?.max_memory];
+  if (batch !== undefined && memory !== undefined && batch > memory / 2) {
+    const fix = `write at most ${formatSize(Math.floor(memory / 2))}, or raise \`buffer.max_memory\` to ${formatSize(batch * 2)}`;
+    at.atValue(
+      `${path}.batch.max_bytes`,
+      `\`batch.max_bytes\` (${formatSize(batch)}) is more than half of \`buffer.max_memory\` (${formatSize(memory)})`,
+      fix,
+    );
+  }
+  const [first, last] = [draft.retry?.initial_backoff, draft.retry?.max_backoff];
+  if (first !== undefined && last !== undefined && first > last) {
+    const message = `\`initial_backoff\` (${formatDuration(first)}) is longer than \`max_backoff\` (${formatDuration(last)})`;
+    at.atValue(`${path}.retry.initial_backoff`, message, `write at most ${formatDuration(last)}`);
+  }
+}
+
+/** Said only where the sinks' inputs are all known: a sink that could not be read may be the one that takes it. */
+function checkRouting(sources: Section<SourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
+  if (sinks.components.length === 0 || sinks.components.length < sinks.ids.size) return;
+  if (sinks.components.some(({ draft }) => draft.inputs === undefined)) return;
+  const fed = new Set(sinks.components.flatMap(({ draft }) => [...(draft.inputs ?? [])]));
+  // A misspelt input is reported where it stands, and is very likely meant for one of these.
+  if ([...fed].some((id) => id === undefined || !sources.ids.has(id))) return;
+  for (const { id, path } of sources.components) {
+    if (!fed.has(id)) at.atKey(path, `the source \`${quote(id)}\` feeds no sink`, "add it to a sink's `inputs`, or remove it");
+  }
+}
+
+function checkStdin(sources: readonly SourceDraft[], at: PathReport): void {
+  const [first, ...more] = sources.filter(({ type }) => type === 'stdin');
+  for (const { path } of more)
+    at.atKey(path, `there is a second stdin source beside \`${quote(first?.id)}\``, 'keep one: standard input can be read once');
+}
+
+interface Listener extends ListenAddress {
+  readonly owner: string;
+}
+
+function checkPorts(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
+  const taken: Listener[] = [];
+  const telemetry = agent.telemetry?.listen;
+  if (telemetry) taken.push({ protocol: 'tcp', ...telemetry, owner: 'telemetry' });
+  for (const source of sources) {
+    if (source.type !== 'syslog') continue;
+    for (const [index, address] of (source.draft.listen ?? []).entries()) {
+      if (address === undefined) continue;
+      const other = taken.find((candidate) => collides(candidate, address));
+      if (other === undefined) taken.push({ ...address, owner: source.id });
+      else {
+        const message = `${address.protocol} port ${address.port} is already taken by ${other.owner === 'telemetry' ? '`telemetry.listen`' : `the source \`${other.owner}\``}`;
+        at.atValue(`${source.path}.listen.${index}`, message, 'choose another port');
+      }
+    }
+  }
+}
+
+function collides(a: ListenAddress, b: ListenAddress): boolean {
+  if (a.protocol !== b.protocol || a.port !== b.port || a.port === 0) return false;
+  return a.host === b.host || isAnyHost(a.host) || isAnyHost(b.host);
+}
+
+function isAnyHost(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function checkFieldCount(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
+  const shared = agent.fields ?? {};
+  const sharedCount = Object.keys(shared).length;
+  if (sharedCount > MAX_FIELDS) at.atKey('fields', `${sharedCount} fields are added to every event`, `add at most ${MAX_FIELDS}`);
+  for (const { path, draft } of sources) {
+    const count = new Set([...Object.keys(shared), ...Object.keys(draft.fields ?? {})]).size;
+    if (count <= MAX_FIELDS || sharedCount > MAX_FIELDS) continue;
+    at.atKey(`${path}.fields`, `${count} fields are added to every event, those of the agent included`, `add at most ${MAX_FIELDS}`);
+  }
+}

@@ -1,0 +1,72 @@
+/** The field tables of the sinks. */
+import { MAX_BATCH_EVENTS, MAX_CONCURRENCY } from '../core/limits.ts';
+import { field, group, later } from './field.ts';
+import type { Table } from './field.ts';
+import { anyText, choice, duration, durationOr, flag, integer, list, size } from './kinds.ts';
+import { baseUrl, datasetName, headerPrefix, headerValue, token } from './kinds-special.ts';
+import { timestampFormat } from './go-layout.ts';
+
+const batchTable = {
+  max_bytes: field(size('1KiB', '10MiB'), { default: '1MiB', doc: 'before compression; at most half of buffer.max_memory' }),
+  max_events: field(integer(1, MAX_BATCH_EVENTS), { default: '10000', doc: 'events of one request' }),
+  max_age: field(duration('10ms', '1h'), { default: '1s', doc: 'a batch is sent this long after its first event' }),
+} satisfies Table;
+
+const retryTable = {
+  initial_backoff: field(duration('1ms', '1h'), {
+    default: '250ms',
+    doc: 'the first wait is up to this long, each next one up to twice as long',
+  }),
+  max_backoff: field(duration('1ms', '1h'), { default: '30s', doc: 'the longest wait between two attempts' }),
+  max_elapsed: field(durationOr('never', '1s', '365d'), { default: 'never', doc: 'gives up after this long and dead-letters the batch' }),
+} satisfies Table;
+
+const bufferTable = {
+  max_memory: field(size('1MiB', '1GiB'), { default: '32MiB', doc: 'of events read and not yet stored; when it is full, reading waits' }),
+  disk: later({ example: '{max_bytes: 1GiB}', doc: 'keeps batches on disk when memory is full' }),
+  when_full: field(choice(['block'], ['drop_newest', 'drop_oldest']), { default: 'block', doc: 'what happens when the buffer is full' }),
+} satisfies Table;
+
+export const ingestTable = {
+  type: field(choice(['ingest']), { required: true, example: 'ingest', doc: "sends batches to the service's ingest endpoint" }),
+  inputs: field(list(anyText, { filled: true, example: '[app]' }), {
+    computed: 'every source',
+    example: '[app, pipe, net]',
+    doc: 'the ids of the sources that feed it',
+  }),
+  url: field(baseUrl, { required: true, example: 'http://127.0.0.1:4100', doc: 'address of the service, without a query' }),
+  edge_url: field(baseUrl, { example: 'https://edge.example.com', doc: 'when set, events are sent there' }),
+  token: field(token, { example: '${TAILRACE_TOKEN}', shown: true, doc: 'an API token; or token_file' }),
+  token_file: field(anyText, {
+    example: 'tailrace-token',
+    doc: "a file that holds the token, read again when it changes; a relative path is looked for in $CREDENTIALS_DIRECTORY, then in this file's folder",
+  }),
+  org_id: field(headerValue, { example: '${TAILRACE_ORG_ID}', doc: 'the organisation, sent as a header' }),
+  dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
+  create_dataset: field(flag, { default: 'false', doc: 'creates a dataset that does not exist' }),
+  path: field(choice(['current', 'legacy']), {
+    default: 'current',
+    doc: 'current: /v1/ingest/{dataset}; legacy: /v1/datasets/{dataset}/ingest',
+  }),
+  encoding: field(choice(['ndjson'], ['csv', 'json']), { default: 'ndjson', doc: 'how events are written in a request' }),
+  csv: later({ example: '{columns: [_time, level, message], extra: json}', doc: 'columns of the csv encoding' }),
+  json: later({ example: '{envelope: false}', doc: 'form of the json encoding' }),
+  header_prefix: field(headerPrefix, { default: 'X-Service-', doc: 'of the organisation header' }),
+  tls: later({ example: '{ca: ca.pem, cert: client.crt, key: client.key}', doc: 'own certificate authority and client certificate' }),
+  proxy: later({ example: 'http://proxy:3128', doc: 'the way to the service' }),
+  timestamp_field: field(anyText, { example: 'ts', doc: 'the field that holds the time of JSON events, sent as timestamp-field' }),
+  timestamp_format: field(timestampFormat, {
+    example: "'2006-01-02T15:04:05Z07:00'",
+    doc: 'how that time is written, sent as timestamp-format',
+  }),
+  labels: later({ example: '{team: core}', doc: 'added to every event by the service' }),
+  compression: field(choice(['gzip', 'zstd', 'none']), { default: 'gzip', doc: 'of request bodies' }),
+  batch: field(group(batchTable), { default: '{}', doc: 'when a batch is full' }),
+  concurrency: field(integer(1, MAX_CONCURRENCY), {
+    default: '4',
+    doc: 'requests under way at a time; order across batches holds only with 1',
+  }),
+  timeout: field(duration('100ms', '1h'), { default: '30s', doc: 'of a whole request, first byte sent to last byte of the reply' }),
+  retry: field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' }),
+  buffer: field(group(bufferTable), { default: '{}', doc: 'what holds events until the service has stored them' }),
+} satisfies Table;

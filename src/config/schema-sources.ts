@@ -1,0 +1,88 @@
+/** The field tables of the sources. */
+import { field, later } from './field.ts';
+import type { Table } from './field.ts';
+import { anyText, choice, duration, list, onlyFlag, size } from './kinds.ts';
+import { datasetName, listenAddress, staticFields, timezone } from './kinds-special.ts';
+
+const planned = ['logfmt', 'cri', 'docker', 'combined', 'csv', 'regex'];
+const format = field(choice(['auto', 'text', 'json'], planned), {
+  default: 'auto',
+  doc: 'auto: a JSON object passes through unchanged, any other line becomes {"message": line}; json: the latter also gets a parse_error; text: every line is a message',
+});
+const maxEventBytes = field(size('1KiB', '10MiB'), {
+  default: '1MiB',
+  doc: 'a longer line or message is cut there and marked; the service takes 1 MiB a string',
+});
+const onOversize = field(choice(['truncate'], ['split', 'dead_letter']), {
+  default: 'truncate',
+  doc: 'what happens to a longer one: cut, with truncated and original_bytes',
+});
+const fields = field(staticFields, {
+  default: '{}',
+  example: '{service: app}',
+  doc: 'added to every event of this source; wins over the same field of the agent',
+});
+const dataset = field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" });
+const multiline = later({ example: "{start: '^\\d{4}-'}", doc: 'joins lines to one event: start or continue, timeout, max_lines' });
+const charset = field(choice(['utf-8'], ['utf-16le', 'utf-16be', 'latin1', 'big5']), {
+  default: 'utf-8',
+  doc: 'how the bytes are encoded; invalid UTF-8 becomes U+FFFD',
+});
+
+export const fileTable = {
+  type: field(choice(['file']), { required: true, example: 'file', doc: 'follows files' }),
+  include: field(list(anyText, { filled: true, example: '["/var/log/app/*.log"]' }), {
+    required: true,
+    example: '["/var/log/app/*.log"]',
+    doc: "globs, ** allowed; relative ones start at this file's folder",
+  }),
+  exclude: field(list(anyText, { filled: false, example: '["*.gz"]' }), {
+    default: '[]',
+    example: '["*.gz"]',
+    doc: 'globs of files to leave out; one without a slash is compared with the name alone',
+  }),
+  start_at: field(choice(['beginning', 'end']), {
+    default: 'beginning',
+    doc: 'where files first seen at start-up without a checkpoint begin; files that appear later are read whole',
+  }),
+  format,
+  multiline,
+  max_event_bytes: maxEventBytes,
+  on_oversize: onOversize,
+  ignore_older: later({ example: '7d', doc: 'leaves out files that were not changed for so long' }),
+  scan_interval: field(duration('100ms', '1h'), { default: '1s', doc: 'how often the globs and the sizes are looked at again' }),
+  order: field(choice(['fair'], ['oldest_first']), { default: 'fair', doc: 'which file is read next' }),
+  partial_timeout: later({ example: '5s', doc: 'sends an unfinished last line after so long' }),
+  max_deleted_bytes: later({ example: '1GiB', doc: 'unread bytes of deleted files that are held open' }),
+  read_compressed: field(onlyFlag(false), { default: 'false', doc: 'reads .gz and .zst files of which the plain form was never read' }),
+  charset,
+  fields,
+  dataset,
+} satisfies Table;
+
+export const stdinTable = {
+  type: field(choice(['stdin']), { required: true, example: 'stdin', doc: 'reads standard input to its end; at most one' }),
+  format,
+  multiline,
+  max_event_bytes: maxEventBytes,
+  on_oversize: onOversize,
+  charset,
+  fields,
+  dataset,
+} satisfies Table;
+
+export const syslogTable = {
+  type: field(choice(['syslog']), { required: true, example: 'syslog', doc: 'listens for syslog messages, RFC 5424 and RFC 3164' }),
+  listen: field(list(listenAddress, { filled: true, example: '[udp://127.0.0.1:5514]' }), {
+    required: true,
+    example: '[udp://127.0.0.1:5514, tcp://127.0.0.1:5514]',
+    doc: 'addresses to listen on; IPv6 in brackets, port 0 takes a free one; tls://, unix:// and unixgram:// are not available yet',
+  }),
+  tls: later({ example: '{cert: tls.crt, key: tls.key}', doc: 'certificate of tls:// listeners' }),
+  timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
+  max_event_bytes: maxEventBytes,
+  on_oversize: onOversize,
+  charset,
+  fields,
+  dataset,
+} satisfies Table;

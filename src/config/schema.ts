@@ -1,0 +1,39 @@
+/**
+ * The field tables of the agent and its telemetry, and the way to those of sources and sinks. One table per component
+ * is all there is: parsing, unknown-key errors, defaults, config.example.yaml, docs/configuration.md's tables and
+ * docs/config.schema.json come from it (scripts/generate.ts writes the files).
+ */
+import { section } from './components.ts';
+import { anyText, choice, duration } from './kinds.ts';
+import { hostPortOrNone, staticFields } from './kinds-special.ts';
+import { field, group } from './field.ts';
+import type { Table } from './field.ts';
+import { ingestTable } from './schema-sinks.ts';
+import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
+
+export const telemetryTable = {
+  listen: field(hostPortOrNone, {
+    default: '127.0.0.1:9600',
+    doc: '/metrics, /healthz, /readyz and the status page; `none` switches it off',
+  }),
+  log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
+} satisfies Table;
+
+export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
+export const sinkTables = { ingest: ingestTable };
+
+export const agentTable = {
+  data_dir: field(anyText, {
+    computed: '$STATE_DIRECTORY, else ./tailrace-data',
+    example: '/var/lib/tailrace',
+    doc: "checkpoints, disk buffers, dead letters and ledger; relative to this file's folder",
+  }),
+  shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
+  fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
+  telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
+  sources: field(section('source', sourceTables), {
+    required: true,
+    doc: 'where events come from: an id of your choice and a mapping for each',
+  }),
+  sinks: field(section('sink', sinkTables), { required: true, doc: 'where events go: an id of your choice and a mapping for each' }),
+} satisfies Table;
