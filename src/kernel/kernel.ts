@@ -2,7 +2,12 @@
  * The typed door to the byte loops (assembly/kernel.ts, built to kernel.wasm). One call takes a block; nothing happens
  * per line in JavaScript. The memory is sized once: growing would detach every view.
  */
+import { readFileSync } from 'node:fs';
 import type { EventShape, Region } from '../core/block.ts';
+import { TailraceError } from '../core/errors.ts';
+import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import { eventOf, timeText } from './reference.ts';
+import { encodeTemplate } from './template.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
 export interface Template {
@@ -21,7 +26,9 @@ export interface WrapResult {
   skipped: number;
   /**
    * `input`: all of it is used up. `output`: the next event does not fit in the room that is left, but fits a slot.
-   * `events`: `maxEvents` reached. `too_large`: the next event alone is larger than the whole room given: use `wrapLarge`.
+   * `events`: `maxEvents` reached. `too_large`: the next event alone would not fit an empty slot, that is `output.bytes[0,
+   * limit)`: use `wrapLarge`. Whether something was written before, in this call or an earlier one, makes no difference,
+   * so that the caller can close the batch or not; sizes are exact, a line is never called too large on an estimate.
    */
   stop: 'input' | 'output' | 'events' | 'too_large';
 }
@@ -33,7 +40,8 @@ export interface Kernel {
   compile(shape: EventShape, timestampField: string | undefined): Template;
   /**
    * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at
-   * `output.bytes[at, limit)`. `output` must have KERNEL_SLACK_BYTES beyond `limit`. `truncatedFrom`, when 0 or more,
+   * `output.bytes[at, limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them
+   * behind their end. Bytes behind the last newline are not consumed. `truncatedFrom`, when 0 or more,
    * adds `"truncated":true,"original_bytes":N` to the (one, wrapped) event.
    */
   wrap(
@@ -48,12 +56,169 @@ export interface Kernel {
     maxEvents: number,
     truncatedFrom: number,
   ): WrapResult;
-  /** The first line alone, at any size, as its own bytes: the slow path for what fits no slot. */
-  wrapLarge(template: Template, readAtMs: number, input: Region, start: number, end: number, truncatedFrom: number): {
+  /** The first line alone, at any size, as its own bytes (none when it is empty): the slow path for what fits no slot. */
+  wrapLarge(
+    template: Template,
+    readAtMs: number,
+    input: Region,
+    start: number,
+    end: number,
+    truncatedFrom: number,
+  ): {
     consumed: number;
     event: Buffer;
   };
+  /** How many newlines are in `input.bytes[start, end)`. */
+  count(input: Region, start: number, end: number): number;
 }
 
-/** `capacityBytes` is reserved as address space; pages cost memory only once they are touched. */
-export declare function createKernel(capacityBytes: number): Kernel;
+/** What kernel.wasm exports; assembly/kernel.ts says what each does. */
+interface Exports {
+  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number): void;
+  useTemplate(at: number): void;
+  wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number): void;
+  count(p: number, end: number): number;
+}
+
+/** The part of WebAssembly that is used: without the DOM's types TypeScript knows no more than its name. */
+declare const WebAssembly: {
+  readonly Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+};
+
+interface CompiledTemplate extends Template {
+  readonly timestampField: string | undefined;
+  readonly image: Buffer;
+}
+
+const PAGE_BYTES = 64 * 1024;
+const ALIGN_BYTES = 64;
+const STOPS = ['input', 'output', 'events', 'too_large'] as const;
+const LF = 0x0a;
+
+// The kernel's own part of the memory. Address 0 stays unused.
+const RESULTS_AT = 64;
+const PREFIX_AT = 128;
+const STACK_AT = 256;
+const SCRATCH_AT = aligned(STACK_AT + MAX_JSON_DEPTH);
+const TEMPLATE_AT = aligned(SCRATCH_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
+const REGIONS_AT = aligned(TEMPLATE_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
+
+/**
+ * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
+ * KERNEL_SLACK_BYTES, rounded up to 64. Throws `TailraceError` `E_KERNEL_MEMORY` when the system gives no such memory.
+ */
+export function createKernel(capacityBytes: number): Kernel {
+  const capacityEnd = REGIONS_AT + capacityBytes;
+  const memory = allocate(Math.ceil(capacityEnd / PAGE_BYTES));
+  const bytes = Buffer.from(memory.buffer);
+  const results = new Uint32Array(memory.buffer, RESULTS_AT, 5);
+  // Stands beside this file, and beside the bundle that this file becomes part of.
+  const wasm = readFileSync(new URL('./kernel.wasm', import.meta.url));
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
+  const kernel = instance.exports as Exports;
+  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH);
+
+  let free = REGIONS_AT;
+  let timeMs = Number.NaN;
+  let loaded: Template | undefined;
+  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, stop: 'input' };
+
+  function setTime(ms: number): void {
+    if (ms === timeMs) return;
+    bytes.write(`{"_time":"${timeText(ms)}","message":"`, PREFIX_AT, 'latin1');
+    timeMs = ms;
+  }
+
+  function load(template: CompiledTemplate, truncatedFrom: number): void {
+    if (template === loaded && truncatedFrom < 0) return;
+    const { image, shape, timestampField } = template;
+    bytes.set(truncatedFrom < 0 ? image : encodeTemplate(shape, timestampField, TEMPLATE_AT, truncatedFrom), TEMPLATE_AT);
+    kernel.useTemplate(TEMPLATE_AT);
+    loaded = truncatedFrom < 0 ? template : undefined;
+  }
+
+  return {
+    reserve(size) {
+      const at = free;
+      const end = aligned(at + size + KERNEL_SLACK_BYTES);
+      if (end > capacityEnd) {
+        throw new TailraceError(
+          'E_KERNEL_MEMORY',
+          `${size} bytes were asked of the kernel's memory, ${capacityEnd - at} of ${capacityBytes} are left`,
+          {
+            fix: 'Lower buffer.max_memory or max_event_bytes, or the number of sources',
+          },
+        );
+      }
+      free = end;
+      return { at, bytes: bytes.subarray(at, at + size) };
+    },
+
+    compile(shape, timestampField) {
+      const template: CompiledTemplate = { shape, timestampField, image: encodeTemplate(shape, timestampField, TEMPLATE_AT, -1) };
+      return template;
+    },
+
+    wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, truncatedFrom) {
+      check(input, start, end);
+      check(output, at, limit);
+      setTime(readAtMs);
+      load(template as CompiledTemplate, truncatedFrom);
+      const passes = template.shape.format !== 'text' && truncatedFrom < 0;
+      const from = input.at + start;
+      const to = output.at + at;
+      const stopAt = input.at + lineEnd(input, start, end);
+      kernel.wrap(from, stopAt, to, output.at, output.at + limit, maxEvents, passes ? 1 : 0);
+      result.consumed = results[0]! - from;
+      result.written = results[1]! - to;
+      result.events = results[2]!;
+      result.skipped = results[3]!;
+      result.stop = STOPS[results[4]!]!;
+      return result;
+    },
+
+    wrapLarge(template, readAtMs, input, start, end, truncatedFrom) {
+      check(input, start, end);
+      const newline = input.bytes.subarray(start, end).indexOf(LF);
+      const line = input.bytes.subarray(start, newline < 0 ? end : start + newline);
+      const { shape, timestampField } = template as CompiledTemplate;
+      const event = eventOf(line, { shape, timestampField, readAtMs, truncatedFrom }) ?? Buffer.alloc(0);
+      return { consumed: newline < 0 ? end - start : newline + 1, event };
+    },
+
+    count(input, start, end) {
+      check(input, start, end);
+      return kernel.count(input.at + start, input.at + end);
+    },
+  };
+}
+
+function allocate(pages: number): { readonly buffer: ArrayBuffer } {
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  } catch (cause) {
+    throw new TailraceError('E_KERNEL_MEMORY', `${pages * PAGE_BYTES} bytes of memory could not be reserved`, {
+      fix: 'Lower buffer.max_memory or max_event_bytes, or allow more address space (ulimit -v)',
+      cause,
+    });
+  }
+}
+
+function aligned(address: number): number {
+  return Math.ceil(address / ALIGN_BYTES) * ALIGN_BYTES;
+}
+
+/** The end of the last whole line: the kernel relies on a newline as its input's last byte. */
+function lineEnd(input: Region, start: number, end: number): number {
+  if (end === start || input.bytes[end - 1] === LF) return end;
+  return start + input.bytes.subarray(start, end).lastIndexOf(LF) + 1;
+}
+
+/** A range outside its region is a bug, and would let the kernel write anywhere. */
+function check(region: Region, from: number, to: number): void {
+  if (!(from >= 0 && from <= to && to <= region.bytes.length)) {
+    throw new RangeError(`kernel: range ${from}…${to} in a region of ${region.bytes.length} bytes`);
+  }
+}

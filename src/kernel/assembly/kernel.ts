@@ -1,0 +1,213 @@
+/**
+ * The loop over a block's lines: one call turns whole lines into NDJSON events. A line that is whole a JSON object
+ * passes through with fields spliced in, any other is wrapped as text. Owns no memory: the wrapper (../kernel.ts) lays
+ * it out and gives every address. Input must end in a newline; input and output must each have 64 bytes of slack.
+ */
+import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
+import { setUpKeys, useKeys } from './keys';
+import { escapeLine, lineEnd, measureLine, stoppedAt } from './text';
+import { copyOver, putReplacement, sequence } from './utf8';
+
+/** `{"_time":"…","message":"`: always this long, and 48 bytes may be read. */
+const PREFIX_BYTES: usize = 47;
+/** `"_time":"…"` inside the prefix. */
+const TIME_BYTES: usize = 34;
+/** The mark of `_time` and of the timestamp field. */
+const TIME_MARK: u64 = 1 << 62;
+/** What a step of `escapeLine` may write past its bound. */
+const STEP_BYTES: usize = 32;
+
+const STOP_INPUT: u32 = 0;
+const STOP_OUTPUT: u32 = 1;
+const STOP_EVENTS: u32 = 2;
+const STOP_TOO_LARGE: u32 = 3;
+
+let results: usize = 0;
+let prefix: usize = 0;
+let suffixAt: usize = 0;
+let suffixLength: usize = 0;
+/** All fields joined, each with its comma before it. */
+let fieldsAt: usize = 0;
+let fieldsLength: usize = 0;
+/** The same one by one: `fieldCount` lengths (u32), field i having mark `1 << i`. */
+let fieldLengths: usize = 0;
+let fieldCount: u32 = 0;
+let fieldMarks: u64 = 0;
+let addsTime: bool = false;
+
+export function setUp(resultsAt: usize, prefixAt: usize, scratchAt: usize, stackAt: usize, maxDepth: u32): void {
+  results = resultsAt;
+  prefix = prefixAt;
+  setUpKeys(scratchAt);
+  setUpJson(stackAt, maxDepth);
+}
+
+/** Takes the template at `t` into use; template.ts says how it is laid out. */
+export function useTemplate(t: usize): void {
+  suffixAt = load<u32>(t);
+  suffixLength = load<u32>(t, 4);
+  fieldsAt = load<u32>(t, 8);
+  fieldsLength = load<u32>(t, 12);
+  fieldLengths = load<u32>(t, 16);
+  fieldCount = load<u32>(t, 20);
+  addsTime = load<u32>(t, 24) != 0;
+  fieldMarks = ((<u64>1) << (<u64>fieldCount)) - 1;
+  useKeys(load<u32>(t, 28), load<u32>(t, 32), load<u32>(t, 36), load<u64>(t, 40));
+}
+
+/** Bytes that the fields (and `_time`) take which the object has not. */
+function spliceLength(marks: u64): usize {
+  let length = fieldsLength;
+  if (marks & fieldMarks) {
+    for (let i: u32 = 0; i < fieldCount; i++) {
+      if ((marks >> <u64>i) & 1) length -= <usize>load<u32>(fieldLengths + (i << 2));
+    }
+  }
+  return addsTime && (marks & TIME_MARK) == 0 ? length + TIME_BYTES + 1 : length;
+}
+
+/** Writes those fields at `o`, each with a comma before it; returns the address behind them. */
+function splice(o: usize, marks: u64): usize {
+  if ((marks & fieldMarks) == 0) {
+    copyOver(o, fieldsAt, fieldsLength);
+    o += fieldsLength;
+  } else {
+    for (let i: u32 = 0, at = fieldsAt; i < fieldCount; i++) {
+      const length = <usize>load<u32>(fieldLengths + (i << 2));
+      if (((marks >> <u64>i) & 1) == 0) {
+        copyOver(o, at, length);
+        o += length;
+      }
+      at += length;
+    }
+  }
+  if (addsTime && (marks & TIME_MARK) == 0) {
+    store<u8>(o, 0x2c);
+    copyOver(o + 1, prefix + 1, TIME_BYTES);
+    o += TIME_BYTES + 1;
+  }
+  return o;
+}
+
+/** Copies an object's bytes with U+FFFD for what is no UTF-8; returns the address behind them. */
+function copyRepaired(o: usize, from: usize, to: usize): usize {
+  while (from < to) {
+    const c = load<u8>(from);
+    if (c < 0x80) {
+      store<u8>(o++, c);
+      from++;
+      continue;
+    }
+    const n = sequence(from);
+    if (n > 0) {
+      store<u32>(o, load<u32>(from));
+      o += n;
+      from += n;
+    } else {
+      putReplacement(o);
+      o += 3;
+      from += -n;
+    }
+  }
+  return o;
+}
+
+/**
+ * Lines at `[p, end)` to events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects
+ * pass through. Results, u32 each: address reached in the input and in the output, events, skipped lines, why it stopped.
+ */
+export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool): void {
+  let events: u32 = 0;
+  let skipped: u32 = 0;
+  let stop = STOP_INPUT;
+  const reserve = suffixLength + STEP_BYTES;
+  const safe = limit > reserve ? limit - reserve : 0;
+  while (p < end) {
+    const first = <u32>load<u8>(p);
+    if (first == 0x0a || (first == 0x0d && load<u8>(p + 1) == 0x0a)) {
+      p += first == 0x0a ? 1 : 2;
+      skipped++;
+      continue;
+    }
+    if (events == maxEvents) {
+      stop = STOP_EVENTS;
+      break;
+    }
+    if (passes) {
+      const start = first > 0x20 ? p : skipSpaces(p);
+      if (load<u8>(start) == 0x7b) {
+        const close = objectEnd(start);
+        const next = close ? skipSpaces(close) : 0;
+        if (next && load<u8>(next) == 0x0a) {
+          const marks = present;
+          const added = spliceLength(marks);
+          const bare: usize = isEmpty && added ? 1 : 0;
+          const body = close - 1 - start;
+          const size = body + growth + added - bare + 2;
+          if (out + size > limit) {
+            stop = size > limit - base ? STOP_TOO_LARGE : STOP_OUTPUT;
+            break;
+          }
+          let o = out + body;
+          if (repairs) o = copyRepaired(out, start, close - 1);
+          else copyOver(out, start, body);
+          if (bare) {
+            // No member before the first field: its comma is overwritten by the bytes before it.
+            const kept = load<u8>(o - 1);
+            o = splice(o - 1, marks);
+            store<u8>(o - added, kept);
+          } else if (added) {
+            o = splice(o, marks);
+          }
+          store<u16>(o, 0x0a7d);
+          out += size;
+          p = next + 1;
+          events++;
+          continue;
+        }
+      }
+    }
+    // Text. Straight on while there is plenty of room; near its end the line's rest is measured first.
+    let o = out;
+    let rest = p;
+    lineEnd = 0;
+    if (out + PREFIX_BYTES <= safe) {
+      copyOver(out, prefix, PREFIX_BYTES);
+      o = escapeLine(p, out + PREFIX_BYTES, safe);
+      rest = stoppedAt;
+    }
+    if (lineEnd == 0) {
+      const begun = o != out;
+      const size = (begun ? o - out : PREFIX_BYTES) + measureLine(rest) + suffixLength;
+      if (out + size > limit) {
+        stop = size > limit - base ? STOP_TOO_LARGE : STOP_OUTPUT;
+        break;
+      }
+      if (!begun) {
+        copyOver(out, prefix, PREFIX_BYTES);
+        o = out + PREFIX_BYTES;
+      }
+      o = escapeLine(rest, o, usize.MAX_VALUE);
+    }
+    copyOver(o, suffixAt, suffixLength);
+    out = o + suffixLength;
+    p = lineEnd;
+    events++;
+  }
+  store<u32>(results, <u32>p);
+  store<u32>(results, <u32>out, 4);
+  store<u32>(results, events, 8);
+  store<u32>(results, skipped, 12);
+  store<u32>(results, stop, 16);
+}
+
+/** Newlines in `[p, end)`. */
+export function count(p: usize, end: usize): u32 {
+  let lines: u32 = 0;
+  while (p + 16 <= end) {
+    lines += popcnt<i32>(i8x16.bitmask(i8x16.eq(v128.load(p), i8x16.splat(0x0a))));
+    p += 16;
+  }
+  while (p < end) lines += load<u8>(p++) == 0x0a ? 1 : 0;
+  return lines;
+}

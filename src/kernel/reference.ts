@@ -1,0 +1,124 @@
+/**
+ * The kernel in plain TypeScript: the oracle of its differential fuzz, and the slow path for a line of any size. Clear
+ * rather than fast. Shares nothing with the kernel and its templates, so that a fault in one shows against the other.
+ */
+import type { EventShape, JsonValue } from '../core/block.ts';
+import { MAX_JSON_DEPTH } from '../core/limits.ts';
+
+/** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
+const PIECE_BYTES = 1024 * 1024;
+/** A longer object is wrapped as text: it would not fit a string. */
+const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
+
+export interface LineContext {
+  readonly shape: EventShape;
+  readonly timestampField: string | undefined;
+  /** Wall clock of the read, milliseconds. */
+  readonly readAtMs: number;
+  /** The original size in bytes of a line that was cut, or -1. */
+  readonly truncatedFrom: number;
+}
+
+/** The event of one line (its bytes without the newline), with a newline at its end; undefined for an empty line. */
+export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefined {
+  const text = line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+  if (text.length === 0) return undefined;
+  if (context.shape.format === 'text' || context.truncatedFrom >= 0) return wrapped(text, context);
+  return passedThrough(text, context) ?? wrapped(text, context);
+}
+
+/** Wall clock milliseconds as RFC 3339, always 24 characters: kept within the years 1970 to 9999. */
+export function timeText(ms: number): string {
+  return new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
+}
+
+function wrapped(line: Uint8Array, { shape, readAtMs, truncatedFrom }: LineContext): Buffer {
+  const after = new Map<string, JsonValue>();
+  if (shape.format === 'json') after.set('parse_error', 'not a JSON object');
+  if (truncatedFrom >= 0) {
+    after.set('truncated', true);
+    after.set('original_bytes', truncatedFrom);
+  }
+  const own = new Set(['_time', 'message', ...after.keys()]);
+  for (const [key, value] of [...Object.entries(shape.wrapFields), ...Object.entries(shape.fields)]) {
+    if (!own.has(key)) after.set(key, value);
+  }
+  return Buffer.concat([
+    Buffer.from(`{"_time":"${timeText(readAtMs)}","message":"`),
+    ...escaped(line),
+    Buffer.from(`"${joined(after)}}\n`),
+  ]);
+}
+
+/** Each member with a comma before it. */
+function joined(members: Map<string, JsonValue>): string {
+  return [...members].map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`).join('');
+}
+
+/** Text as the inside of a JSON string, in pieces. */
+function escaped(line: Uint8Array): Buffer[] {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < line.length; at += PIECE_BYTES) {
+    const text = decoder.decode(line.subarray(at, at + PIECE_BYTES), { stream: at + PIECE_BYTES < line.length });
+    pieces.push(Buffer.from(JSON.stringify(text).slice(1, -1)));
+  }
+  return pieces;
+}
+
+/** The line with what it lacks added, when it is whole a JSON object. */
+function passedThrough(line: Uint8Array, { shape, timestampField, readAtMs }: LineContext): Buffer | undefined {
+  if (line.length > MAX_OBJECT_BYTES) return undefined;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).replace(/^[ \t\r]+|[ \t\r]+$/g, '');
+  if (!text.startsWith('{') || !isJson(text)) return undefined;
+  const keys = topLevelKeys(text);
+  if (keys === undefined) return undefined;
+  const added = new Map(Object.entries(shape.fields).filter(([key]) => !keys.has(key)));
+  const hasTime = keys.has('_time') || (timestampField !== undefined && keys.has(timestampField));
+  if (!hasTime && !Object.hasOwn(shape.fields, '_time')) added.set('_time', timeText(readAtMs));
+  const splice = joined(added);
+  return Buffer.from(`${text.slice(0, -1)}${keys.size === 0 ? splice.slice(1) : splice}}\n`);
+}
+
+/** JSON.parse is strict: beyond RFC 8259 it accepts nothing. Its result is not looked at (V8 can mistake keys, DESIGN.md). */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The top-level keys of a valid object, escapes decoded; undefined when it is nested deeper than MAX_JSON_DEPTH. */
+function topLevelKeys(text: string): Set<string> | undefined {
+  const keys = new Set<string>();
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!;
+    if (char === '{' || char === '[') depth++;
+    else if (char === '}' || char === ']') depth--;
+    else if (char === '"') {
+      const from = i + 1;
+      for (i = from; text[i] !== '"'; i++) if (text[i] === '\\') i++;
+      if (depth === 1 && text[nextToken(text, i + 1)] === ':') keys.add(decoded(text.slice(from, i)));
+    }
+    if (depth > MAX_JSON_DEPTH) return undefined;
+  }
+  return keys;
+}
+
+/** Where the next character that is no white space stands. */
+function nextToken(text: string, at: number): number {
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at++;
+  return at;
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** A string's inside with its escapes decoded. Valid JSON is taken for granted. */
+function decoded(inside: string): string {
+  return inside.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, hex: string | undefined, char: string) =>
+    hex === undefined ? (SHORT_ESCAPES[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * Compiled shapes: an event's fixed bytes, encoded once and laid out for the kernel (assembly/kernel.ts `useTemplate`).
+ * An image holds addresses, so it belongs at one place of the memory; images stay in JavaScript, thousands of them, and
+ * the wrapper copies one in when a block of another shape comes.
+ *
+ * Which keys an event gets, each once:
+ * - Wrapped: `_time`, `message`, with format `json` `parse_error`, when cut `truncated` and `original_bytes`; then
+ *   `wrapFields` and `fields` without keys of those names, `fields` winning over a wrap field of the same name.
+ * - Passed through: `fields` whose key the object has not at top level, then `_time` when the object has neither it nor
+ *   the timestamp field. A `_time` among `fields` counts as a field and takes the place of the read time.
+ */
+import { TailraceError } from '../core/errors.ts';
+import { MAX_FIELDS, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import type { EventShape, JsonValue } from '../core/block.ts';
+
+/** The text of `parse_error` with format `json`. */
+const NOT_AN_OBJECT = 'not a JSON object';
+
+const HEADER_BYTES = 48;
+const TIME_MARK = 1n << 62n;
+
+/**
+ * The image of a shape for address `at`. `truncatedFrom`: the original size in bytes of a cut line, or -1.
+ * Throws `TailraceError` `E_FIELDS` for more than MAX_FIELDS fields or an image over MAX_TEMPLATE_BYTES.
+ *
+ * Layout, little-endian u32: suffix, its length, joined fields, their length, the table of field lengths, field count,
+ * whether `_time` is ever added, key table, key count, longest key; then u64 the filter of assembly/keys.ts. Then the tables.
+ */
+export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, truncatedFrom: number): Buffer {
+  const fields = Object.entries(shape.fields);
+  if (fields.length > MAX_FIELDS) {
+    throw new TailraceError('E_FIELDS', `${fields.length} fields are to be added to each event, ${MAX_FIELDS} are possible`, {
+      fix: 'Remove some of the fields, or nest them: {ctx: {a: 1, b: 2}}',
+    });
+  }
+  const members = fields.map(([key, value]) => Buffer.from(`,${member(key, value)}`));
+  const keys = keyTable(Object.keys(shape.fields), timestampField);
+  const suffix = Buffer.from(wrapSuffix(shape, truncatedFrom));
+
+  const keysAt = HEADER_BYTES;
+  const lengthsAt = keysAt + 16 * keys.length;
+  const keyBytes = Buffer.concat(keys.map((key) => key.bytes));
+  const keyBytesAt = lengthsAt + 4 * members.length;
+  const fieldsAt = keyBytesAt + keyBytes.length;
+  const fieldsLength = members.reduce((sum, bytes) => sum + bytes.length, 0);
+  const suffixAt = fieldsAt + fieldsLength;
+  const size = suffixAt + suffix.length;
+  if (size > MAX_TEMPLATE_BYTES) {
+    throw new TailraceError('E_FIELDS', `the fields added to each event take ${size} bytes, ${MAX_TEMPLATE_BYTES} are possible`, {
+      fix: 'Shorten the fields of this source',
+    });
+  }
+
+  const image = Buffer.alloc(size);
+  const header = [at + suffixAt, suffix.length, at + fieldsAt, fieldsLength, at + lengthsAt, members.length];
+  header.push(Object.hasOwn(shape.fields, '_time') ? 0 : 1, at + keysAt, keys.length, Math.max(0, ...keys.map((key) => key.bytes.length)));
+  header.forEach((value, i) => image.writeUInt32LE(value, 4 * i));
+  image.writeBigUInt64LE(
+    keys.reduce((bits, key) => bits | filterBit(key.bytes), 0n),
+    40,
+  );
+  let address = at + keyBytesAt;
+  keys.forEach(({ bytes, marks }, i) => {
+    image.writeUInt32LE(address, keysAt + 16 * i);
+    image.writeUInt32LE(bytes.length, keysAt + 16 * i + 4);
+    image.writeBigUInt64LE(marks, keysAt + 16 * i + 8);
+    address += bytes.length;
+  });
+  members.forEach((bytes, i) => image.writeUInt32LE(bytes.length, lengthsAt + 4 * i));
+  keyBytes.copy(image, keyBytesAt);
+  Buffer.concat(members).copy(image, fieldsAt);
+  suffix.copy(image, suffixAt);
+  return image;
+}
+
+/** What stands behind a wrapped line's escaped text: its closing quote, the further keys, `}` and the newline. */
+function wrapSuffix(shape: EventShape, truncatedFrom: number): string {
+  const own: [string, JsonValue][] = [];
+  if (shape.format === 'json') own.push(['parse_error', NOT_AN_OBJECT]);
+  if (truncatedFrom >= 0) own.push(['truncated', true], ['original_bytes', truncatedFrom]);
+  // The first of a name gives its place, the last its value: the event's own go to both ends.
+  const members = new Map([...own, ...Object.entries(shape.wrapFields), ...Object.entries(shape.fields), ...own]);
+  members.delete('_time');
+  members.delete('message');
+  return `"${[...members].map(([key, value]) => `,${member(key, value)}`).join('')}}\n`;
+}
+
+function member(key: string, value: JsonValue): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+}
+
+/** The keys to look for in a line, each with its marks: bit i for field i, bit 62 for a key that gives the time. */
+function keyTable(fields: string[], timestampField: string | undefined): { bytes: Buffer; marks: bigint }[] {
+  const marks = new Map<string, bigint>();
+  fields.forEach((key, i) => marks.set(key, 1n << BigInt(i)));
+  for (const key of ['_time', ...(timestampField === undefined ? [] : [timestampField])]) {
+    marks.set(key, (marks.get(key) ?? 0n) | TIME_MARK);
+  }
+  return [...marks].map(([key, bits]) => ({ bytes: keyBytes(key), marks: bits }));
+}
+
+/** A key as UTF-8, a lone surrogate as its three bytes, so that `"\ud800"` in a line equals it and U+FFFD does not. */
+function keyBytes(key: string): Buffer {
+  if (key.isWellFormed()) return Buffer.from(key);
+  return Buffer.concat(
+    Array.from(key, (char) => {
+      const code = char.charCodeAt(0);
+      return char.isWellFormed() ? Buffer.from(char) : Buffer.of(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+    }),
+  );
+}
+
+/** The bit of a key in the filter; an empty key's first byte is the quote that closes it. */
+function filterBit(key: Buffer): bigint {
+  return 1n << BigInt((3 * key.length + (key[0] ?? 0x22)) % 64);
+}
