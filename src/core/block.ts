@@ -56,7 +56,14 @@ export interface Block {
    * newline was added), or a line cut at `max_event_bytes`. The event then covers `[offset, offset + length)` of the
    * stream, whose bytes have this CRC-32, and always ends its span.
    */
-  readonly single?: { readonly length: number; readonly crc: number; readonly tail: Tail; readonly truncated: boolean };
+  readonly single?: {
+    readonly length: number;
+    readonly crc: number;
+    readonly tail: Tail;
+    /** Set for a cut line: its length without the line ending, in bytes. */
+    readonly originalBytes?: number;
+    readonly truncated: boolean;
+  };
 }
 
 /** The way from one source to its sinks' open batches. */

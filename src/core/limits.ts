@@ -105,7 +105,7 @@ export const SYSLOG_PENDING_BYTES = 1024 * 1024;
 /** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long a stopping listener goes on taking what was already received. */
-export const SYSLOG_STOP_MS = 5_000;
+export const SYSLOG_STOP_MS = 1_000;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;
 /** Streams of closed connections that are remembered until they are settled. */
@@ -114,3 +114,5 @@ export const MAX_CLOSED_STREAMS = 10_000;
 // The kernel's.
 /** Bytes of the fields that are added to each event, encoded, with their tables. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024;
+/** The kernel's largest receive buffer below which UDP bursts are lost; `check` warns. */
+export const MIN_UDP_BUFFER_BYTES = 4 * 1024 * 1024;

@@ -11,6 +11,8 @@ export interface SourceStats {
   lagBytes: number;
   truncatedEvents: number;
   lostBytes: number;
+  /** Events dropped for want of room (datagrams), and those the lane did not take any more; absent where none can be. */
+  droppedEvents?: number;
   /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
   files: Record<string, number>;
   /** Events that took a path with an object or string per event. */

@@ -30,6 +30,8 @@ export interface StreamStore {
   /** Persists a new stream, and only then returns it. */
   mint(source: string, path: string, identity?: FileIdentity, startAt?: number): StreamRecord;
   list(source: string): StreamRecord[];
+  /** True when the source ran on this data folder before, whatever is still known of its streams. Absent: told by `list`. */
+  hasStarted?(source: string): boolean;
   /** Notes a grown head or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
   /** Forgets a stream that is settled and whose file is gone. */

@@ -1,0 +1,334 @@
+/**
+ * The agent: wires sources → batcher → sinks, starts them in the order that keeps every promise (state, sinks, what the
+ * last process left, sources), and drains them in the opposite one.
+ */
+import { hostname } from 'node:os';
+import { countEvents, Books } from '../batcher/books.ts';
+import { SourceLane } from '../batcher/lane.ts';
+import { restoreBatches } from '../batcher/restore.ts';
+import type { Config, SourceConfig } from '../config/model.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
+import { READ_CHUNK_BYTES } from '../core/limits.ts';
+import type { Log } from '../core/log.ts';
+import type { Source } from '../core/source.ts';
+import { createKernel } from '../kernel/kernel.ts';
+import { createIngestSink } from '../sinks/ingest/sink.ts';
+import { openState, type State } from '../state/store.ts';
+import { Histograms } from '../telemetry/histogram.ts';
+import type { SinkHistograms } from '../telemetry/metrics.ts';
+import type { Observed } from '../telemetry/observed.ts';
+import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
+import { createSource, isRereadable } from './create-source.ts';
+import { createSinkRoom, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
+
+const SAVE_EVERY_MS = 1000;
+/** A stall of the event loop this long makes /healthz fail … */
+const STALL_MS = 5000;
+/** … for this long. */
+const STALL_SHOWN_MS = 60_000;
+
+export interface AgentOptions {
+  readonly config: Config;
+  /** Read what exists now to its end, deliver it, and end. */
+  readonly once: boolean;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export interface StopReport {
+  /** Events that are neither delivered nor to be had again after a restart. */
+  readonly lostEvents: number;
+  /** Events that a restart will send: their positions are saved. */
+  readonly keptEvents: number;
+  /** Why the agent gave up, where it did (`--once` and a service that refuses). */
+  readonly failure: string | undefined;
+}
+
+export interface Agent {
+  readonly telemetry: TelemetryServer | undefined;
+  /** Resolves when all sources have ended and everything is settled, or when `--once` cannot go on. */
+  readonly ended: Promise<void>;
+  observe(): Observed;
+  /** Stops reading, drains until `deadline` aborts, saves positions. Idempotent. */
+  stop(deadline: AbortSignal): Promise<StopReport>;
+}
+
+interface SourceRoom {
+  readonly config: SourceConfig;
+  readonly source: Source;
+  readonly books: Books;
+  readonly lane: SourceLane;
+}
+
+/** Starts everything; throws `TailraceError` when that cannot be done, with nothing left open. */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { config, log } = options;
+  const state = openState({
+    folder: config.dataDir,
+    sinksOf: (source) => config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
+    log,
+  });
+  const running = new RunningAgent(options, state);
+  try {
+    await running.start();
+    return running;
+  } catch (error) {
+    await running.abandon();
+    throw error;
+  }
+}
+
+class RunningAgent implements Agent {
+  readonly #options: AgentOptions;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #state: State;
+  readonly #histograms: SinkHistograms = {
+    requestSeconds: new Histograms([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
+    batchEvents: new Histograms([1, 10, 100, 500, 1000, 2500, 5000, 10_000]),
+    batchBytes: new Histograms([1024, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304, 10_485_760]),
+  };
+  readonly #sinks = new Map<string, SinkRoom>();
+  readonly #sources = new Map<string, SourceRoom>();
+  #telemetry: TelemetryServer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastTickMs = 0;
+  #stalledUntilMs = -Infinity;
+  #stallMs = 0;
+  #started = false;
+  #failure: string | undefined;
+  #report: Promise<StopReport> | undefined;
+  readonly #giveUp = Promise.withResolvers<void>();
+  ended: Promise<void> = Promise.resolve();
+
+  constructor(options: AgentOptions, state: State) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = options.log;
+    this.#state = state;
+  }
+
+  get telemetry(): TelemetryServer | undefined {
+    return this.#telemetry;
+  }
+
+  async start(): Promise<void> {
+    const { config } = this.#options;
+    const kernel = createKernel(capacityOf(config));
+    for (const sinkConfig of config.sinks) {
+      const sink = createIngestSink(sinkConfig, this.#clock);
+      const held = (dataset: string) => this.#noteHold(sinkConfig.id, dataset);
+      const room = createSinkRoom({
+        config: sinkConfig,
+        sink,
+        kernel,
+        state: this.#state,
+        clock: this.#clock,
+        log: this.#log,
+        histograms: this.#histograms,
+        held,
+      });
+      this.#sinks.set(sinkConfig.id, room);
+    }
+    if (config.telemetry.listen) {
+      const stalled = () => this.#describeStall();
+      this.#telemetry = await startTelemetry({
+        listen: config.telemetry.listen,
+        histograms: this.#histograms,
+        observe: () => this.observe(),
+        stalled,
+      });
+    }
+    for (const sourceConfig of config.sources) await this.#addSource(sourceConfig, (bytes) => kernel.reserve(bytes));
+    for (const { source } of this.#sources.values()) await source.open();
+    this.#state.noteStarted([...this.#sources.keys()]);
+    this.#started = true;
+    this.#lastTickMs = this.#clock.monotonic();
+    this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
+    const scratch = () => kernel.reserve(Math.max(...config.sinks.map(slotBytesOf)));
+    this.ended = Promise.race([this.#run(kernel, scratch), this.#giveUp.promise]);
+  }
+
+  observe(): Observed {
+    const held = new Map<Books, (readonly [number, number])[]>();
+    for (const { books, lane } of this.#sources.values()) held.set(books, [...lane.held()]);
+    for (const { batcher, delivery } of this.#sinks.values()) {
+      for (const batch of [...batcher.open(), ...delivery.held()]) {
+        for (const span of batch.spans) held.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
+      }
+    }
+    return {
+      sources: [...this.#sources.values()].map(({ source, books, lane }) => ({
+        id: source.id,
+        stats: source.stats,
+        backpressureSeconds: lane.backpressureMs / 1000,
+        accepted: books.accepted,
+        settled: books.settled,
+        held: countEvents(held.get(books) ?? []),
+      })),
+      sinks: [...this.#sinks.values()].map(({ sink, room, delivery }) => ({
+        id: sink.id,
+        ...delivery.stats,
+        memoryBytes: room.usedBytes,
+        holds: delivery.holds,
+      })),
+      checkpointSaves: this.#state.saves,
+      started: this.#started,
+    };
+  }
+
+  stop(deadline: AbortSignal): Promise<StopReport> {
+    this.#report ??= this.#stop(deadline);
+    return this.#report;
+  }
+
+  /** Closes what a failed start opened. */
+  async abandon(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const { source } of this.#sources.values()) await source.stop().catch(() => {});
+    for (const { sink } of this.#sinks.values()) await sink.close();
+    await this.#telemetry?.close();
+    this.#state.close();
+  }
+
+  async #addSource(
+    sourceConfig: SourceConfig,
+    reserve: (bytes: number) => ReturnType<ReturnType<typeof createKernel>['reserve']>,
+  ): Promise<void> {
+    const { id } = sourceConfig;
+    const books = new Books(id);
+    const routes = [...this.#sinks.values()]
+      .filter(({ config }) => config.inputs.includes(id))
+      .map(({ config, batcher }) => ({ sink: config.id, dataset: sourceConfig.dataset ?? config.dataset, batcher }));
+    const lane = new SourceLane({
+      books,
+      routes,
+      rereadable: isRereadable(sourceConfig),
+      committedTo: (sink, stream) => this.#state.committedTo(sink, stream),
+    });
+    // Files that were there at a first start are skipped by `start_at: end`; on a folder that was used before, none are.
+    const effective =
+      sourceConfig.type === 'file' && this.#state.hasStarted(id) ? { ...sourceConfig, startAt: 'beginning' as const } : sourceConfig;
+    const source = await createSource(effective, {
+      lane,
+      streams: this.#state,
+      clock: this.#clock,
+      log: this.#log,
+      hostname: hostname(),
+      reserve,
+      once: this.#options.once,
+    });
+    this.#sources.set(id, { config: sourceConfig, source, books, lane });
+  }
+
+  async #run(kernel: ReturnType<typeof createKernel>, scratch: () => ReturnType<typeof kernel.reserve>): Promise<void> {
+    const batches = this.#state.unsettled();
+    const restored = batches.length === 0 ? Promise.resolve() : this.#restore(kernel, batches, scratch());
+    const runs = [...this.#sources.values()].map(async ({ config, source }) => {
+      if (isRereadable(config)) await restored;
+      if (!this.#report) await source.run();
+    });
+    await Promise.all([restored, ...runs]);
+    for (const { batcher } of this.#sinks.values()) batcher.flush();
+    const never = new AbortController().signal;
+    await Promise.all([...this.#sinks.values()].map(({ delivery }) => delivery.drain(never)));
+  }
+
+  async #restore(
+    kernel: ReturnType<typeof createKernel>,
+    batches: ReturnType<State['unsettled']>,
+    scratch: ReturnType<typeof kernel.reserve>,
+  ): Promise<void> {
+    this.#log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
+    try {
+      await restoreBatches({
+        batches,
+        kernel,
+        log: this.#log,
+        scratch,
+        target: (sink) => {
+          const room = this.#sinks.get(sink);
+          return room && { ...room, limits: room.config.batch };
+        },
+        source: (id) => this.#sources.get(id),
+        replace: (id, batch) => this.#state.replace(id, batch),
+        settle: (batch) => this.#state.settle(batch),
+      });
+    } catch (error) {
+      if (!(error instanceof TailraceError) || error.code !== 'E_STOPPED') throw error;
+    }
+  }
+
+  async #stop(deadline: AbortSignal): Promise<StopReport> {
+    const rooms = [...this.#sinks.values()];
+    const sources = [...this.#sources.values()];
+    for (const { room } of rooms) room.close('rereadable');
+    const given = new Promise<void>((resolve) =>
+      deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    const stopped = Promise.all(sources.map(({ source }) => source.stop()));
+    stopped.catch((error: unknown) => this.#log.error({ reason: messageOf(error) }, 'a source did not stop cleanly'));
+    await Promise.race([stopped.catch(() => {}), given]);
+    for (const { batcher } of rooms) batcher.flush();
+    await Promise.all(rooms.map(({ delivery }) => delivery.drain(deadline)));
+    for (const { room } of rooms) room.close('all');
+    await stopped.catch(() => {});
+    for (const { batcher } of rooms) batcher.flush();
+    for (const { delivery } of rooms) await delivery.stop();
+    clearInterval(this.#timer);
+    const report = this.#countHeld();
+    await this.#telemetry?.close();
+    for (const { sink } of rooms) await sink.close();
+    this.#state.close();
+    return report;
+  }
+
+  #countHeld(): StopReport {
+    let lostEvents = 0;
+    let keptEvents = 0;
+    for (const { delivery } of this.#sinks.values()) {
+      for (const batch of delivery.held()) {
+        if (batch.rereadable) keptEvents += batch.events;
+        else lostEvents += batch.events;
+      }
+    }
+    return { lostEvents, keptEvents, failure: this.#failure };
+  }
+
+  #noteHold(sink: string, dataset: string): void {
+    if (!this.#options.once) return;
+    const hold = this.#sinks.get(sink)?.delivery.holds.get(dataset);
+    this.#failure ??= `sink "${sink}" cannot deliver to dataset "${dataset}": ${hold?.detail ?? 'refused'}; ${hold?.fix ?? ''}`;
+    this.#giveUp.resolve();
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonic();
+    const late = now - this.#lastTickMs - SAVE_EVERY_MS;
+    this.#lastTickMs = now;
+    if (late > STALL_MS) {
+      this.#stallMs = late;
+      this.#stalledUntilMs = now + STALL_SHOWN_MS;
+      this.#log.warn(
+        { stalledMs: Math.round(late) },
+        'the process did not run for a while: the machine was suspended or has no CPU to spare, or a disk hangs',
+      );
+    }
+    this.#state.save();
+  }
+
+  #describeStall(): string | undefined {
+    return this.#clock.monotonic() < this.#stalledUntilMs
+      ? `the event loop stood still for ${Math.round(this.#stallMs)} ms within the last minute`
+      : undefined;
+  }
+}
+
+/** Kernel memory: each source's window, each sink's slots, one slot to restore into. Address space, not memory, until it is used. */
+function capacityOf(config: Config): number {
+  const windows = config.sources.reduce((sum, source) => sum + 2 * (READ_CHUNK_BYTES + source.maxEventBytes) + 1024 * 1024, 0);
+  const slots = config.sinks.reduce((sum, sink) => sum + slotCountOf(sink) * (slotBytesOf(sink) + 1024), 0);
+  const scratch = Math.max(...config.sinks.map(slotBytesOf));
+  return windows + slots + scratch + 1024 * 1024;
+}

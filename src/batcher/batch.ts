@@ -1,0 +1,135 @@
+/** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Block, Region, Span, Tail } from '../core/block.ts';
+import { TAIL_BYTES } from '../core/limits.ts';
+import type { StoredBatch, StoredSpan } from '../state/store.ts';
+import type { Books } from './books.ts';
+
+/** A span while its batch is held: it also knows its events' numbers in the books. */
+export interface HeldSpan {
+  readonly books: Books;
+  readonly firstEvent: number;
+  readonly source: string;
+  readonly stream: string;
+  readonly digest: string;
+  readonly from: number;
+  to: number;
+  events: number;
+  crc: number;
+  tail: Tail;
+  /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
+  closed: boolean;
+}
+
+export class Batch {
+  readonly id: number;
+  readonly sink: string;
+  readonly dataset: string;
+  /** Its bytes can be read again from files, so that its spans are enough to rebuild it. */
+  readonly rereadable: boolean;
+  readonly spans: HeldSpan[] = [];
+  events = 0;
+  /** Bytes of NDJSON in `body`. */
+  bytes = 0;
+  key = '';
+  /** Bytes of memory this batch counts for. */
+  memory: number;
+  slot: Region | undefined;
+  body: Uint8Array;
+  encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
+  /** Its spans and key are in the database (or need not be). */
+  committed = false;
+  attempts = 0;
+
+  constructor(id: number, sink: string, dataset: string, rereadable: boolean, storage: { slot: Region } | { body: Buffer }) {
+    this.id = id;
+    this.sink = sink;
+    this.dataset = dataset;
+    this.rereadable = rereadable;
+    this.slot = 'slot' in storage ? storage.slot : undefined;
+    this.body = 'slot' in storage ? storage.slot.bytes : storage.body;
+    this.memory = this.body.length;
+  }
+
+  /** Notes that `events` events and `consumed` window bytes from `start` on were added, numbered from `firstEvent`. */
+  extend(
+    books: Books,
+    block: Block,
+    digest: string,
+    start: number,
+    consumed: number,
+    events: number,
+    written: number,
+    firstEvent: number,
+  ): void {
+    const { single } = block;
+    const from = block.offset + (start - block.start);
+    const to = single ? block.offset + single.length : from + consumed;
+    const bytes = single ? undefined : block.window.bytes.subarray(start, start + consumed);
+    const last = this.spans.at(-1);
+    const joins =
+      last &&
+      !last.closed &&
+      last.stream === block.stream &&
+      last.to === from &&
+      last.digest === digest &&
+      last.firstEvent + last.events === firstEvent;
+    const span: HeldSpan =
+      joins && !single
+        ? last
+        : {
+            books,
+            firstEvent,
+            source: books.source,
+            stream: block.stream,
+            digest,
+            from,
+            to: from,
+            events: 0,
+            crc: 0,
+            tail: { length: 0, crc: 0 },
+            closed: false,
+          };
+    if (span !== last) this.spans.push(span);
+    span.to = to;
+    span.events += events;
+    span.crc = single ? single.crc : crc32(bytes!, span.crc);
+    span.tail = single ? single.tail : tailOf(bytes!);
+    span.closed = single !== undefined;
+    this.events += events;
+    this.bytes += written;
+  }
+
+  /** Its row in the database. */
+  toStored(): StoredBatch {
+    const spans = this.spans.map(({ source, stream, from, to, events, crc, tail, digest }): StoredSpan => ({
+      source,
+      stream,
+      from,
+      to,
+      events,
+      crc,
+      tail,
+      digest,
+    }));
+    return { id: this.id, key: this.key, sink: this.sink, dataset: this.dataset, events: this.events, spans };
+  }
+}
+
+/**
+ * The Idempotency-Key of a batch: a hash of everything that names its events. Stream ids are random and belong to one
+ * generation of a file, so the same offsets of another generation give another key.
+ */
+export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
+  const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.crc, span.digest]);
+  return createHash('sha256')
+    .update(JSON.stringify([sink, dataset, named, retired]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function tailOf(bytes: Buffer): Tail {
+  const tail = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+  return { length: tail.length, crc: crc32(tail) };
+}

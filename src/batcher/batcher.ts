@@ -1,0 +1,191 @@
+/**
+ * The batcher of one sink: collects blocks into open batches, one for each dataset and kind of source, and closes them at
+ * their size, count or age. Lines go through the kernel straight into the batch's slot.
+ */
+import { createHash } from 'node:crypto';
+import type { Block, EventShape, Region } from '../core/block.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Kernel, Template } from '../kernel/kernel.ts';
+import { Batch } from './batch.ts';
+import type { Books } from './books.ts';
+import type { Room } from './room.ts';
+
+export interface BatcherOptions {
+  readonly sink: string;
+  readonly kernel: Kernel;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
+  readonly timestampField: string | undefined;
+  nextBatchId(): number;
+  /** False while enough closed batches wait: sources that can be read again then wait, too, instead of filling memory. */
+  wantsMore(): boolean;
+  /** Takes a closed batch. */
+  seal(batch: Batch): void;
+}
+
+/** A part of a block for one sink. */
+export interface Intake {
+  readonly books: Books;
+  readonly block: Block;
+  readonly dataset: string;
+  readonly rereadable: boolean;
+  /** The window's bytes to take. */
+  readonly start: number;
+  readonly end: number;
+  /** Number of the first event. */
+  readonly firstEvent: number;
+  /** Called in the same turn in which events enter a batch, with the number that the next event gets. */
+  taken(nextEvent: number): void;
+  /** Called with the milliseconds waited for room. */
+  waited(ms: number): void;
+}
+
+interface CompiledShape {
+  readonly template: Template;
+  readonly digest: string;
+}
+
+export class Batcher {
+  readonly #options: BatcherOptions;
+  readonly #open = new Map<string, { batch: Batch; timer: NodeJS.Timeout }>();
+  readonly #shapes = new WeakMap<EventShape, CompiledShape>();
+
+  constructor(options: BatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with `E_STOPPED` when turned away. */
+  async take(intake: Intake): Promise<void> {
+    const { limits } = this.#options;
+    const name = `${intake.rereadable ? 'file' : 'live'} ${intake.dataset}`;
+    let { start, firstEvent } = intake;
+    while (start < intake.end) {
+      const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
+      if (!batch) {
+        await this.#waitForRoom(intake, () => this.#open.has(name) || this.#canOpen(intake.rereadable));
+        continue;
+      }
+      const step = this.#wrap(batch, intake, start, firstEvent);
+      start += step.consumed;
+      firstEvent += step.events;
+      if (step.tooLarge) {
+        this.#close(name);
+        start += await this.#takeLarge(intake, start, firstEvent);
+        firstEvent += 1;
+      } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) this.#close(name);
+    }
+  }
+
+  /** Closes every open batch. */
+  flush(): void {
+    for (const name of [...this.#open.keys()]) this.#close(name);
+  }
+
+  /** The open batches, for the books. */
+  open(): Batch[] {
+    return [...this.#open.values()].map(({ batch }) => batch);
+  }
+
+  /** The template of a shape and the digest of everything that shapes its events. */
+  compile(shape: EventShape): CompiledShape {
+    let compiled = this.#shapes.get(shape);
+    if (!compiled) {
+      const { timestampField } = this.#options;
+      const digest = createHash('sha256')
+        .update(JSON.stringify(['ndjson', shape, timestampField ?? null]))
+        .digest('hex')
+        .slice(0, 16);
+      compiled = { template: this.#options.kernel.compile(shape, timestampField), digest };
+      this.#shapes.set(shape, compiled);
+    }
+    return compiled;
+  }
+
+  /** One kernel call into the open batch's slot. */
+  #wrap(
+    batch: Batch,
+    intake: Intake,
+    start: number,
+    firstEvent: number,
+  ): { consumed: number; events: number; full: boolean; tooLarge: boolean } {
+    const { kernel, limits } = this.#options;
+    const { block } = intake;
+    const { template, digest } = this.compile(block.shape);
+    const result = kernel.wrap(
+      template,
+      block.readAtMs,
+      block.window,
+      start,
+      intake.end,
+      batch.slot!,
+      batch.bytes,
+      limits.maxBytes,
+      limits.maxEvents - batch.events,
+      originalBytesOf(block),
+    );
+    const { consumed, events, written, stop } = result;
+    if (consumed > 0) {
+      batch.extend(intake.books, block, digest, start, consumed, events, written, firstEvent);
+      intake.taken(firstEvent + events);
+    }
+    return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
+  }
+
+  /** An event that is larger than a whole slot goes alone into memory of its own. Resolves with the input bytes it took. */
+  async #takeLarge(intake: Intake, start: number, firstEvent: number): Promise<number> {
+    const { kernel, room, sink } = this.#options;
+    const { block } = intake;
+    const { template, digest } = this.compile(block.shape);
+    const { consumed, event } = kernel.wrapLarge(template, block.readAtMs, block.window, start, intake.end, originalBytesOf(block));
+    while (!room.take(event.length)) {
+      await this.#waitForRoom(intake, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
+    }
+    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event });
+    batch.extend(intake.books, block, digest, start, consumed, 1, event.length, firstEvent);
+    intake.taken(firstEvent + 1);
+    this.#options.seal(batch);
+    return consumed;
+  }
+
+  #canOpen(rereadable: boolean): boolean {
+    const { room } = this.#options;
+    return room.hasSlot() && (!rereadable || this.#options.wantsMore());
+  }
+
+  #tryOpen(name: string, intake: Intake): Batch | undefined {
+    if (!this.#canOpen(intake.rereadable)) return undefined;
+    const slot: Region | undefined = this.#options.room.takeSlot();
+    if (!slot) return undefined;
+    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot });
+    const timer = setTimeout(() => this.#close(name), this.#options.limits.maxAgeMs);
+    this.#open.set(name, { batch, timer });
+    this.#options.room.wake();
+    return batch;
+  }
+
+  #close(name: string): void {
+    const entry = this.#open.get(name);
+    if (!entry) return;
+    clearTimeout(entry.timer);
+    this.#open.delete(name);
+    const { batch } = entry;
+    batch.body = batch.body.subarray(0, batch.bytes);
+    if (batch.spans.length === 0) this.#options.room.release(batch.memory, batch.slot);
+    else this.#options.seal(batch);
+  }
+
+  async #waitForRoom(intake: Intake, admits: () => boolean): Promise<void> {
+    const from = this.#options.clock.monotonic();
+    try {
+      await this.#options.room.wait(intake.rereadable, admits);
+    } finally {
+      intake.waited(this.#options.clock.monotonic() - from);
+    }
+  }
+}
+
+function originalBytesOf(block: Block): number {
+  const { single } = block;
+  return single?.truncated ? (single.originalBytes ?? single.length) : -1;
+}

@@ -1,0 +1,78 @@
+/**
+ * The books of one source: every event that was accepted has one outcome, or is held. With several sinks an event has its
+ * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered).
+ *
+ * Events are numbered per source in the order of acceptance, so that sinks whose batches end at different places can be
+ * compared. What is held is not computed here: telemetry walks the batches (batcher/pipeline `held`).
+ */
+
+export type SettledAs = 'delivered' | 'dead_lettered' | 'dropped' | 'filtered';
+
+const RANK: Record<SettledAs, number> = { filtered: 0, delivered: 1, dead_lettered: 2, dropped: 3 };
+
+interface Interval {
+  readonly from: number;
+  readonly to: number;
+  readonly pending: number;
+  readonly worst: SettledAs;
+}
+
+export class Books {
+  readonly source: string;
+  /** Events accepted so far; also the number that the next event gets. */
+  accepted = 0;
+  readonly settled: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
+  /** Events that more than one sink has to settle, oldest first. */
+  #shared: Interval[] = [];
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** Accepts `events` more, to be settled by `sinks` sinks. */
+  accept(events: number, sinks: number): void {
+    if (events === 0) return;
+    if (sinks > 1) this.#shared.push({ from: this.accepted, to: this.accepted + events, pending: sinks, worst: 'filtered' });
+    this.accepted += events;
+  }
+
+  /** One sink settles the events numbered `[from, to)`. */
+  settle(from: number, to: number, as: SettledAs): void {
+    if (from === to) return;
+    if (this.#shared.length === 0 || to <= this.#shared[0]!.from) {
+      this.settled[as] += to - from;
+      return;
+    }
+    let unshared = to - from;
+    const kept: Interval[] = [];
+    for (const interval of this.#shared) {
+      const start = Math.max(interval.from, from);
+      const end = Math.min(interval.to, to);
+      if (start >= end) {
+        kept.push(interval);
+        continue;
+      }
+      unshared -= end - start;
+      if (interval.from < start) kept.push({ ...interval, to: start });
+      const worst = RANK[as] > RANK[interval.worst] ? as : interval.worst;
+      if (interval.pending === 1) this.settled[worst] += end - start;
+      else kept.push({ from: start, to: end, pending: interval.pending - 1, worst });
+      if (end < interval.to) kept.push({ ...interval, from: end });
+    }
+    this.#shared = kept;
+    this.settled[as] += unshared;
+  }
+}
+
+/** The number of different events in ranges that may overlap. */
+export function countEvents(ranges: readonly (readonly [from: number, to: number])[]): number {
+  const sorted = ranges.toSorted((a, b) => a[0] - b[0]);
+  let total = 0;
+  let reached = 0;
+  for (const [from, to] of sorted) {
+    if (to <= reached) continue;
+    total += to - Math.max(from, reached);
+    reached = to;
+  }
+  return total;
+}

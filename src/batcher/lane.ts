@@ -1,0 +1,94 @@
+/**
+ * The lane of one source: offers each block to every sink that the source feeds, and keeps the source's books. With
+ * several sinks, each takes the block in turn; a sink that is further behind after a restart gets the older bytes alone.
+ */
+import type { Block, Lane } from '../core/block.ts';
+import type { Batcher } from './batcher.ts';
+import type { Books } from './books.ts';
+
+export interface Route {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly batcher: Batcher;
+}
+
+export interface LaneOptions {
+  readonly books: Books;
+  readonly routes: readonly Route[];
+  readonly rereadable: boolean;
+  /** Up to where the sink has the stream already (committed by this or an earlier process). */
+  committedTo(sink: string, stream: string): number | undefined;
+}
+
+export class SourceLane implements Lane {
+  readonly #options: LaneOptions;
+  /** Events of the block under way that some sink has accepted and another has not taken yet. */
+  #inHand: { from: number; to: number } | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  backpressureMs = 0;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** Blocks of one source enter one after the other, also when its connections offer them side by side. */
+  accept(block: Block): Promise<void> {
+    const turn = this.#turn.then(() => this.#accept(block));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Event numbers that are accepted but not in a batch of every sink yet. */
+  held(): readonly (readonly [from: number, to: number])[] {
+    return this.#inHand ? [[this.#inHand.from, this.#inHand.to]] : [];
+  }
+
+  async #accept(block: Block): Promise<void> {
+    let start = block.start;
+    for (const { end, routes } of this.#parts(block)) {
+      if (routes.length > 0) await this.#offer(block, start, end, routes);
+      start = end;
+    }
+  }
+
+  async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
+    const { books, rereadable } = this.#options;
+    const firstEvent = books.accepted;
+    for (const route of routes) {
+      await route.batcher.take({
+        books,
+        block,
+        dataset: route.dataset,
+        rereadable,
+        start,
+        end,
+        firstEvent,
+        taken: (nextEvent) => {
+          if (nextEvent > books.accepted) books.accept(nextEvent - books.accepted, routes.length);
+          if (routes.length > 1) this.#inHand = { from: route === routes.at(-1) ? nextEvent : firstEvent, to: books.accepted };
+        },
+        waited: (ms) => {
+          this.backpressureMs += ms;
+        },
+      });
+    }
+    this.#inHand = undefined;
+  }
+
+  /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */
+  #parts(block: Block): { end: number; routes: readonly Route[] }[] {
+    const { routes } = this.#options;
+    const positions = routes.map(({ sink }) => this.#options.committedTo(sink, block.stream) ?? 0);
+    if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
+    if (block.single) {
+      const { length } = block.single;
+      return [{ end: block.end, routes: routes.filter((_, index) => positions[index]! < block.offset + length) }];
+    }
+    const length = block.end - block.start;
+    const cuts = [...new Set(positions.map((position) => Math.min(length, Math.max(0, position - block.offset))))]
+      .filter((cut) => cut > 0)
+      .sort((a, b) => a - b);
+    if (cuts.at(-1) !== length) cuts.push(length);
+    return cuts.map((cut) => ({ end: block.start + cut, routes: routes.filter((_, index) => positions[index]! < block.offset + cut) }));
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Rebuilds the batches that the last process committed and did not settle, from the bytes of their files, so that they go
+ * out again under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its
+ * events may then be stored twice); bytes that are gone are counted as lost, and said.
+ */
+import { crc32 } from 'node:zlib';
+import type { Block, Lane, Region } from '../core/block.ts';
+import type { Log } from '../core/log.ts';
+import type { Source } from '../core/source.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { StoredBatch, StoredSpan } from '../state/store.ts';
+import { Batch, type HeldSpan, keyOf } from './batch.ts';
+import type { Batcher } from './batcher.ts';
+import type { Books } from './books.ts';
+import type { Delivery } from './delivery.ts';
+import type { Room } from './room.ts';
+
+export interface RestoreTarget {
+  readonly batcher: Batcher;
+  readonly delivery: Delivery;
+  readonly room: Room;
+  readonly limits: { readonly maxBytes: number };
+}
+
+export interface RestoreOptions {
+  readonly batches: readonly StoredBatch[];
+  readonly kernel: Kernel;
+  readonly log: Log;
+  /** Kernel memory for one slot. */
+  readonly scratch: Region;
+  target(sink: string): RestoreTarget | undefined;
+  source(id: string): { source: Source; books: Books } | undefined;
+  replace(id: number, batch: StoredBatch): void;
+  settle(batch: StoredBatch): void;
+}
+
+/** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
+export async function restoreBatches(options: RestoreOptions): Promise<void> {
+  for (const stored of options.batches) {
+    const target = options.target(stored.sink);
+    if (!target) {
+      options.log.warn(
+        { sink: stored.sink, batch: stored.key, events: stored.events },
+        'a batch belongs to a sink that is not configured any more; it is kept until the sink is back',
+      );
+      continue;
+    }
+    await restore(options, target, stored);
+  }
+}
+
+async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch): Promise<void> {
+  const rebuilt: Rebuilt[] = [];
+  for (const span of stored.spans) rebuilt.push(await rebuild(options, target, span));
+  const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
+  while (!target.room.take(body.length))
+    await target.room.wait(true, () => target.room.usedBytes === 0 || target.room.usedBytes + body.length <= target.room.budgetBytes);
+
+  const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });
+  batch.bytes = body.length;
+  batch.committed = true;
+  for (const { span, books } of rebuilt) {
+    batch.events += span.events;
+    if (!books) continue;
+    batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+    books.accept(span.events, 1);
+  }
+  const unchanged = stored.spans.every((span, index) => isSame(span, rebuilt[index]!.span));
+  batch.key = unchanged ? stored.key : keyOf(stored.sink, stored.dataset, batch.spans, stored.key);
+  if (!unchanged) {
+    options.log.warn(
+      { sink: stored.sink, events: stored.events, files: [...new Set(stored.spans.map((span) => span.source))] },
+      'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
+    );
+    options.replace(stored.id, { ...batch.toStored(), spans: rebuilt.map(({ span }) => span) });
+  }
+  if (batch.spans.length === 0) {
+    target.room.release(body.length, undefined);
+    options.settle(stored);
+  } else target.delivery.seal(batch);
+}
+
+interface Rebuilt {
+  readonly span: StoredSpan;
+  readonly books: Books | undefined;
+  readonly events: Buffer[];
+}
+
+/** Reads one span again. A span whose bytes are gone comes back without events. */
+async function rebuild(options: RestoreOptions, target: RestoreTarget, span: StoredSpan): Promise<Rebuilt> {
+  const owner = options.source(span.source);
+  const lane = new RestoreLane(options.kernel, target, options.scratch);
+  const found = owner?.source.reread ? await owner.source.reread(span, lane) : false;
+  if (!found) {
+    if (owner) owner.source.stats.lostBytes += span.to - span.from;
+    options.log.error(
+      { source: span.source, from: span.from, to: span.to, events: span.events },
+      'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
+    );
+    return { span: { ...span, events: 0 }, books: owner?.books, events: [] };
+  }
+  return {
+    span: { ...span, events: lane.events, crc: lane.crc, tail: span.tail, digest: lane.digest },
+    books: owner?.books,
+    events: lane.chunks,
+  };
+}
+
+function isSame(stored: StoredSpan, now: StoredSpan | HeldSpan): boolean {
+  return stored.events === now.events && stored.crc === now.crc && stored.digest === now.digest;
+}
+
+/** Collects the events of one span as bytes of their own. */
+class RestoreLane implements Lane {
+  readonly chunks: Buffer[] = [];
+  events = 0;
+  crc = 0;
+  digest = '';
+  readonly #kernel: Kernel;
+  readonly #target: RestoreTarget;
+  readonly #scratch: Region;
+
+  constructor(kernel: Kernel, target: RestoreTarget, scratch: Region) {
+    this.#kernel = kernel;
+    this.#target = target;
+    this.#scratch = scratch;
+  }
+
+  accept(block: Block): Promise<void> {
+    const { template, digest } = this.#target.batcher.compile(block.shape);
+    const { single } = block;
+    const original = single?.truncated ? (single.originalBytes ?? single.length) : -1;
+    this.digest = digest;
+    let start = block.start;
+    while (start < block.end) {
+      const result = this.#kernel.wrap(
+        template,
+        block.readAtMs,
+        block.window,
+        start,
+        block.end,
+        this.#scratch,
+        0,
+        this.#target.limits.maxBytes,
+        2 ** 31 - 1,
+        original,
+      );
+      if (result.written > 0) this.chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
+      this.events += result.events;
+      start += result.consumed;
+      if (result.stop !== 'too_large') continue;
+      const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, block.end, original);
+      this.chunks.push(large.event);
+      this.events += 1;
+      start += large.consumed;
+    }
+    this.crc = single ? single.crc : crc32(block.window.bytes.subarray(block.start, block.end), this.crc);
+    return Promise.resolve();
+  }
+}

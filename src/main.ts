@@ -1,0 +1,96 @@
+/** argv → command. Each command is loaded only when it is the one asked for. */
+import { Command, CommanderError, Option } from 'commander';
+import type { DemoArguments } from './cli/demo.ts';
+import type { RunArguments } from './cli/run.ts';
+import { ConfigError, formatProblem } from './config/config-error.ts';
+import { messageOf, TailraceError, UsageError } from './core/errors.ts';
+import { version } from './core/version.ts';
+
+const CONFIG_HELP = 'configuration (default: tailrace.yaml here, then /etc/tailrace/tailrace.yaml)';
+
+interface CheckArguments {
+  config?: string;
+  json?: boolean;
+}
+
+interface ServeArguments {
+  listen?: string;
+  data?: string;
+  engine?: string;
+  headerPrefix?: string;
+  json?: boolean;
+}
+
+const program = new Command('tailrace')
+  .description('Ships logs to a Dataset Ingestion and Query Service, and loses nothing. `tailrace serve` is such a service.')
+  .version(version)
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')) })
+  .showHelpAfterError('(tailrace --help shows every command)');
+
+program
+  .command('run')
+  .description('the agent, in the foreground, until SIGTERM or SIGINT')
+  .option('-c, --config <file>', CONFIG_HELP)
+  .option('--once', 'read what exists now to its end, deliver it, exit; 1 if anything could not be delivered')
+  .addOption(new Option('--log-level <level>', 'overrides telemetry.log_level').choices(['debug', 'info', 'warn', 'error']))
+  .action(async (options: RunArguments) => exitWith((await import('./cli/run.ts')).run(options)));
+
+program
+  .command('check')
+  .description('validates the configuration: every problem at once, with its place and what to do')
+  .option('-c, --config <file>', CONFIG_HELP)
+  .option('--json', 'problems as JSON')
+  .action(async (options: CheckArguments) => exitWith((await import('./cli/check.ts')).check(options)));
+
+program
+  .command('serve')
+  .description('the local service: datasets, ingest and queries on an embedded engine')
+  .option('--listen <address>', 'host:port (default 127.0.0.1:4100)')
+  .option('--data <dir>', 'where it keeps its data (default ./tailrace-service)')
+  .option('--engine <engine>', 'embedded, or clickhouse://… (not available yet)')
+  .option('--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)')
+  .option('--json', 'address and tokens as one JSON line')
+  .action(async (options: ServeArguments) => exitWith((await import('./cli/serve.ts')).serve(options)));
+
+program
+  .command('demo')
+  .description('ships this machine’s logs, and a sample app’s, into a local service, and shows them arrive')
+  .option('--data <dir>', 'a data folder that stays (default: a temporary one, removed at the end)')
+  .option('--json', 'counts as JSON lines')
+  .action(async (options: DemoArguments) => exitWith((await import('./cli/demo.ts')).demo(options)));
+
+await main();
+
+async function exitWith(code: Promise<number>): Promise<void> {
+  process.exitCode = await code;
+}
+
+async function main(): Promise<void> {
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+  // Whatever still holds the loop must not keep a finished command alive.
+  setTimeout(() => process.exit(), 2000).unref();
+}
+
+/** Says what went wrong, where, and what to do; returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ConfigError) {
+    process.stderr.write(
+      `${error.problems.map((problem) => `${formatProblem(problem)}\n`).join('')}tailrace: the configuration has ${error.problems.length} problem${error.problems.length === 1 ? '' : 's'}; nothing was started\n`,
+    );
+    return 2;
+  }
+  if (error instanceof TailraceError) {
+    process.stderr.write(`tailrace: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+  process.stderr.write(
+    `tailrace: this is a fault of Tailrace itself, please report it: ${messageOf(error)}\n${error instanceof Error ? (error.stack ?? '') : ''}\n`,
+  );
+  return 1;
+}

@@ -1,0 +1,84 @@
+/**
+ * The one SQLite database of the data folder: opening it, its schema, and setting a broken one aside. A lost or broken
+ * database may cause duplicates, never loss: files are then read from their beginning.
+ */
+import { accessSync, constants, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf, TailraceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+
+const SCHEMA = `
+create table if not exists streams (
+  id text primary key, source text not null, path text not null, device text, inode text, head_length integer, head_hash text,
+  start_at integer not null, created_ms integer not null
+) strict;
+create table if not exists marks (
+  sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
+  primary key (sink, stream)
+) strict, without rowid;
+create table if not exists batches (
+  id integer primary key, key text not null unique, sink text not null, dataset text not null, events integer not null,
+  settled integer not null default 0, created_ms integer not null
+) strict;
+create table if not exists spans (
+  batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
+  to_byte integer not null, events integer not null, crc integer not null, tail_length integer not null, tail_crc integer not null,
+  digest text not null, primary key (batch, seq)
+) strict, without rowid;
+`;
+const VERSION = 1;
+
+/** Makes the data folder where it is missing. Throws `E_DATA_DIR` when it cannot be made or written. */
+export function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new TailraceError('E_DATA_DIR', `cannot write to the data folder "${folder}": ${messageOf(error)}`, {
+      fix: 'make it writable for the user that runs Tailrace, or set data_dir to a folder that is',
+      cause: error,
+    });
+  }
+}
+
+/** Opens `state.db`. One that cannot be read is renamed, said in the log, and replaced by an empty one. */
+export function openDatabase(folder: string, log: Log): { database: DatabaseSync; fresh: boolean } {
+  const file = join(folder, 'state.db');
+  const existed = existsSync(file);
+  try {
+    return { database: openAt(file), fresh: !existed };
+  } catch (error) {
+    if (!existed) {
+      throw new TailraceError('E_STATE', `cannot create the state database "${file}": ${messageOf(error)}`, {
+        fix: 'check the free space and the permissions of data_dir',
+        cause: error,
+      });
+    }
+    const aside = `${file}.broken-${Date.now()}`;
+    renameSync(file, aside);
+    for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+    log.error(
+      { file, aside, reason: messageOf(error) },
+      'state database is broken and was set aside; files are read from their beginning, which may send events twice',
+    );
+    return { database: openAt(file), fresh: true };
+  }
+}
+
+function openAt(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = 1000');
+    const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
+    if (version > VERSION) throw new Error(`it was written by a newer version (schema ${version}, this one knows ${VERSION})`);
+    const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
+    if (check.quick_check !== 'ok') throw new Error(check.quick_check);
+    database.exec(SCHEMA);
+    database.exec(`pragma user_version = ${VERSION}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

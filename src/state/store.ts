@@ -1,0 +1,421 @@
+/**
+ * Checkpoints: streams, low-water marks, and the spans of every batch that is not settled. A batch's spans and key are
+ * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
+ * memory when a batch settles and are written about once a second.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Span, Tail } from '../core/block.ts';
+import type { Log } from '../core/log.ts';
+import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
+import { openDatabase, prepareFolder } from './database.ts';
+import { type FolderLock, lockFolder } from './lock.ts';
+import { Mark, NO_TAIL } from './marks.ts';
+
+/** A span as its row holds it: with the digest of everything that shapes its events. */
+export interface StoredSpan extends Span {
+  readonly digest: string;
+}
+
+export interface StoredBatch {
+  readonly id: number;
+  readonly key: string;
+  readonly sink: string;
+  readonly dataset: string;
+  readonly events: number;
+  readonly spans: readonly StoredSpan[];
+}
+
+interface Stream {
+  readonly id: string;
+  readonly source: string;
+  readonly path: string;
+  identity: FileIdentity | undefined;
+  readonly startAt: number;
+  /** By sink. */
+  readonly marks: Map<string, Mark>;
+}
+
+export interface StateOptions {
+  readonly folder: string;
+  /** Ids of the sinks that a source feeds. */
+  sinksOf(source: string): readonly string[];
+  readonly log: Log;
+}
+
+/** Opens the data folder: takes its lock, opens or replaces its database. Throws `TailraceError`. */
+export function openState(options: StateOptions): State {
+  prepareFolder(options.folder);
+  const lock = lockFolder(options.folder);
+  try {
+    const { database, fresh } = openDatabase(options.folder, options.log);
+    return new State(options, lock, database, fresh);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+export class State implements StreamStore {
+  readonly #options: StateOptions;
+  readonly #lock: FolderLock;
+  readonly #database: DatabaseSync;
+  readonly #statements;
+  readonly #streams = new Map<string, Stream>();
+  readonly #remainingSpans = new Map<number, number>();
+  readonly #newStreams = new Set<Stream>();
+  readonly #movedMarks = new Map<Mark, { sink: string; stream: string }>();
+  readonly #settledBatches = new Set<number>();
+  readonly #passedBatches = new Set<number>();
+  readonly #startedSources: ReadonlySet<string>;
+  #nextBatch: number;
+  saves = 0;
+  failedSaves = 0;
+
+  constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#database = database;
+    this.#statements = prepareStatements(database);
+    this.#startedSources = readInstance(options.folder);
+    if (fresh && this.#startedSources.size > 0) {
+      options.log.warn(
+        { folder: options.folder },
+        'state database is missing although this folder was used before; files are read from their beginning, which may send events twice',
+      );
+    }
+    this.#nextBatch = (database.prepare('select coalesce(max(id), 0) + 1 as next from batches').get() as { next: number }).next;
+    this.#load();
+  }
+
+  /** True when the source ran on this folder before, even if the database was lost since: `start_at: end` then does not apply. */
+  hasStarted(source: string): boolean {
+    return this.#startedSources.has(source);
+  }
+
+  /** Remembers, durably, that these sources ran on this folder. */
+  noteStarted(sources: readonly string[]): void {
+    const all = [...new Set([...this.#startedSources, ...sources])].sort();
+    writeFileSync(join(this.#options.folder, 'instance'), `${JSON.stringify({ sources: all })}\n`, { flush: true });
+  }
+
+  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
+    const stream: Stream = { id: randomBytes(16).toString('hex'), source, path, identity, startAt, marks: new Map() };
+    for (const sink of this.#options.sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL));
+    this.#streams.set(stream.id, stream);
+    this.#newStreams.add(stream);
+    return toRecord(stream);
+  }
+
+  list(source: string): StreamRecord[] {
+    return [...this.#streams.values()].filter((stream) => stream.source === source).map(toRecord);
+  }
+
+  identify(id: string, identity: FileIdentity): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.identity = identity;
+    this.#newStreams.add(stream);
+  }
+
+  forget(id: string): void {
+    const stream = this.#streams.get(id);
+    if (!stream || !this.isSettled(id)) return;
+    this.#streams.delete(id);
+    this.#newStreams.delete(stream);
+    for (const mark of stream.marks.values()) this.#movedMarks.delete(mark);
+    this.#transact(() => {
+      this.#statements.deleteStream.run(id);
+      this.#statements.deleteMarks.run(id);
+    });
+  }
+
+  isSettled(id: string): boolean {
+    const stream = this.#streams.get(id);
+    return !stream || [...stream.marks.values()].every((mark) => mark.isSettled);
+  }
+
+  /** Where the sink's own reading of the stream goes on; undefined for a sink that is not one of the source's. */
+  committedTo(sink: string, stream: string): number | undefined {
+    return this.#streams.get(stream)?.marks.get(sink)?.committedTo;
+  }
+
+  /** A free id for a batch. */
+  nextBatchId(): number {
+    return this.#nextBatch++;
+  }
+
+  /** Commits the batches' keys and spans in one transaction, together with the streams they name. Throws when the disk refuses. */
+  commit(batches: readonly StoredBatch[]): void {
+    this.#transact(() => {
+      this.#writeStreams();
+      for (const batch of batches) this.#insertBatch(batch);
+    });
+    this.#newStreams.clear();
+    for (const batch of batches) this.#track(batch);
+  }
+
+  /** Replaces a restored batch whose key was retired by the one that stands for its bytes now. */
+  replace(id: number, batch: StoredBatch): void {
+    this.#transact(() => {
+      this.#deleteBatch(id);
+      this.#insertBatch(batch);
+    });
+  }
+
+  /** Settles a batch: its streams' marks move as far as they can. Written by the next `save`. */
+  settle(batch: StoredBatch): void {
+    this.#settledBatches.add(batch.id);
+    for (const id of new Set(batch.spans.map((span) => span.stream))) {
+      const mark = this.#streams.get(id)?.marks.get(batch.sink);
+      if (!mark) continue;
+      for (const passed of mark.settle(batch.id)) {
+        const remaining = (this.#remainingSpans.get(passed) ?? 1) - 1;
+        if (remaining > 0) this.#remainingSpans.set(passed, remaining);
+        else {
+          this.#remainingSpans.delete(passed);
+          this.#settledBatches.delete(passed);
+          this.#passedBatches.add(passed);
+        }
+      }
+      this.#movedMarks.set(mark, { sink: batch.sink, stream: id });
+    }
+  }
+
+  /** Batches that were committed and not settled when the last process ended, oldest first. */
+  unsettled(): StoredBatch[] {
+    const rows = this.#database.prepare('select id, key, sink, dataset, events from batches where settled = 0 order by id').all();
+    return rows.map((row) => ({ ...(row as unknown as Omit<StoredBatch, 'spans'>), spans: this.#spansOf(Number(row['id'])) }));
+  }
+
+  /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
+  save(): boolean {
+    if (this.#newStreams.size + this.#movedMarks.size + this.#settledBatches.size + this.#passedBatches.size === 0) return true;
+    try {
+      this.#transact(() => {
+        this.#writeStreams();
+        for (const [mark, { sink, stream }] of this.#movedMarks)
+          this.#statements.upsertMark.run(sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc);
+        for (const id of this.#settledBatches) this.#statements.settleBatch.run(id);
+        for (const id of this.#passedBatches) this.#deleteBatch(id);
+      });
+    } catch (error) {
+      this.failedSaves += 1;
+      if (this.failedSaves === 1 || this.failedSaves % 60 === 0) {
+        this.#options.log.error(
+          { reason: String(error), failedSaves: this.failedSaves },
+          'cannot save checkpoints; delivery goes on, a restart now would send events twice; free space in data_dir',
+        );
+      }
+      return false;
+    }
+    this.#newStreams.clear();
+    this.#movedMarks.clear();
+    this.#settledBatches.clear();
+    this.#passedBatches.clear();
+    this.saves += 1;
+    this.failedSaves = 0;
+    return true;
+  }
+
+  close(): void {
+    this.save();
+    this.#database.close();
+    this.#lock.release();
+  }
+
+  #load(): void {
+    for (const row of this.#database.prepare('select * from streams').all()) {
+      const identity = row['device'] === null ? undefined : toIdentity(row);
+      const stream: Stream = {
+        id: String(row['id']),
+        source: String(row['source']),
+        path: String(row['path']),
+        identity,
+        startAt: Number(row['start_at']),
+        marks: new Map(),
+      };
+      this.#streams.set(stream.id, stream);
+    }
+    for (const row of this.#database.prepare('select * from marks').all()) {
+      const stream = this.#streams.get(String(row['stream']));
+      stream?.marks.set(
+        String(row['sink']),
+        new Mark(Number(row['settled_to']), { length: Number(row['tail_length']), crc: Number(row['tail_crc']) }),
+      );
+    }
+    // Spans beyond the mark: committed, and settled or not. They come back in the order they were committed.
+    for (const row of this.#database.prepare('select id, sink, settled from batches order by id').all()) {
+      const id = Number(row['id']);
+      const batch: StoredBatch = { id, key: '', dataset: '', events: 0, sink: String(row['sink']), spans: this.#spansOf(id) };
+      this.#track(batch);
+      if (row['settled'] === 1) this.settle(batch);
+    }
+    this.#addNewSinks();
+  }
+
+  /** A sink that was added to the configuration takes up a known stream where the others are, without the past. */
+  #addNewSinks(): void {
+    for (const stream of this.#streams.values()) {
+      const known = [...stream.marks.values()];
+      const from = known.reduce(
+        (least, mark) => (mark.committedTo < least.committedTo ? mark : least),
+        known[0] ?? new Mark(stream.startAt, NO_TAIL),
+      );
+      for (const sink of this.#options.sinksOf(stream.source)) {
+        if (stream.marks.has(sink)) continue;
+        const mark = new Mark(from.committedTo, from.committedTail);
+        stream.marks.set(sink, mark);
+        this.#movedMarks.set(mark, { sink, stream: stream.id });
+      }
+    }
+  }
+
+  #track(batch: StoredBatch): void {
+    this.#remainingSpans.set(batch.id, batch.spans.length);
+    for (const span of batch.spans) this.#streams.get(span.stream)?.marks.get(batch.sink)?.commit(span, batch.id);
+  }
+
+  #writeStreams(): void {
+    for (const stream of this.#newStreams) {
+      const { identity } = stream;
+      this.#statements.upsertStream.run(
+        stream.id,
+        stream.source,
+        stream.path,
+        identity?.device ?? null,
+        identity?.inode ?? null,
+        identity?.headLength ?? null,
+        identity?.headHash ?? null,
+        stream.startAt,
+        Date.now(),
+      );
+      for (const [sink, mark] of stream.marks)
+        this.#statements.insertMark.run(sink, stream.id, mark.settledTo, mark.tail.length, mark.tail.crc);
+    }
+  }
+
+  #insertBatch(batch: StoredBatch): void {
+    this.#statements.insertBatch.run(batch.id, batch.key, batch.sink, batch.dataset, batch.events, Date.now());
+    let seq = 0;
+    for (const span of batch.spans) {
+      this.#statements.insertSpan.run(
+        batch.id,
+        seq++,
+        span.source,
+        span.stream,
+        span.from,
+        span.to,
+        span.events,
+        span.crc,
+        span.tail.length,
+        span.tail.crc,
+        span.digest,
+      );
+    }
+  }
+
+  #deleteBatch(id: number): void {
+    this.#statements.deleteBatch.run(id);
+    this.#statements.deleteSpans.run(id);
+  }
+
+  #spansOf(batch: number): StoredSpan[] {
+    return this.#statements.selectSpans.all(batch).map((row) => ({
+      source: String(row['source']),
+      stream: String(row['stream']),
+      from: Number(row['from_byte']),
+      to: Number(row['to_byte']),
+      events: Number(row['events']),
+      crc: Number(row['crc']),
+      tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
+      digest: String(row['digest']),
+    }));
+  }
+
+  #transact(work: () => void): void {
+    this.#database.exec('begin immediate');
+    try {
+      work();
+      this.#database.exec('commit');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback');
+      throw error;
+    }
+  }
+}
+
+function prepareStatements(database: DatabaseSync): Record<string, StatementSync> & Statements {
+  return {
+    upsertStream: database.prepare(
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash',
+    ),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?)'),
+    upsertMark: database.prepare(
+      'insert into marks values (?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc',
+    ),
+    insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
+    settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
+    deleteBatch: database.prepare('delete from batches where id = ?'),
+    deleteSpans: database.prepare('delete from spans where batch = ?'),
+    deleteStream: database.prepare('delete from streams where id = ?'),
+    deleteMarks: database.prepare('delete from marks where stream = ?'),
+  };
+}
+
+interface Statements {
+  upsertStream: StatementSync;
+  insertMark: StatementSync;
+  upsertMark: StatementSync;
+  insertBatch: StatementSync;
+  insertSpan: StatementSync;
+  selectSpans: StatementSync;
+  settleBatch: StatementSync;
+  deleteBatch: StatementSync;
+  deleteSpans: StatementSync;
+  deleteStream: StatementSync;
+  deleteMarks: StatementSync;
+}
+
+function toIdentity(row: Record<string, unknown>): FileIdentity {
+  return {
+    device: String(row['device']),
+    inode: String(row['inode']),
+    headLength: Number(row['head_length']),
+    headHash: String(row['head_hash']),
+  };
+}
+
+function toRecord(stream: Stream): StreamRecord {
+  let resumeAt = Infinity;
+  let tail: Tail = NO_TAIL;
+  for (const mark of stream.marks.values()) {
+    if (mark.committedTo >= resumeAt) continue;
+    resumeAt = mark.committedTo;
+    tail = mark.committedTail;
+  }
+  return {
+    id: stream.id,
+    source: stream.source,
+    path: stream.path,
+    identity: stream.identity,
+    resumeAt: Number.isFinite(resumeAt) ? resumeAt : stream.startAt,
+    tail,
+  };
+}
+
+function readInstance(folder: string): ReadonlySet<string> {
+  const file = join(folder, 'instance');
+  if (!existsSync(file)) return new Set();
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const sources = (parsed as { sources?: unknown }).sources;
+    return new Set(Array.isArray(sources) ? sources.map(String) : []);
+  } catch {
+    return new Set();
+  }
+}

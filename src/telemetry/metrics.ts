@@ -1,0 +1,183 @@
+/**
+ * The metrics of CONTRACT.md, made from plain numbers at a scrape. Loaded at the first scrape, with prom-client: an agent
+ * that nobody scrapes does not pay for it.
+ */
+import { Registry } from 'prom-client';
+import type { Histograms } from './histogram.ts';
+import type { Observed, ObservedSink, ObservedSource } from './observed.ts';
+
+export interface SinkHistograms {
+  readonly requestSeconds: Histograms;
+  readonly batchEvents: Histograms;
+  readonly batchBytes: Histograms;
+}
+
+type Labels = Record<string, string>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** A registry that reads `observe()` anew at each scrape. */
+export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
+  const registry = new Registry();
+  let seen = observe();
+  const add = (type: 'counter' | 'gauge', name: string, help: string, samples: () => Sample[]) => {
+    const metric = {
+      name: `tailrace_${name}`,
+      help,
+      type,
+      aggregator: 'sum',
+      get: () => ({
+        name: `tailrace_${name}`,
+        help,
+        type,
+        aggregator: 'sum',
+        values: samples().map(([labels, value]) => ({ labels, value })),
+      }),
+    };
+    registry.registerMetric(metric as never);
+  };
+  const eachSource = (value: (source: ObservedSource) => number) => () =>
+    seen.sources.map((source): Sample => [{ source: source.id }, value(source)]);
+  const eachSink = (value: (sink: ObservedSink) => number) => () => seen.sinks.map((sink): Sample => [{ sink: sink.id }, value(sink)]);
+  const eachOf = (label: string, map: (sink: ObservedSink) => ReadonlyMap<string, number>) => () =>
+    seen.sinks.flatMap((sink) => [...map(sink)].map(([name, value]): Sample => [{ sink: sink.id, [label]: name }, value]));
+
+  add(
+    'counter',
+    'source_read_bytes_total',
+    'Bytes read from the source',
+    eachSource(({ stats }) => stats.readBytes),
+  );
+  add(
+    'counter',
+    'source_events_total',
+    'Events read from the source',
+    eachSource(({ accepted }) => accepted),
+  );
+  add(
+    'gauge',
+    'source_lag_bytes',
+    'Bytes that exist and are not read yet',
+    eachSource(({ stats }) => stats.lagBytes),
+  );
+  add('gauge', 'source_files', 'Files or connections by state', () =>
+    seen.sources.flatMap(({ id, stats }) => Object.entries(stats.files).map(([state, count]): Sample => [{ source: id, state }, count])),
+  );
+  add(
+    'counter',
+    'source_truncated_events_total',
+    'Events cut at max_event_bytes',
+    eachSource(({ stats }) => stats.truncatedEvents),
+  );
+  add(
+    'counter',
+    'source_lost_bytes_total',
+    'Bytes destroyed by others before they could be read',
+    eachSource(({ stats }) => stats.lostBytes),
+  );
+  add(
+    'counter',
+    'slow_path_events_total',
+    'Events that cost an object or a string each',
+    eachSource(({ stats }) => stats.slowPathEvents),
+  );
+  add(
+    'counter',
+    'backpressure_seconds_total',
+    'Time that reading waited for room',
+    eachSource(({ backpressureSeconds }) => backpressureSeconds),
+  );
+  add('counter', 'events_total', 'Events by outcome; accepted = delivered + dead_lettered + dropped + filtered + events_held', () =>
+    seen.sources.flatMap(({ id, accepted, settled }) =>
+      Object.entries({ accepted, ...settled }).map(([outcome, count]): Sample => [{ source: id, outcome }, count]),
+    ),
+  );
+  add(
+    'gauge',
+    'events_held',
+    'Events accepted and not settled',
+    eachSource(({ held }) => held),
+  );
+
+  add(
+    'counter',
+    'sink_requests_total',
+    'Requests by HTTP status; none: no answer',
+    eachOf('status', ({ requests }) => requests),
+  );
+  add(
+    'counter',
+    'sink_retries_total',
+    'Batches to be sent again, by reason',
+    eachOf('reason', ({ retries }) => retries),
+  );
+  add(
+    'counter',
+    'sink_sent_bytes_total',
+    'Bytes of request bodies',
+    eachSink(({ sentBytes }) => sentBytes),
+  );
+  add('counter', 'ingest_events_total', 'Events as the service counted them', () =>
+    seen.sinks.flatMap((sink) => [
+      ...[...sink.ingested].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'ingested' }, count]),
+      ...[...sink.failed].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'failed' }, count]),
+    ]),
+  );
+  add(
+    'counter',
+    'ingest_processed_bytes_total',
+    'processedBytes of the service’s replies',
+    eachSink(({ processedBytes }) => processedBytes),
+  );
+  add(
+    'counter',
+    'ingest_blocks_created_total',
+    'blocksCreated of the service’s replies',
+    eachSink(({ blocksCreated }) => blocksCreated),
+  );
+  add(
+    'gauge',
+    'ingest_wal_length',
+    'walLength of the service’s last reply',
+    eachSink(({ walLength }) => walLength),
+  );
+  add('gauge', 'buffer_bytes', 'Memory that batches hold', () =>
+    seen.sinks.map((sink): Sample => [{ sink: sink.id, kind: 'memory' }, sink.memoryBytes]),
+  );
+  add('counter', 'checkpoint_saves_total', 'Times that positions were written', () => [[{}, seen.checkpointSaves]]);
+  addHistogram(registry, 'sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', histograms.requestSeconds);
+  addHistogram(registry, 'sink_batch_events', 'Events of a delivered batch', histograms.batchEvents);
+  addHistogram(registry, 'sink_batch_bytes', 'Bytes of a delivered batch before compression', histograms.batchBytes);
+  return {
+    contentType: registry.contentType,
+    render: () => {
+      seen = observe();
+      return registry.metrics();
+    },
+  };
+}
+
+function addHistogram(registry: Registry, shortName: string, help: string, histograms: Histograms): void {
+  const name = `tailrace_${shortName}`;
+  const values = () =>
+    [...histograms.byLabel].flatMap(([sink, histogram]) => {
+      let cumulative = 0;
+      const buckets = histogram.bounds.map((bound, index) => {
+        cumulative += histogram.counts[index]!;
+        return { labels: { sink, le: bound }, value: cumulative, metricName: `${name}_bucket` };
+      });
+      return [
+        ...buckets,
+        { labels: { sink, le: '+Inf' }, value: histogram.count, metricName: `${name}_bucket` },
+        { labels: { sink }, value: histogram.sum, metricName: `${name}_sum` },
+        { labels: { sink }, value: histogram.count, metricName: `${name}_count` },
+      ];
+    });
+  const metric = {
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
+    get: () => ({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
+  };
+  registry.registerMetric(metric as never);
+}

@@ -1,0 +1,46 @@
+/** What telemetry reads at a scrape, and how: plain numbers that the rooms keep, nothing computed on the way of an event. */
+import type { SourceStats } from '../core/source.ts';
+
+export interface ObservedSource {
+  readonly id: string;
+  readonly stats: SourceStats;
+  readonly backpressureSeconds: number;
+  readonly accepted: number;
+  readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
+  /** Counted by walking the batches that hold them. */
+  readonly held: number;
+}
+
+export interface ObservedSink {
+  readonly id: string;
+  readonly requests: ReadonlyMap<string, number>;
+  readonly retries: ReadonlyMap<string, number>;
+  readonly sentBytes: number;
+  /** By dataset. */
+  readonly ingested: ReadonlyMap<string, number>;
+  readonly failed: ReadonlyMap<string, number>;
+  readonly processedBytes: number;
+  readonly blocksCreated: number;
+  readonly walLength: number;
+  readonly memoryBytes: number;
+  readonly holds: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
+}
+
+export interface Observed {
+  readonly sources: readonly ObservedSource[];
+  readonly sinks: readonly ObservedSink[];
+  readonly checkpointSaves: number;
+  /** True once configuration is in force and sources are open. */
+  readonly started: boolean;
+}
+
+/** Sources whose books do not balance, each with its numbers; empty while all is well. */
+export function findImbalance(observed: Observed): string[] {
+  return observed.sources.flatMap(({ id, accepted, settled, held }) => {
+    const accountedFor = settled.delivered + settled.dead_lettered + settled.dropped + settled.filtered + held;
+    if (accountedFor === accepted) return [];
+    return [
+      `source "${id}": ${accepted} events were accepted, ${accountedFor} are accounted for (${JSON.stringify({ ...settled, held })})`,
+    ];
+  });
+}

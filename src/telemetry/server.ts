@@ -1,0 +1,84 @@
+/** The telemetry endpoint: /metrics, /healthz and /readyz on a loopback port. */
+import { createRequire } from 'node:module';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import type { SinkHistograms } from './metrics.ts';
+import { findImbalance, type Observed } from './observed.ts';
+
+// `require` instead of `import`: the latter costs 14 MB of memory more (docs/adr/0004).
+const http: typeof import('node:http') = createRequire(import.meta.url)('node:http');
+
+export interface TelemetryOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly histograms: SinkHistograms;
+  observe(): Observed;
+  /** Set while the event loop stalled for long within the last minute: says so. */
+  stalled(): string | undefined;
+}
+
+export interface TelemetryServer {
+  /** `http://host:port`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Starts listening. Throws `E_TELEMETRY_LISTEN` when the address cannot be had. */
+export async function startTelemetry(options: TelemetryOptions): Promise<TelemetryServer> {
+  const { host, port } = options.listen;
+  let registry: ReturnType<typeof import('./metrics.ts').createRegistry> | undefined;
+  const pages: Record<string, (response: ServerResponse) => Promise<void> | void> = {
+    '/metrics': async (response) => {
+      registry ??= (await import('./metrics.ts')).createRegistry(() => options.observe(), options.histograms);
+      reply(response, 200, await registry.render(), registry.contentType);
+    },
+    '/healthz': (response) => {
+      const problems = [...findImbalance(options.observe()), options.stalled() ?? []].flat();
+      replyJson(response, problems.length === 0 ? 200 : 503, { status: problems.length === 0 ? 'ok' : 'failing', problems });
+    },
+    '/readyz': (response) => {
+      const observed = options.observe();
+      const paused = observed.sinks.flatMap(({ id, holds }) => [...holds].map(([dataset, hold]) => ({ sink: id, dataset, ...hold })));
+      const ready = observed.started && paused.length === 0;
+      replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : observed.started ? 'paused' : 'starting', paused });
+    },
+  };
+  const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {
+    const page = pages[new URL(request.url ?? '/', 'http://localhost').pathname];
+    if (!page) return reply(response, 404, 'not here; try /metrics, /healthz or /readyz\n', 'text/plain');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return reply(response, 405, 'GET only\n', 'text/plain');
+    Promise.resolve(page(response)).catch((error: unknown) => reply(response, 500, `${messageOf(error)}\n`, 'text/plain'));
+  });
+  server.requestTimeout = 10_000;
+  server.maxConnections = 64;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const reason = codeOf(error) === 'EADDRINUSE' ? 'the port is taken' : messageOf(error);
+      reject(
+        new TailraceError('E_TELEMETRY_LISTEN', `telemetry cannot listen on ${host}:${port}: ${reason}`, {
+          fix: 'choose another address as telemetry.listen, or "none" to switch it off',
+          cause: error,
+        }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address();
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;
+  return {
+    address: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function replyJson(response: ServerResponse, status: number, body: unknown): void {
+  reply(response, status, `${JSON.stringify(body)}\n`, 'application/json');
+}
+
+function reply(response: ServerResponse, status: number, body: string, contentType: string): void {
+  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
+  response.end(body);
+}
