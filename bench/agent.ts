@@ -1,0 +1,73 @@
+/** The agent under test: the bundled build as a child process, with a configuration of defaults wherever there is one. */
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ADDED_FIELD } from './checksum.ts';
+import type { InputKind } from './inputs.ts';
+
+export type Compression = 'none' | 'gzip' | 'zstd';
+export const COMPRESSIONS: readonly Compression[] = ['none', 'gzip', 'zstd'];
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BUNDLE = join(ROOT, 'dist', 'main.js');
+
+/** Builds the bundle when it is missing or older than a source, and answers its path. */
+export function buildAgent(): string {
+  const builtMs = statSync(BUNDLE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const sources = ['src', 'scripts'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  if (sources.every((file) => statSync(file).mtimeMs <= builtMs)) return BUNDLE;
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  return BUNDLE;
+}
+
+export interface AgentSetup {
+  /** The program: what `buildAgent` answered, or another build to compare with. */
+  readonly program: string;
+  /** A folder of this run alone. */
+  readonly folder: string;
+  readonly include: string;
+  readonly kind: InputKind;
+  readonly compression: Compression;
+  readonly port: number;
+  /** False: follow the files until SIGTERM. */
+  readonly once: boolean;
+}
+
+/** Writes the configuration and answers the command line that runs the agent on it. */
+export function prepareAgent(setup: AgentSetup): string[] {
+  mkdirSync(setup.folder, { recursive: true });
+  const file = join(setup.folder, 'tailrace.yaml');
+  writeFileSync(file, agentConfig(setup));
+  return [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    setup.program,
+    'run',
+    ...(setup.once ? ['--once'] : []),
+    '--config',
+    file,
+  ];
+}
+
+function agentConfig({ folder, include, kind, compression, port }: AgentSetup): string {
+  return `data_dir: ${JSON.stringify(join(folder, 'data'))}
+${kind === 'json' ? `fields: ${JSON.stringify(ADDED_FIELD)}\n` : ''}sources:
+  input:
+    type: file
+    include: [${JSON.stringify(include)}]
+sinks:
+  store:
+    type: ingest
+    url: http://127.0.0.1:${port}
+    token: bench
+    org_id: bench
+    dataset: bench
+    compression: ${compression}
+${kind === 'json' ? '    timestamp_field: time\n' : ''}telemetry: {listen: "127.0.0.1:0", log_level: warn}
+`;
+}

@@ -1,0 +1,52 @@
+/**
+ * `npm run bench`: measures the agent (CPU a GiB, memory, rate) on inputs made from a seed, against a null sink that is
+ * shown not to be the bottleneck, and syslog-ng on the same work in the same run. docs/benchmarks.md says how to read it.
+ * Progress goes to stderr, the tables (or `--json`) to stdout. Exits 1 when any pass lost or changed an event.
+ */
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TailraceError, UsageError, messageOf } from '../src/core/errors.ts';
+import { buildAgent } from './agent.ts';
+import { USAGE, parseOptions } from './options.ts';
+import type { Options } from './options.ts';
+import { renderReport, writeReport } from './report.ts';
+import { measureAll, say } from './suite.ts';
+
+const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') return console.log(USAGE);
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  if (options.keep) say(`inputs and folders of the runs stay in ${folder}`);
+  else process.once('exit', removeFolder);
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+  requireRoom(folder, options);
+
+  say('building the agent');
+  const program = options.agent ?? buildAgent();
+  const results = await measureAll(options, program, folder);
+  const report = renderReport(results);
+  console.log(options.json ? JSON.stringify(results, undefined, 2) : report);
+  if (options.write) writeReport(PAGE, report);
+}
+
+function requireRoom(folder: string, { bytes }: Options): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = 3 * bytes;
+  if (bavail * bsize >= needed) return;
+  throw new UsageError('E_USAGE', `the temporary folder has room for ${bavail * bsize} bytes, the inputs need ${needed}`, {
+    fix: 'give a smaller --size, or a TMPDIR with more room',
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`bench: ${messageOf(error)}${error instanceof TailraceError && error.fix !== undefined ? `; ${error.fix}` : ''}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,132 @@
+/** Results as Markdown: what is printed at the end, and what `--write` puts into docs/benchmarks.md between its marks. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { formatSize } from '../src/config/units.ts';
+import { judge } from './results.ts';
+import type { Results } from './results.ts';
+import type { Figures } from './run.ts';
+
+const BEGIN = '<!-- results: written by `npm run bench -- --write` -->';
+const END = '<!-- end of results -->';
+const MB = 1e6;
+
+export function renderReport(results: Results): string {
+  const { machine, sink, startup } = results;
+  const sections = [
+    `Measured ${machine.date} on ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.system}, ` +
+      `Node ${machine.node}, Tailrace ${results.version}. Input ${formatSize(results.inputBytes)} of each kind, ` +
+      `${results.runs === 1 ? 'one pass' : `median of ${results.runs} passes`}${results.quick ? ' (`--quick`: rough figures)' : ''}.`,
+    renderTargets(results),
+    renderAgent(results),
+    `The null sink took ${sink.cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB and ${sink.gibPerSecond.toFixed(2)} GiB/s from a load generator ` +
+      `on the same cores; it was never busy for more than ${percent(Math.max(0, ...results.agent.map((row) => row.figures.sinkBusy)))} ` +
+      `of a pass. Starting, shipping one line and ending cost the agent ${startup.agent.toFixed(2)} CPU-s.`,
+    renderSyslogNg(results),
+    renderIdleAndKernel(results),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function renderTargets(results: Results): string {
+  const verdicts = judge(results);
+  const missed = verdicts.filter((verdict) => verdict.figure !== undefined && !verdict.met);
+  const unmeasured = verdicts.filter((verdict) => verdict.figure === undefined);
+  return [
+    '### Targets',
+    '',
+    ...table(
+      ['', 'target', 'measured', ''],
+      verdicts.map(({ what, target, figure, met }) => [
+        what,
+        target,
+        figure ?? 'not measured',
+        figure === undefined ? '' : met ? 'met' : '**missed**',
+      ]),
+    ),
+    '',
+    missed.length === 0 && unmeasured.length === 0
+      ? 'Every target is met.'
+      : [
+          missed.length > 0
+            ? `Missed: ${missed.map(({ what, figure, target }) => `${what} (${figure}, target ${target})`).join('; ')}.`
+            : '',
+          unmeasured.length > 0 ? `Not measured in this run: ${unmeasured.map(({ what }) => what).join('; ')}.` : '',
+        ]
+          .filter((sentence) => sentence !== '')
+          .join(' '),
+  ].join('\n');
+}
+
+function renderAgent({ agent, startup, inputBytes }: Results): string {
+  if (agent.length === 0) return '';
+  const rows = agent.map(({ kind, compression, figures, spread }) => [
+    kind,
+    compression,
+    figures.cpuSecondsPerGiB.toFixed(2),
+    ((figures.cpuSeconds - startup.agent) / (inputBytes / 2 ** 30)).toFixed(2),
+    spread.map((value) => value.toFixed(2)).join('–'),
+    `${figures.userSecondsPerGiB.toFixed(2)} + ${figures.systemSecondsPerGiB.toFixed(2)}`,
+    ...commonCells(figures),
+    figures.sentRatio.toFixed(3),
+    percent(figures.sinkBusy),
+  ]);
+  const head = ['input', 'compression', 'CPU-s/GiB', 'without start-up', 'passes', 'user + system', 'peak RSS', 'GiB/s', 'events/s'];
+  return ['### The agent', '', ...table([...head, 'sent by read', 'sink busy'], rows)].join('\n');
+}
+
+function renderSyslogNg({ syslogNg, startup, syslogNgInputBytes }: Results): string {
+  if (syslogNg === undefined) return 'syslog-ng with its http module is not installed here, so there is no comparison in this run.';
+  if (syslogNg.rows.length === 0) return '';
+  const rows = syslogNg.rows.map(({ job, figures, ratio }) => [
+    job.replace('_', ' '),
+    'none',
+    ((figures.cpuSeconds - (startup.syslogNg ?? 0)) / (syslogNgInputBytes / 2 ** 30)).toFixed(1),
+    ...commonCells(figures),
+    ratio === undefined ? '' : `${ratio.toFixed(0)} ×`,
+  ]);
+  const head = ['input', 'compression', 'CPU-s/GiB without start-up', 'peak RSS', 'GiB/s', 'events/s', "its CPU by the agent's"];
+  return [`### syslog-ng ${syslogNg.version}`, '', ...table(head, rows)].join('\n');
+}
+
+function renderIdleAndKernel({ idle, kernel }: Results): string {
+  const lines: string[] = [];
+  if (idle !== undefined) {
+    lines.push(
+      `Idle on ${idle.files} delivered files for ${idle.seconds} s: ${(idle.rssBytes / MB).toFixed(0)} MB RSS, ` +
+        `${idle.cpuSecondsPerMinute.toFixed(3)} CPU-s a minute.`,
+    );
+  }
+  if (kernel !== undefined) {
+    const rates = kernel.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond.toFixed(2)]);
+    lines.push(table(['the kernel alone, on one core', 'GB of input a second'], rates).join('\n'));
+  }
+  return lines.length === 0 ? '' : ['### Idle, and the kernel alone', '', lines.join('\n\n')].join('\n');
+}
+
+function commonCells(figures: Figures): string[] {
+  return [
+    `${(figures.peakRssBytes / MB).toFixed(0)} MB`,
+    figures.gibPerSecond.toFixed(2),
+    `${Math.round(figures.eventsPerSecond / 1000).toLocaleString('en')} k`,
+  ];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return [tableLine(head), tableLine(head.map(() => '---')), ...rows.map(tableLine)];
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}
+
+/** Replaces what stands between the marks of the page. Throws when the page has lost them. */
+export function writeReport(page: string, report: string): void {
+  const text = readFileSync(page, 'utf8');
+  const from = text.indexOf(BEGIN);
+  const to = text.indexOf(END);
+  if (from === -1 || to < from) throw new Error(`the marks "${BEGIN}" and "${END}" are missing in the page`);
+  writeFileSync(page, `${text.slice(0, from)}${BEGIN}\n\n${report}\n${text.slice(to)}`);
+}

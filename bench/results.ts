@@ -1,0 +1,89 @@
+/** What a run of the benchmarks found, as `--json` prints it, and the targets it is held against. */
+import type { Compression } from './agent.ts';
+import type { IdleFigures } from './idle.ts';
+import type { InputKind } from './inputs.ts';
+import type { Machine } from './machine.ts';
+import type { Figures } from './run.ts';
+import type { SyslogNgJob } from './syslog-ng.ts';
+
+export interface AgentRow {
+  readonly kind: InputKind;
+  readonly compression: Compression;
+  readonly figures: Figures;
+  /** Smallest and largest CPU-s/GiB of the passes: how noisy the machine was. */
+  readonly spread: readonly [number, number];
+}
+
+export interface SyslogNgRow {
+  readonly job: SyslogNgJob;
+  readonly figures: Figures;
+  /** Its CPU-s/GiB by the agent's on the same input in this run, start-up taken off both. */
+  readonly ratio: number | undefined;
+}
+
+export interface Results {
+  readonly machine: Machine;
+  readonly version: string;
+  readonly quick: boolean;
+  readonly runs: number;
+  readonly inputBytes: number;
+  readonly syslogNgInputBytes: number;
+  readonly sink: { readonly cpuSecondsPerGiB: number; readonly gibPerSecond: number };
+  /** CPU of the agent, and of syslog-ng, from start to end with a single line to ship. */
+  readonly startup: { readonly agent: number; readonly syslogNg: number | undefined };
+  readonly agent: readonly AgentRow[];
+  readonly idle: IdleFigures | undefined;
+  readonly kernel: readonly KernelRow[] | undefined;
+  readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;
+}
+
+export interface KernelRow {
+  readonly name: string;
+  readonly gigabytesPerSecond: number;
+}
+
+export interface Verdict {
+  readonly what: string;
+  readonly target: string;
+  /** Undefined when this run did not measure it. */
+  readonly figure: string | undefined;
+  readonly met: boolean;
+}
+
+const MB = 1e6;
+
+/** Each target with its figure. CPU is that of the whole process, its start-up included. */
+export function judge(results: Results): Verdict[] {
+  const cpu = (kind: InputKind, compression: Compression, most: number) => {
+    const value = results.agent.find((row) => row.kind === kind && row.compression === compression)?.figures.cpuSecondsPerGiB;
+    return atMost(`${kind}, ${compression}`, value, most, 2, 'CPU-s/GiB');
+  };
+  const peaks = results.agent.map((row) => row.figures.peakRssBytes / MB);
+  const wrap = results.kernel?.find((row) => row.name === 'wrap: text')?.gigabytesPerSecond;
+  return [
+    cpu('text', 'none', 1.0),
+    cpu('json', 'none', 1.0),
+    cpu('text', 'gzip', 5.8),
+    cpu('json', 'gzip', 5.8),
+    cpu('text', 'zstd', 3.4),
+    cpu('json', 'zstd', 3.4),
+    atMost('peak RSS, the largest of all', peaks.length > 0 ? Math.max(...peaks) : undefined, 120, 0, 'MB'),
+    atMost('idle on 100 files, RSS', results.idle && results.idle.rssBytes / MB, 85, 0, 'MB'),
+    atMost('idle on 100 files, CPU', results.idle?.cpuSecondsPerMinute, 0.2, 3, 'CPU-s a minute'),
+    {
+      what: 'kernel, wrap text lines',
+      target: '≥ 2.5 GB/s',
+      figure: wrap === undefined ? undefined : `${wrap.toFixed(2)} GB/s`,
+      met: wrap !== undefined && wrap >= 2.5,
+    },
+  ];
+}
+
+function atMost(what: string, value: number | undefined, most: number, digits: number, unit: string): Verdict {
+  return {
+    what,
+    target: `≤ ${most} ${unit}`,
+    figure: value === undefined ? undefined : `${value.toFixed(digits)} ${unit}`,
+    met: value !== undefined && value <= most,
+  };
+}

@@ -1,0 +1,158 @@
+/** The order of a whole run: verify, prove the sink, measure the scenarios in turns, then idle. Progress goes to stderr. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { version } from '../src/core/version.ts';
+import { COMPRESSIONS } from './agent.ts';
+import { measureIdle } from './idle.ts';
+import { writeInput } from './inputs.ts';
+import type { Input, InputKind } from './inputs.ts';
+import { describeMachine } from './machine.ts';
+import type { Options } from './options.ts';
+import type { AgentRow, KernelRow, Results, SyslogNgRow } from './results.ts';
+import { GIB, median, medianFigures, runAgent, runSyslogNg, verifyAgent } from './run.ts';
+import type { Figures } from './run.ts';
+import { startSink } from './sink.ts';
+import { SYSLOG_NG_JOBS, findSyslogNg } from './syslog-ng.ts';
+import type { SyslogNgJob } from './syslog-ng.ts';
+
+const SEED = 20_260_101;
+const KINDS: readonly InputKind[] = ['text', 'json'];
+const execute = promisify(execFile);
+
+/** A scenario that is measured `runs` times; all of them take turns, so that a noisy minute hits each alike. */
+interface Scenario {
+  readonly name: string;
+  readonly pass: () => Promise<Figures>;
+}
+
+/** Runs every scenario that `options.only` wants. Throws when a pass lost or changed an event. */
+export async function measureAll(options: Options, program: string, folder: string): Promise<Results> {
+  const wants = (name: string) => options.only.length === 0 || options.only.some((part) => name.includes(part));
+  const found = findSyslogNg();
+  const cases = KINDS.flatMap((kind) => COMPRESSIONS.map((compression) => ({ kind, compression, name: `${kind}/${compression}` })));
+  const agentCases = cases.filter(({ name }) => wants(name));
+  const jobs = found === undefined ? [] : SYSLOG_NG_JOBS.filter((job) => wants(`syslog-ng/${job}`));
+
+  const make = (kind: InputKind, bytes: number, name: string) => writeInput(kind, SEED, bytes, join(folder, name));
+  const one = make('text', 1, 'one.log');
+  for (const { kind, compression, name } of agentCases) {
+    say(`verifying ${name}: every line arrives once and unchanged`);
+    await verifyAgent(program, join(folder, 'run'), make(kind, options.verifyBytes, `verify-${kind}.log`), compression);
+  }
+
+  say('measuring the null sink');
+  const sink = await measureSink(options.loadBytes);
+  say(`null sink: ${sink.cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB, ${sink.gibPerSecond.toFixed(2)} GiB/s`);
+
+  const inputs = new Map<string, Input>();
+  const inputOf = (kind: InputKind, bytes: number): Input => {
+    const name = `${kind}${bytes === options.bytes ? '' : '-small'}.log`;
+    if (!inputs.has(name)) {
+      say(`making ${name}`);
+      inputs.set(name, make(kind, bytes, name));
+    }
+    return inputs.get(name)!;
+  };
+  const agentScenarios = agentCases.map(({ kind, compression, name }) => {
+    const input = inputOf(kind, options.bytes);
+    return { name, pass: () => runAgent(program, join(folder, 'run'), input, compression) };
+  });
+  const otherScenarios = jobs.map((job) => {
+    const input = inputOf(kindOf(job), options.syslogNgBytes);
+    return { name: `syslog-ng/${job}`, pass: () => runSyslogNg(found!, join(folder, 'run'), input, job) };
+  });
+  const startScenarios = [
+    { name: 'start-up', pass: () => runAgent(program, join(folder, 'run'), one, 'none') },
+    ...(jobs.length === 0 ? [] : [{ name: 'syslog-ng start-up', pass: () => runSyslogNg(found!, join(folder, 'run'), one, 'text') }]),
+  ];
+  const passes = await takeTurns([...startScenarios, ...agentScenarios, ...otherScenarios], options.runs);
+  const startup = {
+    agent: median(passes.get('start-up')!.map((figures) => figures.cpuSeconds)),
+    syslogNg: jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
+  };
+
+  const agent = agentCases.map(({ kind, compression, name }): AgentRow => {
+    const perGiB = passes.get(name)!.map((figures) => figures.cpuSecondsPerGiB);
+    return { kind, compression, figures: medianFigures(passes.get(name)!), spread: [Math.min(...perGiB), Math.max(...perGiB)] };
+  });
+  const rows = jobs.map((job): SyslogNgRow => {
+    const figures = medianFigures(passes.get(`syslog-ng/${job}`)!);
+    const own = agent.find((row) => row.kind === kindOf(job) && row.compression === 'none')?.figures;
+    const ratio =
+      own && (figures.cpuSeconds - startup.syslogNg!) / options.syslogNgBytes / ((own.cpuSeconds - startup.agent) / options.bytes);
+    return { job, figures, ratio };
+  });
+
+  const kernel = wants('kernel') ? await measureKernel() : undefined;
+  if (wants('idle')) say(`idle: ${options.idleSeconds} s on 100 files`);
+  const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
+  return {
+    machine: describeMachine(),
+    version,
+    quick: options.quick,
+    runs: options.runs,
+    inputBytes: options.bytes,
+    syslogNgInputBytes: options.syslogNgBytes,
+    sink,
+    startup,
+    agent,
+    idle,
+    kernel,
+    syslogNg: found === undefined ? undefined : { version: found.version, rows },
+  };
+}
+
+async function takeTurns(scenarios: readonly Scenario[], runs: number): Promise<Map<string, Figures[]>> {
+  const passes = new Map<string, Figures[]>(scenarios.map(({ name }) => [name, []]));
+  for (let run = 1; run <= runs; run++) {
+    for (const { name, pass } of scenarios) {
+      const figures = await pass();
+      passes.get(name)!.push(figures);
+      const { cpuSeconds, cpuSecondsPerGiB, peakRssBytes, gibPerSecond } = figures;
+      const perGiB = name.endsWith('start-up') ? '' : `${cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB, ${gibPerSecond.toFixed(2)} GiB/s, `;
+      say(`${name} ${run}/${runs}: ${perGiB}${cpuSeconds.toFixed(2)} CPU-s, ${(peakRssBytes / 1e6).toFixed(0)} MB`);
+    }
+  }
+  return passes;
+}
+
+/** What the sink can take, and costs, under a generator that does nothing but send. */
+async function measureSink(bytes: number): Promise<Results['sink']> {
+  const sink = await startSink();
+  try {
+    const generator = fileURLToPath(new URL('load.ts', import.meta.url));
+    const { stdout } = await execute(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      generator,
+      String(sink.port),
+      String(bytes),
+    ]);
+    const sent = JSON.parse(stdout) as { seconds: number; bytes: number };
+    const { cpuSeconds } = await sink.counts();
+    return { cpuSecondsPerGiB: cpuSeconds / (sent.bytes / GIB), gibPerSecond: sent.bytes / GIB / sent.seconds };
+  } finally {
+    await sink.stop();
+  }
+}
+
+/** The byte loops alone, as bench/kernel.ts prints them. */
+async function measureKernel(): Promise<KernelRow[]> {
+  say('measuring the kernel alone');
+  const { stdout } = await execute(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    fileURLToPath(new URL('kernel.ts', import.meta.url)),
+    '--json',
+  ]);
+  const { results } = JSON.parse(stdout) as { results: Record<string, { gbPerSecond: number }> };
+  return Object.entries(results).map(([name, { gbPerSecond }]) => ({ name, gigabytesPerSecond: gbPerSecond }));
+}
+
+export function say(text: string): void {
+  process.stderr.write(`bench ${process.uptime().toFixed(1).padStart(6)} s  ${text}\n`);
+}
+
+function kindOf(job: SyslogNgJob): InputKind {
+  return job === 'text' ? 'text' : 'json';
+}

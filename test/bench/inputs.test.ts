@@ -1,0 +1,49 @@
+/** The benchmarks' inputs: the same seed makes the same bytes, of the promised sizes. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { checksumInput, writeInput } from '../../bench/inputs.ts';
+import type { InputKind } from '../../bench/inputs.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailrace-inputs-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function make(kind: InputKind, seed: number, name: string) {
+  const input = writeInput(kind, seed, 2 << 20, join(folder, name));
+  const bytes = readFileSync(input.file);
+  return { input, bytes, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 16) };
+}
+
+test.each([
+  ['text', 165, 190, 'c4099e0abf4ee0c2'],
+  ['json', 300, 320, 'abe41cdfa2bd1a73'],
+] as const)('%s input is the same bytes for the same seed, in lines of about the promised size', (kind, least, most, hash) => {
+  const made = make(kind, 1, `${kind}-a`);
+  expect(made.hash).toBe(hash);
+  expect(make(kind, 1, `${kind}-b`).hash).toBe(made.hash);
+  expect(make(kind, 2, `${kind}-c`).hash).not.toBe(made.hash);
+  expect(made.bytes.length).toBe(made.input.bytes);
+  const lines = made.bytes.toString().split('\n');
+  expect(lines.pop()).toBe('');
+  expect(lines.length).toBe(made.input.lines);
+  expect(new Set(lines).size).toBe(lines.length);
+  const mean = made.input.bytes / made.input.lines;
+  expect(mean).toBeGreaterThan(least);
+  expect(mean).toBeLessThan(most);
+});
+
+test('json input is one object a line', () => {
+  const { bytes } = make('json', 3, 'json-objects');
+  for (const line of bytes.toString().trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+});
+
+test('checksum of an input changes when one byte does', async () => {
+  const { input } = make('text', 4, 'sum');
+  const sum = await checksumInput(input);
+  const bytes = readFileSync(input.file);
+  bytes[1000] = bytes[1000]! ^ 1;
+  writeFileSync(input.file, bytes);
+  expect(await checksumInput(input)).not.toBe(sum);
+});
