@@ -56,6 +56,6 @@ function kibibytes(bytes: number): string {
 function checkItStarts(): void {
   const started = spawnSync(process.execPath, [join(dist, 'main.js'), '--version'], { encoding: 'utf8' });
   if (started.status === 0 && started.stdout.includes(version)) return;
-  console.error(`dist/main.js --version ended with ${started.status}:\n${started.stdout}${started.stderr}`);
+  process.stderr.write(`dist/main.js --version ended with ${started.status}:\n${started.stdout}${started.stderr}\n`);
   process.exitCode = 1;
 }

@@ -10,6 +10,8 @@ const TEXT = ['.md', '.ts', '.mjs', '.json', '.yaml', '.service', '.sh', '/run',
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g;
 const NAMED_PATH = /`((?:src|test|scripts|docs|bench|systemd|bin|packaging|\.ci)\/[\w./*-]*)`/g;
 const MACHINE_PATH = /(?<![\w.$}*-])\/(?:root|work)(?:\/|\b(?=["'`\s]))|(?<![\w.])\/home\/(?!\*)[a-z]/g;
+/** Pages that a comment points to: by name in the root or below docs, decisions by their number. */
+const NAMED_PAGE = /(?<![\w/.])(docs\/adr\/\d{4}|docs\/[\w/-]+\.md|[A-Z]{4,}\.md)/g;
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E|X[X]X)\b/g;
 
 /** All violations under `root`, as `file:line: what`. */
@@ -61,15 +63,24 @@ function checkEveryFile(root: string): string[] {
   return listFiles(root, ['']).flatMap((file) => {
     if (!TEXT.some((ending) => `/${file}`.endsWith(ending))) return [];
     const text = readText(root, file);
-    const paths = [...text.matchAll(MACHINE_PATH)].map((match) => `${file}:${lineAt(text, match.index)}: names a path of one machine`);
-    if (!/\.(ts|mjs)$/.test(file)) return paths;
+    const find = (pattern: RegExp, say: (found: string) => string | undefined) =>
+      [...text.matchAll(pattern)].flatMap((match) => {
+        const said = say(match[0]);
+        return said === undefined ? [] : [`${file}:${lineAt(text, match.index)}: ${said}`];
+      });
+    const isCode = /\.(ts|mjs)$/.test(file);
     return [
-      ...paths,
-      ...[...text.matchAll(UNFINISHED)].map(
-        (match) => `${file}:${lineAt(text, match.index)}: ${match[0]}: finish it, or write it down as a known limit`,
-      ),
+      ...find(MACHINE_PATH, () => 'names a path of one machine'),
+      ...(isCode ? find(UNFINISHED, (word) => `${word}: finish it, or write it down as a known limit`) : []),
+      ...(isCode && !file.startsWith('test/')
+        ? find(NAMED_PAGE, (page) => (pageExists(root, page) ? undefined : `names ${page}, which is not there`))
+        : []),
     ];
   });
+}
+
+function pageExists(root: string, page: string): boolean {
+  return page.endsWith('.md') ? existsSync(join(root, page)) : globSync(`${page}-*.md`, { cwd: root }).length > 0;
 }
 
 /** The anchors that a Markdown page offers, made from its headings as the usual renderers do. */

@@ -38,6 +38,8 @@ test.each([
     { 'src/main.ts': `\nexport const home = '${['', 'home', 'ann'].join('/')}';\n` },
     'src/main.ts:2: names a path of one machine',
   ],
+  ['a page that a comment names and that is not there', { 'src/main.ts': '// See docs/gone.md.\n' }, 'src/main.ts:1: names docs/gone.md'],
+  ['a decision that a comment names and that is not there', { 'src/main.ts': '// See docs/adr/0042.\n' }, 'names docs/adr/0042'],
   ['unfinished work', { 'src/main.ts': ['// TO', 'DO: more\n'].join('') }, 'src/main.ts:1: '],
 ])('docs check names %s', (_name, files: Record<string, string>, wanted) => {
   expect(violationsWith(files).join('\n')).toContain(wanted);
