@@ -1,0 +1,221 @@
+/**
+ * Reads one file's new bytes into the source's one window and offers them as blocks. Nothing is carried in memory from one
+ * turn to the next: the unfinished line is read again, save one that is longer than an event may be, of which only
+ * length and checksum are kept. Before a byte is handed on, what was read before it is compared with what is there now.
+ */
+import type { Lane, Span } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import { HEAD_BYTES, TAIL_BYTES, TURN_BYTES } from '../../core/limits.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { StreamStore } from '../../core/stream.ts';
+import type { LineWindow, WindowBlock } from '../line-window.ts';
+import { type FileSystem, isSameFile } from './file-system.ts';
+import { hashHead, hasSameContent, tailOf } from './identity.ts';
+import { readBefore, sampleFile } from './sample.ts';
+import type { TrackedFile } from './tracked-file.ts';
+import type { Tracker } from './tracker.ts';
+
+export interface ReaderOptions {
+  readonly source: string;
+  readonly window: LineWindow;
+  readonly fileSystem: FileSystem;
+  readonly tracker: Tracker;
+  readonly lane: Lane;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly stats: SourceStats;
+}
+
+/** The most that is read of a span at once, to find one event in it. */
+const MAX_SPAN_BYTES = 16 * 1024 * 1024;
+
+/** The lane refused; not a trouble of the file. */
+class LaneRefusal extends Error {}
+
+export class Reader {
+  readonly #options: ReaderOptions;
+  /** Turns and rereads share the window: one at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads at most TURN_BYTES (more only to get past one line). Resolves to true when the file has more to read now.
+   * Trouble with the file is noted with the tracker; rejects only with what the lane rejected with.
+   */
+  turn(file: TrackedFile): Promise<boolean> {
+    return this.#exclusively(async () => {
+      let current = file;
+      try {
+        const ready = this.#prepare(file);
+        if (!ready) return false;
+        current = ready;
+        current.isBusy = true;
+        return await this.#read(current);
+      } catch (error) {
+        if (error instanceof LaneRefusal) throw error.cause;
+        this.#options.tracker.fail(current, error);
+        return false;
+      } finally {
+        current.isBusy = false;
+      }
+    });
+  }
+
+  /** Offers exactly the span's bytes again, by the same rules. False when they are not there any more. */
+  reread(span: Span, lane: Lane): Promise<boolean> {
+    return this.#exclusively(async () => {
+      const { fileSystem, tracker } = this.#options;
+      const file = tracker.byStream(span.stream);
+      if (!file) return false;
+      let opened: number | undefined;
+      try {
+        const fd = file.fd ?? (opened = fileSystem.open(file.path));
+        const stat = fileSystem.fstat(fd);
+        if (!isSameFile(stat, file) || stat.size < span.to) return false;
+        return await this.#readRange(file, fd, span, lane);
+      } catch (error) {
+        if (error instanceof LaneRefusal) throw error.cause;
+        return false;
+      } finally {
+        if (opened !== undefined) fileSystem.close(opened);
+      }
+    });
+  }
+
+  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the window. */
+  async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
+    const { fileSystem, tracker } = this.#options;
+    const file = tracker.byStream(span.stream);
+    if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
+    const bytes = Buffer.alloc(span.to - span.from);
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(file.path);
+      if (!isSameFile(fileSystem.fstat(fd), file)) return undefined;
+      for (let at = 0; at < bytes.length;) {
+        const count = await fileSystem.read(fd, bytes.subarray(at), span.from + at);
+        if (count === 0) return undefined;
+        at += count;
+      }
+      return bytes;
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
+  #prepare(file: TrackedFile): TrackedFile | undefined {
+    const { fileSystem, tracker, streams, source } = this.#options;
+    if (!tracker.open(file)) return undefined;
+    const stat = fileSystem.fstat(file.fd!);
+    const sample = sampleFile(fileSystem, file.fd!, stat, file);
+    const current = hasSameContent(file, sample) ? file : tracker.renew(file, stat);
+    if (stat.size > current.size) current.size = stat.size;
+    const known = current.identity.headLength;
+    if (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= Math.max(1, known * 2)) {
+      current.identity = { ...current.identity, ...hashHead(sample.head) };
+      if (current.stream !== undefined) streams.identify(current.stream, current.identity);
+    }
+    if (stat.size === 0) return undefined;
+    current.stream ??= streams.mint(source, current.firstPath, current.identity, current.offset).id;
+    return current;
+  }
+
+  async #read(file: TrackedFile): Promise<boolean> {
+    const { window, fileSystem, tracker } = this.#options;
+    const begin = file.offset;
+    const suspended = file.suspended;
+    if (suspended) window.resume(begin, suspended);
+    else window.reset(begin, readBefore(fileSystem, file.fd!, begin, TAIL_BYTES));
+    let position = begin + (suspended?.length ?? 0);
+    const stopAt = position + TURN_BYTES;
+    let isAtEnd = false;
+    // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
+    while (!isAtEnd && (position < stopAt || (file.offset === begin && !window.isSkipping))) {
+      const into = window.free();
+      const count = await fileSystem.read(file.fd!, into, position);
+      if (count > 0 && !this.#isUntouched(file)) return true;
+      window.commit(count);
+      position += count;
+      for (let block = window.next(); block; block = window.next()) await this.#offer(file, block, suspended !== undefined);
+      isAtEnd = count < into.length;
+      if (file.offset >= file.stopAt) return false;
+    }
+    if (isAtEnd && file.isFinal) {
+      const block = window.flush();
+      if (block) await this.#offer(file, block, suspended !== undefined);
+    }
+    if (isAtEnd) file.isFinal = false;
+    file.suspended = window.suspend();
+    file.readTo = isAtEnd ? position : file.offset;
+    if (position > file.size) file.size = position;
+    else if (isAtEnd && position < file.size) tracker.noteCut(file, position);
+    return !isAtEnd;
+  }
+
+  /** True while the bytes before the position are what they were when they were read: what follows them was not truncated away before it was read. */
+  #isUntouched(file: TrackedFile): boolean {
+    const { fileSystem } = this.#options;
+    if (file.tail.length === TAIL_BYTES) return tailOf(readBefore(fileSystem, file.fd!, file.offset, TAIL_BYTES)).crc === file.tail.crc;
+    return hasSameContent(file, sampleFile(fileSystem, file.fd!, fileSystem.fstat(file.fd!), file));
+  }
+
+  async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {
+    const { lane, clock, stats, window } = this.#options;
+    if (isResumed && block.offset === file.offset && file.suspended && block.single?.truncated) await this.#refill(file, block);
+    await this.#accept(lane, file, block, clock.now());
+    const length = block.single?.length ?? block.end - block.start;
+    file.offset = block.offset + length;
+    file.tail = tailOf(window.recent());
+    file.suspended = undefined;
+    stats.readBytes += length;
+    if (block.single?.truncated) stats.truncatedEvents += 1;
+  }
+
+  async #accept(lane: Lane, file: TrackedFile, block: WindowBlock, readAtMs: number): Promise<void> {
+    try {
+      await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
+    } catch (error) {
+      throw new LaneRefusal('lane refused', { cause: error });
+    }
+  }
+
+  /** Reads the kept beginning of an oversize line back into the window: another turn read it first. */
+  async #refill(file: TrackedFile, block: WindowBlock): Promise<void> {
+    const { fileSystem } = this.#options;
+    const kept = block.window.bytes.subarray(block.start, block.end - 1);
+    for (let at = 0; at < kept.length;) {
+      const count = await fileSystem.read(file.fd!, kept.subarray(at), block.offset + at);
+      if (count === 0) throw new Error('file was truncated while a long line was read');
+      at += count;
+    }
+  }
+
+  async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
+    const { window, fileSystem, clock } = this.#options;
+    const readAtMs = clock.now();
+    window.reset(span.from, readBefore(fileSystem, fd, span.from, TAIL_BYTES));
+    for (let position = span.from; position < span.to;) {
+      const free = window.free();
+      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
+      if (count === 0) return false;
+      window.commit(count);
+      position += count;
+      for (let block = window.next(); block; block = window.next()) await this.#accept(lane, file, block, readAtMs);
+    }
+    const rest = window.flush();
+    if (rest) await this.#accept(lane, file, rest, readAtMs);
+    return true;
+  }
+}

@@ -1,0 +1,43 @@
+/** Reads the few bytes that tell whether a file is still the one that is known, and where its last line begins. */
+import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+import type { FileSample, KnownFile } from './identity.ts';
+
+const headScratch = Buffer.alloc(HEAD_BYTES);
+const tailScratch = Buffer.alloc(TAIL_BYTES);
+const NEWLINE = 10;
+
+/** Head and bytes before the known offset. Both buffers are overwritten by the next call. Throws system errors. */
+export function sampleFile(fileSystem: FileSystem, fd: number, stat: FileStat, known: KnownFile): FileSample {
+  return {
+    device: String(stat.device),
+    inode: String(stat.inode),
+    size: stat.size,
+    head: headScratch.subarray(0, fileSystem.peek(fd, headScratch, 0)),
+    beforeOffset: readBefore(fileSystem, fd, known.offset, known.tail.length),
+  };
+}
+
+/** The `length` (up to TAIL_BYTES) bytes before `offset`, fewer where they are not there. Overwritten by the next call. */
+export function readBefore(fileSystem: FileSystem, fd: number, offset: number, length: number): Buffer {
+  const into = tailScratch.subarray(0, Math.min(length, offset));
+  return into.length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, offset - into.length));
+}
+
+/**
+ * Where the line that `size` cuts begins: after the last newline before it. `size` itself when there is none within
+ * `limitBytes`: then the line is longer than an event may be.
+ */
+export function findLineStart(fileSystem: FileSystem, fd: number, size: number, limitBytes: number): number {
+  const chunk = Buffer.alloc(Math.min(64 * 1024, size));
+  const lowest = Math.max(0, size - limitBytes);
+  for (let end = size; end > lowest;) {
+    const start = Math.max(lowest, end - chunk.length);
+    const part = chunk.subarray(0, end - start);
+    const count = fileSystem.peek(fd, part, start);
+    const newline = part.subarray(0, count).lastIndexOf(NEWLINE);
+    if (newline !== -1) return start + newline + 1;
+    end = start;
+  }
+  return lowest === 0 ? 0 : size;
+}

@@ -1,0 +1,210 @@
+/**
+ * The file source: puts finder, tracker and reader together. A poll is: find the files, match them to streams, read each a
+ * fair share, close and forget what is done. Scanning and reading go on side by side, so that a rotation is seen while the
+ * reader waits for the sinks.
+ */
+import type { EventShape, Lane, Span } from '../../core/block.ts';
+import { codeOf } from '../../core/errors.ts';
+import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
+import type { FileSourceConfig } from '../../config/model.ts';
+import { LineWindow, windowBytes } from '../line-window.ts';
+import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
+import { Finder } from './finder.ts';
+import { createHints, type Hints } from './hints.ts';
+import { Notices } from './notices.ts';
+import { Reader } from './reader.ts';
+import { positionAtEnd, recognizeFiles } from './recognize.ts';
+import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
+import { Tracker } from './tracker.ts';
+
+export interface FileSource extends Source {
+  /** One scan, then one turn for every file that has something to read. For tests and `--once`. */
+  pollOnce(): Promise<{ readonly moreToRead: boolean }>;
+  /** Looks at all files once, without reading. */
+  scanOnce(): Promise<void>;
+  /** Why a path is or is not read, where, and how far behind. */
+  explain(path: string): FileExplanation;
+}
+
+export interface FileExplanation {
+  readonly path: string;
+  readonly patterns: string;
+  /** The rest is undefined when the file is not followed. */
+  readonly state?: string;
+  readonly stream?: string | undefined;
+  readonly firstPath?: string;
+  readonly currentPath?: string;
+  readonly device?: string;
+  readonly inode?: string;
+  readonly offset?: number;
+  readonly size?: number;
+  readonly lagBytes?: number;
+  readonly lastError?: string | undefined;
+}
+
+/** Makes the source; nothing is looked at before `open`. */
+export function createFileSource(config: FileSourceConfig, context: SourceContext, fileSystem: FileSystem = nodeFileSystem): FileSource {
+  const { streams, clock, log } = context;
+  const notices = new Notices(log, clock);
+  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, notices });
+  const shapeOf = (path: string): EventShape => ({
+    format: config.format,
+    wrapFields: { host: context.hostname, file: path },
+    fields: config.fields,
+  });
+  const counters = newStats();
+  const tracker: Tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, shapeOf });
+  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
+  const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters });
+  const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
+  /** Ends the reader's wait for something to read. */
+  let wakeReader: (() => void) | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let hints: Hints | undefined;
+
+  async function open(): Promise<void> {
+    const records = streams.list(config.id);
+    const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
+    const found = await finder.find();
+    const recognized = recognizeFiles({ records, found, tracker, fileSystem, notices });
+    if (isFirstRun && config.startAt === 'end') {
+      for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+        if (tracker.has(each.stat)) continue;
+        skipPresent(tracker.track(each), each.stat);
+      }
+    }
+    tracker.scan(found);
+    log.info(
+      { source: config.id, files: tracker.files.size, recognized },
+      found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
+    );
+  }
+
+  /** A file that cannot be read now is read from its beginning later: its present end is not known. */
+  function skipPresent(file: TrackedFile, stat: FileStat): void {
+    if (!tracker.open(file)) return;
+    try {
+      positionAtEnd(file, stat, fileSystem, file.fd!, config.maxEventBytes);
+      file.stream = streams.mint(config.id, file.firstPath, file.identity, file.offset).id;
+      tracker.close(file);
+    } catch (error) {
+      tracker.fail(file, error);
+    }
+  }
+
+  async function scanOnce(): Promise<void> {
+    tracker.scan(await finder.find());
+    wakeReader?.();
+  }
+
+  /** One turn for each file in the queue. */
+  async function readRound(): Promise<void> {
+    for (let turns = tracker.queue.size; turns > 0 && !isStopping(); turns -= 1) {
+      const [file] = tracker.queue;
+      if (!file) return;
+      tracker.queue.delete(file);
+      if (await reader.turn(file)) tracker.queue.add(file);
+    }
+  }
+
+  async function pollOnce(): Promise<{ readonly moreToRead: boolean }> {
+    await scanOnce();
+    await readRound();
+    return { moreToRead: tracker.queue.size > 0 };
+  }
+
+  async function readAllOnce(): Promise<void> {
+    await scanOnce();
+    for (const file of tracker.files) {
+      file.isFinal = true;
+      file.stopAt = file.size;
+      tracker.queue.add(file);
+    }
+    while (tracker.queue.size > 0 && !isStopping()) await readRound();
+  }
+
+  async function scanUntilStopped(): Promise<void> {
+    hints = createHints({ finder, log, fileSystem });
+    try {
+      while (!isStopping()) {
+        hints.follow(tracker.files.size);
+        await hints.wait(config.scanIntervalMs, clock, stopping.signal);
+        if (!isStopping()) await scanOnce();
+      }
+    } finally {
+      await hints.close();
+    }
+  }
+
+  async function readUntilStopped(): Promise<void> {
+    while (!isStopping()) {
+      if (tracker.queue.size > 0) await readRound();
+      else await new Promise<void>((resolve) => (wakeReader = resolve));
+    }
+  }
+
+  async function run(): Promise<void> {
+    try {
+      if (context.once) await readAllOnce();
+      else await Promise.all([scanUntilStopped(), readUntilStopped().finally(() => stopping.abort())]);
+    } catch (error) {
+      // The lane gave up waiting at shutdown; positions were not moved.
+      if (codeOf(error) !== 'E_STOPPED') throw error;
+    }
+  }
+
+  return {
+    id: config.id,
+    kind: 'file',
+    stats: liveStats(counters, tracker),
+    open,
+    run: () => (running = run()),
+    async stop() {
+      stopping.abort();
+      wakeReader?.();
+      await running.catch(() => undefined);
+      tracker.closeAll();
+    },
+    reread: (span: Span, lane: Lane) => reader.reread(span, lane),
+    readSpan: (span) => reader.readSpan(span),
+    pollOnce,
+    scanOnce,
+    explain(path) {
+      const file = tracker.byPath(path);
+      const patterns = finder.explain(path);
+      if (!file) return { path, patterns };
+      const { stream, firstPath, path: currentPath, offset, size } = file;
+      const { device, inode } = file.identity;
+      return {
+        path,
+        patterns,
+        state: stateOf(file),
+        stream,
+        firstPath,
+        currentPath,
+        device,
+        inode,
+        offset,
+        size,
+        lagBytes: lagOf(file),
+        lastError: file.failure?.reason,
+      };
+    },
+  };
+}
+
+/** The counters, with what is true now computed when it is asked for. */
+function liveStats(counters: SourceStats, tracker: Tracker): SourceStats {
+  return Object.defineProperties(counters, {
+    lagBytes: { enumerable: true, get: () => [...tracker.files].reduce((sum, file) => sum + lagOf(file), 0) },
+    files: {
+      enumerable: true,
+      get() {
+        const states: Record<string, number> = { active: 0, idle: 0, rotated: 0, deleted: 0, failed: 0 };
+        for (const file of tracker.files) states[stateOf(file)]! += 1;
+        return states;
+      },
+    },
+  });
+}

@@ -1,0 +1,108 @@
+/** What the file source knows of one file generation: its identity, where reading stands, and where the file is now. */
+import type { EventShape, Tail } from '../../core/block.ts';
+import type { FileIdentity } from '../../core/stream.ts';
+import type { SuspendedLine } from '../line-window.ts';
+import type { FileStat } from './file-system.ts';
+import { NO_HEAD, NO_TAIL } from './identity.ts';
+
+/**
+ * - `matched`: under a path that the globs match.
+ * - `aside`: under another path, after a rename or a retargeted link; read on there.
+ * - `deleted`: the last link is gone; read on through the open descriptor, if there is one.
+ * - `missing`: found neither by path nor by inode; looked for a while, then forgotten.
+ */
+export type Place = 'matched' | 'aside' | 'deleted' | 'missing';
+
+export interface TrackedFile {
+  /** The path under which it was first matched: the events' `file`. */
+  readonly firstPath: string;
+  readonly shape: EventShape;
+  readonly device: number | bigint;
+  readonly inode: number | bigint;
+  /** Undefined until there is a first byte to read. */
+  stream: string | undefined;
+  identity: FileIdentity;
+  /** Where it is now, or was last. */
+  path: string;
+  /** The same without symbolic links, once it was open. */
+  realPath: string | undefined;
+  place: Place;
+  /** It was renamed: an unfinished last line will get no rest. */
+  isRotated: boolean;
+  /** Everything before it was accepted by the lane; always the beginning of a line, or of the rest of one that was sent unfinished. */
+  offset: number;
+  /** Of the bytes just before `offset`. */
+  tail: Tail;
+  /** Bytes up to here were read; from `offset` on they are an unfinished line. */
+  readTo: number;
+  /** Inside of an unfinished oversize line, so that it is not read again from its beginning. */
+  suspended: SuspendedLine | undefined;
+  /** The most that a stat saw of this generation. */
+  size: number;
+  /** As the last stat saw them: a difference means there is something to look at. */
+  seenSize: number;
+  seenMtimeMs: number;
+  /** Monotonic, of the last change that was seen. */
+  changedAtMs: number;
+  /** Monotonic, since when it is `missing` or `deleted`. */
+  leftAtMs: number;
+  fd: number | undefined;
+  /** A turn is under way: the descriptor must stay. */
+  isBusy: boolean;
+  /** The next turn also sends the unfinished last line. */
+  isFinal: boolean;
+  /** Under `--once`: no line that begins here or later is read. */
+  stopAt: number;
+  /** The number of the last scan that saw it. */
+  scan: number;
+  failure: { readonly reason: string; readonly waitMs: number; readonly retryAtMs: number } | undefined;
+}
+
+/** A file that is seen for the first time, or a new generation of one, from its beginning. */
+export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, nowMs: number): TrackedFile {
+  return {
+    firstPath: path,
+    shape,
+    device: stat.device,
+    inode: stat.inode,
+    stream: undefined,
+    identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
+    path,
+    realPath: undefined,
+    place: 'matched',
+    isRotated: false,
+    offset: 0,
+    tail: NO_TAIL,
+    readTo: 0,
+    suspended: undefined,
+    size: stat.size,
+    seenSize: -1,
+    seenMtimeMs: -1,
+    changedAtMs: nowMs,
+    leftAtMs: 0,
+    fd: undefined,
+    isBusy: false,
+    isFinal: false,
+    stopAt: Infinity,
+    scan: 0,
+    failure: undefined,
+  };
+}
+
+/** Bytes that are there and not yet accepted. */
+export function lagOf(file: TrackedFile): number {
+  return Math.max(0, file.size - file.offset);
+}
+
+/** There are bytes that were never read: more than an unfinished line. */
+export function isBehind(file: TrackedFile): boolean {
+  return file.readTo < file.size;
+}
+
+/** The state that metrics and `explain` tell. */
+export function stateOf(file: TrackedFile): 'active' | 'idle' | 'rotated' | 'deleted' | 'failed' {
+  if (file.failure) return 'failed';
+  if (file.place === 'deleted' || file.place === 'missing') return 'deleted';
+  if (file.place === 'aside' || file.isRotated) return 'rotated';
+  return file.fd !== undefined || isBehind(file) ? 'active' : 'idle';
+}

@@ -1,0 +1,177 @@
+/**
+ * A file source under test, stepped by hand: a temporary folder, a clock that only moves when told, streams in memory, a
+ * recording lane, the log kept, and a file system of which the Nth call of a kind can be made to fail.
+ */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { FileSourceConfig } from '../../../src/config/model.ts';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { tailOf } from '../../../src/sources/file/identity.ts';
+import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
+import { MemoryStreamStore } from '../../support/stream-store.ts';
+import { LaneDouble, plainRegion } from '../lane-double.ts';
+
+/** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
+export class StepClock implements Clock {
+  #nowMs = 1000;
+  #sleepers: { atMs: number; wake: () => void }[] = [];
+
+  now(): number {
+    return 1_700_000_000_000 + this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+      this.#sleepers.push({ atMs: this.#nowMs + ms, wake: resolve });
+    });
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    const due = this.#sleepers.filter((sleeper) => sleeper.atMs <= this.#nowMs);
+    this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.atMs > this.#nowMs);
+    for (const { wake } of due) wake();
+  }
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: Record<string, unknown>;
+  readonly text: string;
+}
+
+/** A fresh folder, without links in its path, that goes when the test ends. `parent`: on another file system. */
+export function makeFolder(parent = tmpdir()): string {
+  const folder = realpathSync(mkdtempSync(join(parent, 'tailrace-file-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Any function of the file system may be replaced by one that fails. */
+export function failingFileSystem(changes: (real: FileSystem) => Partial<FileSystem>): FileSystem {
+  return { ...nodeFileSystem, ...changes(nodeFileSystem) };
+}
+
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: made to fail`), { code });
+}
+
+export interface BenchOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
+  readonly once?: boolean;
+  readonly fileSystem?: FileSystem;
+}
+
+export class TailBench {
+  readonly folder: string;
+  readonly clock = new StepClock();
+  readonly streams = new MemoryStreamStore();
+  readonly log: LogLine[] = [];
+  readonly lanes: LaneDouble[] = [];
+  source!: FileSource;
+  lane!: LaneDouble;
+  readonly #options: BenchOptions;
+  #committedBlocks = 0;
+
+  constructor(options: BenchOptions = {}, folder = makeFolder()) {
+    this.#options = options;
+    this.folder = folder;
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
+  async start(changes: BenchOptions = {}): Promise<this> {
+    const { once = false, fileSystem, ...rest } = { ...this.#options, ...changes };
+    const config: FileSourceConfig = {
+      type: 'file',
+      id: 'app',
+      include: [this.path('*.log')],
+      exclude: [],
+      startAt: 'beginning',
+      format: 'auto',
+      scanIntervalMs: 1000,
+      maxEventBytes: 1024 * 1024,
+      fields: {},
+      dataset: undefined,
+      ...rest,
+    };
+    const write = (level: string) => (fields: object, text: string) =>
+      void this.log.push({ level, fields: fields as Record<string, unknown>, text });
+    const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+    this.lane = new LaneDouble();
+    this.lanes.push(this.lane);
+    this.#committedBlocks = 0;
+    const source = createFileSource(
+      config,
+      { lane: this.lane, streams: this.streams, clock: this.clock, log, hostname: 'testhost', reserve: plainRegion, once },
+      fileSystem,
+    );
+    this.source = source;
+    onTestFinished(() => source.stop());
+    await source.open();
+    return this;
+  }
+
+  /** Polls until there is nothing more to read, each time a second later. */
+  async drain(): Promise<void> {
+    for (let poll = 0; poll < 1000; poll += 1) {
+      const { moreToRead } = await this.source.pollOnce();
+      this.clock.advance(1000);
+      if (!moreToRead) return;
+    }
+    throw new Error('the source never comes to an end');
+  }
+
+  /** Polls for `seconds` of the clock. */
+  async pass(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      this.clock.advance(1000);
+      await this.source.pollOnce();
+    }
+  }
+
+  /** Commits the spans of everything the lane accepted so far. */
+  commit(): void {
+    for (const block of this.lane.blocks.slice(this.#committedBlocks)) {
+      const bytes = Buffer.concat(block.lines.flatMap((line) => [line, Buffer.from('\n')]));
+      this.streams.commit(block.stream, block.offset + block.length, block.single?.tail ?? tailOf(bytes));
+    }
+    this.#committedBlocks = this.lane.blocks.length;
+  }
+
+  /** Every line since the last start. */
+  get texts(): string[] {
+    return this.lane.texts;
+  }
+
+  /** Lines since the last start, by the file they are said to be from. */
+  get byFile(): Record<string, string[]> {
+    const files: Record<string, string[]> = {};
+    for (const block of this.lane.blocks) {
+      const name = (block.shape.wrapFields['file'] as string).slice(this.folder.length + 1);
+      (files[name] ??= []).push(...block.lines.map(String));
+    }
+    return files;
+  }
+
+  said(pattern: RegExp): LogLine[] {
+    return this.log.filter((line) => pattern.test(line.text));
+  }
+}
+
+/** A source that is open, on a folder of its own. */
+export function startBench(options: BenchOptions = {}): Promise<TailBench> {
+  return new TailBench(options).start();
+}

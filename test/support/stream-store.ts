@@ -1,0 +1,43 @@
+/** A StreamStore in memory: commits what a lane accepted, so that a test can restart a source where a database would let it. */
+import { randomBytes } from 'node:crypto';
+import type { Tail } from '../../src/core/block.ts';
+import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
+
+export class MemoryStreamStore implements StreamStore {
+  readonly records = new Map<string, StreamRecord>();
+  /** Streams that are not settled; the others are. */
+  readonly unsettled = new Set<string>();
+  readonly forgotten: string[] = [];
+
+  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
+    const record = { id: randomBytes(16).toString('hex'), source, path, identity, resumeAt: startAt, tail: { length: 0, crc: 0 } };
+    this.records.set(record.id, record);
+    return record;
+  }
+
+  list(source: string): StreamRecord[] {
+    return [...this.records.values()].filter((record) => record.source === source);
+  }
+
+  identify(stream: string, identity: FileIdentity): void {
+    const record = this.records.get(stream);
+    if (!record) throw new Error(`identify of a stream that was never minted: ${stream}`);
+    this.records.set(stream, { ...record, identity });
+  }
+
+  forget(stream: string): void {
+    if (!this.isSettled(stream)) throw new Error(`forget of a stream that is not settled: ${stream}`);
+    if (this.records.delete(stream)) this.forgotten.push(stream);
+  }
+
+  isSettled(stream: string): boolean {
+    return !this.unsettled.has(stream);
+  }
+
+  /** What a committed span does: reading goes on at `to` after a restart. */
+  commit(stream: string, to: number, tail: Tail): void {
+    const record = this.records.get(stream);
+    if (!record) throw new Error(`commit of a stream that was never minted: ${stream}`);
+    this.records.set(stream, { ...record, resumeAt: to, tail });
+  }
+}
