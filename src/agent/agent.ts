@@ -3,7 +3,9 @@
  * last process left, sources), and drains them in the opposite one.
  */
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { countEvents, Books } from '../batcher/books.ts';
+import { offsetOfEvent } from '../batcher/events.ts';
 import { SourceLane } from '../batcher/lane.ts';
 import { restoreBatches } from '../batcher/restore.ts';
 import type { Config, SourceConfig } from '../config/model.ts';
@@ -11,9 +13,11 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import { READ_CHUNK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { DeadLetter } from '../core/sink.ts';
 import type { Source } from '../core/source.ts';
 import { createKernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
+import { DeadLetters, toStoredLetter } from '../state/dead-letters.ts';
 import { openState, type State } from '../state/store.ts';
 import { Histograms } from '../telemetry/histogram.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
@@ -23,6 +27,8 @@ import { createSource, isRereadable } from './create-source.ts';
 import { createSinkRoom, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
 
 const SAVE_EVERY_MS = 1000;
+/** Bytes of dead letters that are kept; over it, batches with refused events wait. */
+const DEAD_LETTER_BYTES = 1024 ** 3;
 /** A stall of the event loop this long makes /healthz fail … */
 const STALL_MS = 5000;
 /** … for this long. */
@@ -91,6 +97,7 @@ class RunningAgent implements Agent {
   };
   readonly #sinks = new Map<string, SinkRoom>();
   readonly #sources = new Map<string, SourceRoom>();
+  readonly #deadLetters: DeadLetters;
   #telemetry: TelemetryServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastTickMs = 0;
@@ -107,6 +114,7 @@ class RunningAgent implements Agent {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
+    this.#deadLetters = new DeadLetters(join(options.config.dataDir, 'dead-letters'), DEAD_LETTER_BYTES);
   }
 
   get telemetry(): TelemetryServer | undefined {
@@ -118,7 +126,7 @@ class RunningAgent implements Agent {
     const kernel = createKernel(capacityOf(config));
     for (const sinkConfig of config.sinks) {
       const sink = createIngestSink(sinkConfig, this.#clock);
-      const held = (dataset: string) => this.#noteHold(sinkConfig.id, dataset);
+      const paused = (dataset: string) => this.#notePause(sinkConfig.id, dataset);
       const room = createSinkRoom({
         config: sinkConfig,
         sink,
@@ -127,7 +135,8 @@ class RunningAgent implements Agent {
         clock: this.#clock,
         log: this.#log,
         histograms: this.#histograms,
-        held,
+        paused,
+        bury: (name, letters) => this.#bury(name, letters),
       });
       this.#sinks.set(sinkConfig.id, room);
     }
@@ -171,7 +180,7 @@ class RunningAgent implements Agent {
         id: sink.id,
         ...delivery.stats,
         memoryBytes: room.usedBytes,
-        holds: delivery.holds,
+        pauses: delivery.pauses,
       })),
       checkpointSaves: this.#state.saves,
       started: this.#started,
@@ -207,10 +216,7 @@ class RunningAgent implements Agent {
       rereadable: isRereadable(sourceConfig),
       committedTo: (sink, stream) => this.#state.committedTo(sink, stream),
     });
-    // Files that were there at a first start are skipped by `start_at: end`; on a folder that was used before, none are.
-    const effective =
-      sourceConfig.type === 'file' && this.#state.hasStarted(id) ? { ...sourceConfig, startAt: 'beginning' as const } : sourceConfig;
-    const source = await createSource(effective, {
+    const source = await createSource(sourceConfig, {
       lane,
       streams: this.#state,
       clock: this.#clock,
@@ -254,6 +260,7 @@ class RunningAgent implements Agent {
         source: (id) => this.#sources.get(id),
         replace: (id, batch) => this.#state.replace(id, batch),
         settle: (batch) => this.#state.settle(batch),
+        partsOf: (id) => this.#state.partsOf(id),
       });
     } catch (error) {
       if (!(error instanceof TailraceError) || error.code !== 'E_STOPPED') throw error;
@@ -296,10 +303,24 @@ class RunningAgent implements Agent {
     return { lostEvents, keptEvents, failure: this.#failure };
   }
 
-  #noteHold(sink: string, dataset: string): void {
+  /** Keeps refused events, each with its place in the file that it came from. */
+  async #bury(name: string, letters: readonly DeadLetter[]): Promise<void> {
+    const nowMs = this.#clock.now();
+    const stored = await Promise.all(
+      letters.map(async (letter) => {
+        const span = { source: letter.source, stream: letter.stream, from: letter.spanOffset, to: letter.spanEnd };
+        const bytes = await this.#sources.get(letter.source)?.source.readSpan?.(span);
+        const offset = bytes ? letter.spanOffset + offsetOfEvent(bytes, letter.eventInSpan) : letter.spanOffset;
+        return toStoredLetter(letter, this.#state.pathOf(letter.stream), offset, nowMs);
+      }),
+    );
+    this.#deadLetters.put(name, stored);
+  }
+
+  #notePause(sink: string, dataset: string): void {
     if (!this.#options.once) return;
-    const hold = this.#sinks.get(sink)?.delivery.holds.get(dataset);
-    this.#failure ??= `sink "${sink}" cannot deliver to dataset "${dataset}": ${hold?.detail ?? 'refused'}; ${hold?.fix ?? ''}`;
+    const pause = this.#sinks.get(sink)?.delivery.pauses.get(dataset);
+    this.#failure ??= `sink "${sink}" cannot deliver to dataset "${dataset}": ${pause?.detail ?? 'refused'}; ${pause?.fix ?? ''}`;
     this.#giveUp.resolve();
   }
 

@@ -6,7 +6,7 @@ import type { IngestSinkConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import type { Sink } from '../core/sink.ts';
+import type { DeadLetter, Sink } from '../core/sink.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
@@ -28,7 +28,9 @@ export interface SinkRoomOptions {
   readonly log: Log;
   readonly histograms: SinkHistograms;
   /** Told when a dataset is paused. */
-  held(dataset: string): void;
+  paused(dataset: string): void;
+  /** Keeps dead letters durably (state/dead-letters). */
+  bury(name: string, letters: readonly DeadLetter[]): Promise<void>;
 }
 
 /** Bytes of one slot: a full batch, and what the kernel may overwrite. */
@@ -58,7 +60,9 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       random: Math.random,
       commit: (batches) => state.commit(batches),
       settle: (batch) => state.settle(batch),
-      held: (dataset) => options.held(dataset),
+      commitParts: (batch, parts) => state.commitParts(batch, parts),
+      bury: (name, letters) => options.bury(name, letters),
+      paused: (dataset) => options.paused(dataset),
     },
     {
       request: (id, seconds) => histograms.requestSeconds.observe(id, seconds),

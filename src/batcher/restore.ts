@@ -8,7 +8,7 @@ import type { Block, Lane, Region } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { StoredBatch, StoredSpan } from '../state/store.ts';
+import type { StoredBatch, StoredPart, StoredSpan } from '../state/store.ts';
 import { Batch, type HeldSpan, keyOf } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import type { Books } from './books.ts';
@@ -32,6 +32,8 @@ export interface RestoreOptions {
   source(id: string): { source: Source; books: Books } | undefined;
   replace(id: number, batch: StoredBatch): void;
   settle(batch: StoredBatch): void;
+  /** The parts still to be sent of a batch that was split. */
+  partsOf(id: number): readonly StoredPart[];
 }
 
 /** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
@@ -77,7 +79,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   if (batch.spans.length === 0) {
     target.room.release(body.length, undefined);
     options.settle(stored);
-  } else target.delivery.seal(batch);
+  } else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
 }
 
 interface Rebuilt {

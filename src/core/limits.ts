@@ -26,6 +26,8 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Levels of nesting in a configuration file, `fields` included. */
 export const MAX_CONFIG_DEPTH = 32;
+/** Bytes of `fields` as JSON, of the agent and a source together: twice that and a file's path fit a kernel template. */
+export const MAX_FIELDS_BYTES = 16 * 1024;
 /** Problems of a configuration that are told; the rest are counted. */
 export const MAX_CONFIG_PROBLEMS = 1000;
 /** Sources, and sinks, of one agent. */
@@ -114,5 +116,3 @@ export const MAX_CLOSED_STREAMS = 10_000;
 // The kernel's.
 /** Bytes of the fields that are added to each event, encoded, with their tables. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024;
-/** The kernel's largest receive buffer below which UDP bursts are lost; `check` warns. */
-export const MIN_UDP_BUFFER_BYTES = 4 * 1024 * 1024;

@@ -1,12 +1,20 @@
-/** What a sink is to the batcher: it sends one batch and says what the answer means. It never retries and never waits. */
+/** What a sink is to the batcher: it sends one request and says what the answer means. It never retries and never waits. */
 
-/** The six counts of the service's reply to an ingest request. */
+/** The counts of the service's reply to an ingest request. */
 export interface IngestResult {
   readonly ingested: number;
   readonly failed: number;
   readonly processedBytes: number;
   readonly blocksCreated: number;
   readonly walLength: number;
+}
+
+/** One event that the service did not store. `index` is its 0-based place in the request, where the service tells it. */
+export interface NamedFailure {
+  readonly index: number | undefined;
+  /** The event's time as the service read it; empty where it says none. */
+  readonly timestamp: string;
+  readonly error: string;
 }
 
 /** One request's worth of events. */
@@ -16,23 +24,31 @@ export interface Parcel {
   readonly dataset: string;
   readonly events: number;
   readonly body: Uint8Array;
-  readonly encoding: 'gzip' | 'zstd' | 'identity';
+  readonly encoding: Encoding;
 }
+
+export type Encoding = 'gzip' | 'zstd' | 'identity';
 
 /**
  * What an answer means (CONTRACT.md, "Delivery promise").
  *
  * - `delivered`: the service has stored every event.
+ * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.
  * - `retry`: try again after a backoff, or after `afterMs` where the service said so.
- * - `hold`: nothing is dropped and nothing acknowledged: the sink pauses for the dataset, says why, and probes.
+ * - `pause`: nothing of this dataset is sent until the cause is mended; a probe finds out.
+ * - `halve`: the request is too large; its halves may not be.
+ * - `uncompress`: the service does not take this compression.
+ * - `bisect`: something in the request is refused; halves find out what.
  */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly result: IngestResult }
+  | { readonly kind: 'partial'; readonly result: IngestResult; readonly failures: readonly NamedFailure[]; readonly detail: string }
   | { readonly kind: 'retry'; readonly reason: RetryReason; readonly detail: string; readonly afterMs?: number }
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly detail: string; readonly fix: string };
+  | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
+  | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 
 export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer';
-export type HoldReason = 'unauthorized' | 'not_found' | 'too_large' | 'unsupported_encoding' | 'rejected' | 'partly_rejected';
+export type PauseReason = 'unauthorized' | 'not_found';
 
 export interface SendResult {
   readonly outcome: Outcome;
@@ -47,3 +63,26 @@ export interface Sink {
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   close(): Promise<void>;
 }
+
+/** An event that is not delivered and never will be by itself: kept with the reason (state/dead-letters). */
+export interface DeadLetter {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly source: string;
+  readonly stream: string;
+  /** Stream offsets of the span that holds the event, and the event's place in it. */
+  readonly spanOffset: number;
+  readonly spanEnd: number;
+  readonly eventInSpan: number;
+  /** `rejected`, `too_large`, `unresolved` (bisecting gave up) or `expired` (max_elapsed). */
+  readonly reason: DeadLetterReason;
+  /** What the service said. */
+  readonly detail: string;
+  /** HTTP status of the answer; 0 where none came. */
+  readonly status: number;
+  readonly key: string;
+  /** The event's bytes as they were sent, without the newline. */
+  readonly event: Uint8Array;
+}
+
+export type DeadLetterReason = 'rejected' | 'too_large' | 'unresolved' | 'expired';

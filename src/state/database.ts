@@ -21,6 +21,9 @@ create table if not exists batches (
   id integer primary key, key text not null unique, sink text not null, dataset text not null, events integer not null,
   settled integer not null default 0, created_ms integer not null
 ) strict;
+create table if not exists parts (
+  batch integer not null, first integer not null, count integer not null, key text not null, primary key (batch, first)
+) strict, without rowid;
 create table if not exists spans (
   batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
   to_byte integer not null, events integer not null, crc integer not null, tail_length integer not null, tail_crc integer not null,

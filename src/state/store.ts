@@ -19,6 +19,13 @@ export interface StoredSpan extends Span {
   readonly digest: string;
 }
 
+/** A part of a batch that was split: events `[first, first + count)` under a key of their own. */
+export interface StoredPart {
+  readonly first: number;
+  readonly count: number;
+  readonly key: string;
+}
+
 export interface StoredBatch {
   readonly id: number;
   readonly key: string;
@@ -142,6 +149,11 @@ export class State implements StreamStore {
     return this.#streams.get(stream)?.marks.get(sink)?.committedTo;
   }
 
+  /** The path under which the stream's file was first matched; empty for a stream without a file. */
+  pathOf(stream: string): string {
+    return this.#streams.get(stream)?.path ?? '';
+  }
+
   /** A free id for a batch. */
   nextBatchId(): number {
     return this.#nextBatch++;
@@ -163,6 +175,21 @@ export class State implements StreamStore {
       this.#deleteBatch(id);
       this.#insertBatch(batch);
     });
+  }
+
+  /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
+  commitParts(id: number, parts: readonly StoredPart[]): void {
+    this.#transact(() => {
+      this.#statements.deleteParts.run(id);
+      for (const part of parts) this.#statements.insertPart.run(id, part.first, part.count, part.key);
+    });
+  }
+
+  /** The parts still to be sent of a batch that was split; empty for one that was not. */
+  partsOf(id: number): StoredPart[] {
+    return this.#statements.selectParts
+      .all(id)
+      .map((row) => ({ first: Number(row['first']), count: Number(row['count']), key: String(row['key']) }));
   }
 
   /** Settles a batch: its streams' marks move as far as they can. Written by the next `save`. */
@@ -320,6 +347,7 @@ export class State implements StreamStore {
   #deleteBatch(id: number): void {
     this.#statements.deleteBatch.run(id);
     this.#statements.deleteSpans.run(id);
+    this.#statements.deleteParts.run(id);
   }
 
   #spansOf(batch: number): StoredSpan[] {
@@ -362,12 +390,18 @@ function prepareStatements(database: DatabaseSync): Record<string, StatementSync
     settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
     deleteBatch: database.prepare('delete from batches where id = ?'),
     deleteSpans: database.prepare('delete from spans where batch = ?'),
+    deleteParts: database.prepare('delete from parts where batch = ?'),
+    insertPart: database.prepare('insert into parts values (?, ?, ?, ?)'),
+    selectParts: database.prepare('select * from parts where batch = ? order by first'),
     deleteStream: database.prepare('delete from streams where id = ?'),
     deleteMarks: database.prepare('delete from marks where stream = ?'),
   };
 }
 
 interface Statements {
+  deleteParts: StatementSync;
+  insertPart: StatementSync;
+  selectParts: StatementSync;
   upsertStream: StatementSync;
   insertMark: StatementSync;
   upsertMark: StatementSync;

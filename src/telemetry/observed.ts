@@ -23,7 +23,7 @@ export interface ObservedSink {
   readonly blocksCreated: number;
   readonly walLength: number;
   readonly memoryBytes: number;
-  readonly holds: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
+  readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
 
 export interface Observed {

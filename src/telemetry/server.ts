@@ -37,7 +37,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
     '/readyz': (response) => {
       const observed = options.observe();
-      const paused = observed.sinks.flatMap(({ id, holds }) => [...holds].map(([dataset, hold]) => ({ sink: id, dataset, ...hold })));
+      const paused = observed.sinks.flatMap(({ id, pauses }) => [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })));
       const ready = observed.started && paused.length === 0;
       replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : observed.started ? 'paused' : 'starting', paused });
     },

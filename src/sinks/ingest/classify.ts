@@ -1,5 +1,5 @@
 /** What an answer of the ingest endpoint means. Pure: CONTRACT.md's table "Delivery promise" as a function. */
-import type { IngestResult, Outcome } from '../../core/sink.ts';
+import type { IngestResult, NamedFailure, Outcome, PauseReason } from '../../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */
 export type Answer =
@@ -10,7 +10,7 @@ export type Answer =
 const QUOTED_CHARACTERS = 200;
 
 /** The outcome of an answer to a request with `events` events. `nowMs` is the wall clock, for dates in headers. */
-export function classify(answer: Answer, events: number, nowMs: number): Outcome {
+export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     return { kind: 'retry', reason: timeout ? 'timeout' : 'network', detail: `${answer.message} (${answer.code || 'no code'})` };
@@ -22,11 +22,11 @@ export function classify(answer: Answer, events: number, nowMs: number): Outcome
   if (status === 408) return withDelay({ kind: 'retry', reason: 'timeout', detail }, answer.headers, nowMs);
   if (status >= 500) return withDelay({ kind: 'retry', reason: 'server_error', detail }, answer.headers, nowMs);
   if (status === 401 || status === 403)
-    return hold('unauthorized', detail, 'check that the token is an API token that may ingest into this dataset');
-  if (status === 404) return hold('not_found', detail, 'create the dataset, or correct dataset and url');
-  if (status === 413) return hold('too_large', detail, 'lower batch.max_bytes or batch.max_events');
-  if (status === 415) return hold('unsupported_encoding', detail, 'set compression: none');
-  if (status >= 400) return hold('rejected', detail, 'the answer says what the service does not take');
+    return pause('unauthorized', detail, 'check that the token is an API token that may ingest into this dataset');
+  if (status === 404) return pause('not_found', detail, 'create the dataset (or set create_dataset: true), or correct dataset and url');
+  if (status === 413) return { kind: 'halve', detail };
+  if (status === 415 && compressed) return { kind: 'uncompress', detail };
+  if (status >= 400) return { kind: 'bisect', detail };
   return { kind: 'retry', reason: 'bad_answer', detail };
 }
 
@@ -40,13 +40,12 @@ function classifyResult(body: string, events: number, detail: string): Outcome {
       detail: `${detail}: ${result.ingested} ingested and ${result.failed} failed, but ${events} events were sent`,
     };
   }
-  if (result.failed > 0)
-    return hold('partly_rejected', `${detail}: ${result.failed} of ${events} events were rejected`, 'the answer names the events at fault');
-  return { kind: 'delivered', result };
+  if (result.failed === 0) return { kind: 'delivered', result };
+  return { kind: 'partial', result, failures: result.failures, detail: `${result.failed} of ${events} events were rejected` };
 }
 
 /** The reply's counts, or undefined where it is no valid ingest result. */
-function parseResult(body: string): IngestResult | undefined {
+function parseResult(body: string): (IngestResult & { failures: NamedFailure[] }) | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -68,11 +67,28 @@ function parseResult(body: string): IngestResult | undefined {
     processedBytes: count('processedBytes') ?? 0,
     blocksCreated: count('blocksCreated') ?? 0,
     walLength: count('walLength') ?? 0,
+    failures: parseFailures(reply['failures']),
   };
 }
 
-function hold(reason: Extract<Outcome, { kind: 'hold' }>['reason'], detail: string, fix: string): Outcome {
-  return { kind: 'hold', reason, detail, fix };
+/** The entries of `failures` that can be read; `{timestamp, error}` and, from some services, `index`. */
+function parseFailures(value: unknown): NamedFailure[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((entry: unknown): NamedFailure[] => {
+    if (typeof entry !== 'object' || entry === null) return [];
+    const { index, timestamp, error } = entry as Record<string, unknown>;
+    return [
+      {
+        index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
+        timestamp: typeof timestamp === 'string' ? timestamp : '',
+        error: typeof error === 'string' ? error.slice(0, QUOTED_CHARACTERS) : 'no reason given',
+      },
+    ];
+  });
+}
+
+function pause(reason: PauseReason, detail: string, fix: string): Outcome {
+  return { kind: 'pause', reason, detail, fix };
 }
 
 /** Adds what Retry-After (seconds or an HTTP date) or X-RateLimit-Reset (epoch seconds) asks for; the longer of both. */

@@ -33,7 +33,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock): Sink {
       if (!headers.ok) return { outcome: headers.outcome, status: 0, elapsedMs: 0 };
       const answer = await request(pool, config, path(parcel.dataset), headers.value, parcel, signal);
       return {
-        outcome: classify(answer, parcel.events, clock.now()),
+        outcome: classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now()),
         status: answer.kind === 'answer' ? answer.status : 0,
         elapsedMs: clock.monotonic() - started,
       };
@@ -96,7 +96,7 @@ function headersOf(config: IngestSinkConfig, parcel: Parcel): { ok: true; value:
     if (config.token) headers['authorization'] = `Bearer ${readSecret(config.token)}`;
   } catch (error) {
     const fix = error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file';
-    return { ok: false, outcome: { kind: 'hold', reason: 'unauthorized', detail: messageOf(error), fix } };
+    return { ok: false, outcome: { kind: 'pause', reason: 'unauthorized', detail: messageOf(error), fix } };
   }
   return { ok: true, value: headers };
 }

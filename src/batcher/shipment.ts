@@ -1,0 +1,119 @@
+/**
+ * A shipment: one batch on its way, whole or in parts. Splitting is deterministic by event index, and a part's key is a
+ * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
+ */
+import { createHash } from 'node:crypto';
+import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../core/sink.ts';
+import type { Batch } from './batch.ts';
+import { compress } from './compress.ts';
+import { decode, sliceEvents, splitEvents } from './events.ts';
+
+/** Events `[first, first + count)` of the batch, to be sent under `key`. */
+export interface Part {
+  readonly first: number;
+  readonly count: number;
+  readonly key: string;
+}
+
+/** An event of the batch that goes to the dead letters. */
+export interface Refusal {
+  readonly reason: DeadLetterReason;
+  readonly detail: string;
+  readonly status: number;
+  readonly key: string;
+}
+
+export class Shipment {
+  readonly batch: Batch;
+  /** Parts still to be sent, in the order of their events. */
+  readonly parts: Part[];
+  /** By event index. */
+  readonly refused = new Map<number, Refusal>();
+  /** Requests beyond the one that a batch needs. */
+  extraRequests = 0;
+  /** Monotonic milliseconds of its first request. */
+  firstSentMs: number | undefined;
+  #plain: Buffer | undefined;
+
+  constructor(batch: Batch, parts?: readonly Part[]) {
+    this.batch = batch;
+    this.parts = parts ? [...parts] : [{ first: 0, count: batch.events, key: batch.key }];
+  }
+
+  get isWhole(): boolean {
+    return this.parts.length === 1 && this.parts[0]!.count === this.batch.events;
+  }
+
+  /** The batch's NDJSON before compression. */
+  plain(): Buffer {
+    this.#plain ??= decode(this.batch.body, this.batch.encoding);
+    return this.#plain;
+  }
+
+  /** The part's own NDJSON. */
+  plainOf(part: Part): Buffer {
+    return sliceEvents(this.plain(), part.first, part.count);
+  }
+
+  /** What is sent for the part, compressed as wanted. */
+  async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none'): Promise<Parcel> {
+    const wanted: Encoding = compression === 'none' ? 'identity' : compression;
+    const { dataset } = this.batch;
+    if (part.count === this.batch.events && this.batch.encoding === wanted) {
+      return { key: part.key, dataset, events: part.count, body: this.batch.body, encoding: wanted };
+    }
+    const plain = this.plainOf(part);
+    const body = wanted === 'identity' ? plain : await compress(plain, wanted);
+    return { key: part.key, dataset, events: part.count, body, encoding: wanted };
+  }
+
+  /** Replaces the first part by its halves; it has at least two events. */
+  split(): void {
+    const part = this.parts.shift()!;
+    const half = Math.ceil(part.count / 2);
+    this.parts.unshift(childOf(part, part.first, half), childOf(part, part.first + half, part.count - half));
+  }
+
+  /** Takes the first part off: its events are stored, or refused. */
+  finish(): void {
+    this.parts.shift();
+  }
+}
+
+function childOf(parent: Part, first: number, count: number): Part {
+  return {
+    first,
+    count,
+    key: createHash('sha256')
+      .update(JSON.stringify([parent.key, first, count]))
+      .digest('hex')
+      .slice(0, 32),
+  };
+}
+
+/** The refused events (by index in the batch) as dead letters. */
+export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
+  const { batch } = shipment;
+  const events = splitEvents(shipment.plain());
+  const letters: DeadLetter[] = [];
+  let index = 0;
+  for (const span of batch.spans) {
+    for (let eventInSpan = 0; eventInSpan < span.events; eventInSpan++, index++) {
+      const refusal = refusals.get(index);
+      if (!refusal) continue;
+      const { source, stream, from: spanOffset, to: spanEnd } = span;
+      letters.push({
+        sink: batch.sink,
+        dataset: batch.dataset,
+        source,
+        stream,
+        spanOffset,
+        spanEnd,
+        eventInSpan,
+        ...refusal,
+        event: events[index]!,
+      });
+    }
+  }
+  return letters;
+}

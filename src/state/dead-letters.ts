@@ -1,0 +1,177 @@
+/**
+ * Dead letters on disk: one fsynced file for each refused part of a batch, named by the part's key, so that refusing the
+ * same events again after a restart replaces the file instead of adding to it. One JSON object a line.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonValue } from '../core/block.ts';
+import { codeOf, TailraceError } from '../core/errors.ts';
+import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
+
+/** A dead letter as it is kept and listed. */
+export interface StoredLetter {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly source: string;
+  /** The file's path as first matched; empty for sources without files. */
+  readonly file: string;
+  readonly stream: string;
+  /** Bytes from the stream's beginning to the event's first; for a stream that cannot be read again, to its batch's. */
+  readonly offset: number;
+  /** What the service said, or why it was not sent. */
+  readonly reason: string;
+  readonly kind: DeadLetterReason;
+  readonly status: number;
+  /** When it was refused, RFC 3339. */
+  readonly time: string;
+  /** The event as it was sent; a string where it is no JSON. */
+  readonly event: JsonValue;
+}
+
+export interface LetterFile {
+  /** The name to replay or drop it by. */
+  readonly id: string;
+  readonly bytes: number;
+  readonly writtenMs: number;
+}
+
+const SUFFIX = '.ndjson';
+
+export class DeadLetters {
+  readonly #folder: string;
+  readonly #maxBytes: number;
+  #bytes: number;
+
+  /** `folder` is made when the first letter is kept. */
+  constructor(folder: string, maxBytes: number) {
+    this.#folder = folder;
+    this.#maxBytes = maxBytes;
+    this.#bytes = this.files().reduce((sum, file) => sum + file.bytes, 0);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps letters durably. Throws `E_DEAD_LETTERS_FULL`, or what the disk says: nothing is kept then. */
+  put(id: string, letters: readonly StoredLetter[]): void {
+    const text = Buffer.from(letters.map((letter) => `${JSON.stringify(letter)}\n`).join(''));
+    const before = this.#sizeOf(id);
+    if (this.#bytes - before + text.length > this.#maxBytes) {
+      throw new TailraceError(
+        'E_DEAD_LETTERS_FULL',
+        `the dead letters take ${this.#bytes} bytes, and ${text.length} more are over the limit of ${this.#maxBytes}`,
+        {
+          fix: 'replay or drop some (tailrace dead-letters), or raise dead_letter.max_bytes',
+        },
+      );
+    }
+    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
+    writeDurably(this.#folder, id + SUFFIX, text);
+    this.#bytes += text.length - before;
+  }
+
+  /** Oldest first. */
+  files(): LetterFile[] {
+    return namesIn(this.#folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      .flatMap((name) => {
+        const stat = statSync(join(this.#folder, name), { throwIfNoEntry: false });
+        return stat ? [{ id: name.slice(0, -SUFFIX.length), bytes: stat.size, writtenMs: stat.mtimeMs }] : [];
+      })
+      .sort((a, b) => a.writtenMs - b.writtenMs || (a.id < b.id ? -1 : 1));
+  }
+
+  /** The letters of one file, in the order of their events; undefined when it is gone. */
+  read(id: string): StoredLetter[] | undefined {
+    try {
+      const text = readFileSync(join(this.#folder, id + SUFFIX), 'utf8');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as StoredLetter);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Removes a file for good; false when there is none. */
+  remove(id: string): boolean {
+    const bytes = this.#sizeOf(id);
+    try {
+      rmSync(join(this.#folder, id + SUFFIX));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+    this.#bytes -= bytes;
+    return true;
+  }
+
+  #sizeOf(id: string): number {
+    return statSync(join(this.#folder, id + SUFFIX), { throwIfNoEntry: false })?.size ?? 0;
+  }
+}
+
+/** Makes what is kept of a refused event. */
+export function toStoredLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): StoredLetter {
+  const { sink, dataset, source, stream, detail, reason, status } = letter;
+  const text = Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8');
+  return {
+    sink,
+    dataset,
+    source,
+    file,
+    stream,
+    offset,
+    reason: detail,
+    kind: reason,
+    status,
+    time: new Date(nowMs).toISOString(),
+    event: parse(text),
+  };
+}
+
+function parse(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** Writes a file so that it is there whole, or not at all, after a power cut: temp, fsync, rename, fsync of the folder. */
+export function writeDurably(folder: string, name: string, bytes: Uint8Array): void {
+  const temporary = join(folder, `${name}.tmp`);
+  const fd = openSync(temporary, 'w', 0o640);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+  } catch (error) {
+    closeSync(fd);
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  closeSync(fd);
+  renameSync(temporary, join(folder, name));
+  syncFolder(folder);
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
