@@ -1,0 +1,166 @@
+/**
+ * The datasets: their descriptions, tables and fields. The database is the truth; a table without a dataset (a crash between
+ * the two) is dropped at start, a dataset without a table gets one.
+ */
+import { SERVICE_DATASETS } from '../../core/limits.ts';
+import { createTable, tableOf, type Engine } from '../engine/engine.ts';
+import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
+import type { Metadata } from '../metadata.ts';
+
+/** Bits of the types that a field's values have had; 0 when only null. */
+export const TYPE_BITS = { integer: 1, float: 2, string: 4, boolean: 8, array: 16, object: 32 } as const;
+
+export interface Dataset {
+  readonly id: number;
+  readonly name: string;
+  readonly table: string;
+  readonly created: string;
+  readonly who: string;
+  description: string;
+  /** Flattened name → type bits. Changed only by `noteFields`. */
+  readonly fields: Map<string, number>;
+}
+
+/** A dataset as the API shows it. */
+export interface DatasetView {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly created: string;
+  readonly who: string;
+  readonly integrationConfigs: readonly string[];
+}
+
+export interface Catalog {
+  list(): Dataset[];
+  /** Throws an `ApiError` 404. */
+  get(name: string): Dataset;
+  /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
+  create(name: string, description: string, who: string): Promise<Dataset>;
+  update(dataset: Dataset, description: string): void;
+  /** Waits for the requests that use the dataset, then removes everything of it. */
+  remove(dataset: Dataset): Promise<void>;
+  /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
+  use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T>;
+  /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
+  noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void;
+}
+
+export const viewOf = (dataset: Dataset): DatasetView => ({
+  id: dataset.name,
+  name: dataset.name,
+  description: dataset.description,
+  created: dataset.created,
+  who: dataset.who,
+  integrationConfigs: [],
+});
+
+/** The names of the types in the bits, `integer|string`; empty when only nulls were seen. */
+export function typeName(bits: number): string {
+  return Object.entries(TYPE_BITS)
+    .filter(([, bit]) => bits & bit)
+    .map(([name]) => name)
+    .join('|');
+}
+
+export async function openCatalog(metadata: Metadata, engine: Engine): Promise<Catalog> {
+  const { db } = metadata;
+  const byName = new Map<string, Dataset>();
+  /** Requests that use a dataset, by its number. */
+  const uses = new Map<number, Set<Promise<unknown>>>();
+  const insert = db.prepare('insert into datasets (name, description, created, who) values (?, ?, ?, ?)');
+  const setField = db.prepare('insert into fields values (?, ?, ?) on conflict do update set types = excluded.types');
+
+  for (const row of db.prepare('select * from datasets order by id').all()) {
+    const id = row['id'] as number;
+    const fields = db.prepare('select name, types from fields where dataset = ?').all(id);
+    byName.set(row['name'] as string, {
+      id,
+      name: row['name'] as string,
+      table: tableOf(id),
+      created: row['created'] as string,
+      who: row['who'] as string,
+      description: row['description'] as string,
+      fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
+    });
+  }
+  await alignTables(engine, [...byName.values()]);
+
+  const forget = (id: number): void =>
+    metadata.transaction(() => {
+      for (const table of ['fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
+      db.prepare('delete from datasets where id = ?').run(id);
+    });
+
+  const catalog: Catalog = {
+    list: () => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    get(name) {
+      const dataset = byName.get(name);
+      if (!dataset) throw notFound(`dataset ${quote(name)} not found`);
+      return dataset;
+    },
+    async create(name, description, who) {
+      if (!/^[A-Za-z0-9-]{1,128}$/.test(name))
+        throw badRequest(`dataset name ${quote(name)}: wanted 1 to 128 characters of A-Z, a-z, 0-9 and -`);
+      if (byName.size >= SERVICE_DATASETS) throw badRequest(`there are ${SERVICE_DATASETS} datasets already, the most this service keeps`);
+      const created = new Date().toISOString();
+      let id: number;
+      try {
+        id = Number(insert.run(name, description, created, who).lastInsertRowid);
+      } catch (error) {
+        if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
+        throw error;
+      }
+      const dataset: Dataset = { id, name, table: tableOf(id), created, who, description, fields: new Map() };
+      try {
+        await engine.run(createTable(dataset.table));
+      } catch (error) {
+        forget(id);
+        throw error;
+      }
+      byName.set(name, dataset);
+      return dataset;
+    },
+    update(dataset, description) {
+      db.prepare('update datasets set description = ? where id = ?').run(description, dataset.id);
+      dataset.description = description;
+    },
+    async remove(dataset) {
+      byName.delete(dataset.name);
+      const running = uses.get(dataset.id);
+      if (running) await Promise.allSettled(running);
+      uses.delete(dataset.id);
+      forget(dataset.id);
+      await engine.run(`drop table if exists ${dataset.table} sync`);
+    },
+    async use(name, work) {
+      const dataset = catalog.get(name);
+      const running = uses.get(dataset.id) ?? new Set();
+      uses.set(dataset.id, running);
+      const use = work(dataset);
+      running.add(use);
+      try {
+        return await use;
+      } finally {
+        running.delete(use);
+      }
+    },
+    noteFields(dataset, fields) {
+      for (const [name, bits] of fields) {
+        const before = dataset.fields.get(name);
+        const after = (before ?? 0) | bits;
+        if (after === before) continue;
+        dataset.fields.set(name, after);
+        setField.run(dataset.id, name, after);
+      }
+    },
+  };
+  return catalog;
+}
+
+async function alignTables(engine: Engine, datasets: readonly Dataset[]): Promise<void> {
+  const { rows } = await engine.query("select name from system.tables where database = currentDatabase() and startsWith(name, 'ds_')");
+  const tables = new Set(rows.map(([name]) => String(name)));
+  for (const { table } of datasets) if (!tables.delete(table)) await engine.run(createTable(table));
+  for (const table of tables) await engine.run(`drop table if exists ${table} sync`);
+}

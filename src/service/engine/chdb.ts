@@ -1,0 +1,115 @@
+/**
+ * The embedded engine: chDB, ClickHouse inside this process. A thin adapter over its Session.
+ *
+ * - Rows go in as a file of the Native format in the data folder, read by `insert … select … from file(…)`: an
+ *   `insert … from input()` silently stores nothing here, and Native in the statement is cut at its newlines.
+ * - A call blocks one of libuv's four threads until it is done, so at most three run at a time (two inserts, one
+ *   select); files and decompression keep the fourth. The package itself runs bound statements one after the other.
+ * - A part is complete once the insert returned: the folder is renamed into place, so a kill -9 cannot lose it. Parts are
+ *   not fsynced: a power cut may lose the last seconds.
+ */
+import { mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as Chdb from 'chdb';
+import type { ChdbResult, Session } from 'chdb';
+import PQueue from 'p-queue';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { SERVICE_QUERY_MEMORY_BYTES, SERVICE_QUERY_SECONDS } from '../../core/limits.ts';
+import { badRequest } from '../http/api-error.ts';
+import { COLUMNS, type Cell, type Engine, type QueryResult } from './engine.ts';
+
+const STRUCTURE = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
+const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
+const QUERY_SETTINGS = `max_execution_time = ${SERVICE_QUERY_SECONDS}, max_memory_usage = ${SERVICE_QUERY_MEMORY_BYTES}, output_format_json_quote_64bit_integers = 1, output_format_json_quote_denormals = 1`;
+
+/** Opens the engine's data under `dataDir`. Throws a `TailraceError` when chDB is not installed or cannot open the folder. */
+export async function openChdb(dataDir: string): Promise<Engine> {
+  const { Session, drainPending } = await load();
+  if (/[*?{}]/.test(dataDir))
+    throw new TailraceError('E_DATA_DIR', `the data folder ${dataDir} has one of * ? { } in its path`, {
+      fix: 'choose another folder with --data',
+    });
+  const inbox = join(dataDir, 'inbox');
+  mkdirSync(inbox, { recursive: true });
+  for (const name of readdirSync(inbox)) rmSync(join(inbox, name), { force: true });
+
+  const session = openSession(Session, join(dataDir, 'engine'));
+  const inserts = new PQueue({ concurrency: 2 });
+  const selects = new PQueue({ concurrency: 1 });
+  let files = 0;
+
+  return {
+    run: async (sql) => void (await inserts.add(() => session.queryAsync(sql))),
+    query: (sql, params = {}) =>
+      selects.add(async () => {
+        try {
+          const result = await session.queryBindAsync(`${sql} settings ${QUERY_SETTINGS}`, params, { format: 'JSONCompactEachRow' });
+          return { rows: readRows(result), rowsRead: result.rowsRead };
+        } catch (error) {
+          throw limitError(error) ?? error;
+        }
+      }) as Promise<QueryResult>,
+    insert: async (table, block, token) => {
+      await inserts.add(async () => {
+        const file = join(inbox, `${files++}.native`);
+        try {
+          writeFileSync(file, block);
+          await session.queryAsync(
+            `insert into ${table} select * from file(${literal(file)}, 'Native', ${literal(STRUCTURE)}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`,
+          );
+        } finally {
+          unlinkSync(file);
+        }
+      });
+    },
+    close: async () => {
+      await Promise.all([inserts.onIdle(), selects.onIdle()]);
+      await drainPending();
+      session.close();
+    },
+  };
+}
+
+/** A literal of the service's own text (a path, a type). A user's text is bound instead. */
+const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+async function load(): Promise<Pick<typeof Chdb, 'Session' | 'drainPending'>> {
+  try {
+    return await import('chdb');
+  } catch (cause) {
+    throw new TailraceError('E_ENGINE_MISSING', `the embedded engine cannot be loaded: ${messageOf(cause)}`, {
+      fix: 'npm install chdb@3.4.0',
+      cause,
+    });
+  }
+}
+
+function openSession(SessionClass: typeof Session, path: string): Session {
+  let session: Session | undefined;
+  try {
+    session = new SessionClass(path);
+    session.query('select 1');
+    return session;
+  } catch (cause) {
+    session?.close();
+    const fix =
+      codeOf(cause) === 'CHDB_CONNECTION'
+        ? 'see that no other process uses the folder and that it can be written'
+        : 'see the message above';
+    throw new TailraceError('E_ENGINE', `the engine cannot open ${path}: ${messageOf(cause).trim()}`, { fix, cause });
+  }
+}
+
+function readRows(result: ChdbResult): Cell[][] {
+  const text = result.text();
+  // One parse for all; a row's line is an array, and the engine writes no newline inside one.
+  return text === '' ? [] : (JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as Cell[][]);
+}
+
+/** The engine's codes for a query over its time or memory, as the sentence that the client gets. */
+function limitError(error: unknown): Error | undefined {
+  const found = /Code: (\d+)/.exec(messageOf(error));
+  if (found?.[1] === '159' || found?.[1] === '160') return badRequest(`the query ran over its time limit of ${SERVICE_QUERY_SECONDS} s`);
+  if (found?.[1] === '241') return badRequest(`the query went over its memory limit of ${SERVICE_QUERY_MEMORY_BYTES / 2 ** 20} MiB`);
+  return undefined;
+}

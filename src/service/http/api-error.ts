@@ -1,0 +1,27 @@
+/**
+ * Failures that the service answers with: an HTTP status and the sentence of the body `{"code": status, "message": …}`.
+ * Whatever else is thrown inside a request is a bug and becomes a 500.
+ */
+import { TailraceError } from '../../core/errors.ts';
+
+export class ApiError extends TailraceError {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  /** Extra headers of the reply. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(`E_HTTP_${status}`, message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (message: string): ApiError => new ApiError(400, message);
+export const forbidden = (message: string): ApiError => new ApiError(403, message);
+export const notFound = (message: string): ApiError => new ApiError(404, message);
+
+/** A user's text as it may stand in a message: quoted, and cut when long. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

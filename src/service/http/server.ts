@@ -1,0 +1,98 @@
+/**
+ * The HTTP face, by fastify: every reply carries a trace id and is not cached, every failure is `{"code": status, "message": …}`,
+ * fastify's and Node's own included, and every request under /v1 is authenticated before anything else is looked at.
+ */
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Log } from '../../core/log.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Auth, TokenKind } from '../auth/tokens.ts';
+import { ApiError, forbidden } from './api-error.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Tokens that may call it; both when absent. */
+    tokens?: TokenKind;
+    /** False where a personal token needs no org header. */
+    org?: boolean;
+  }
+}
+
+/** A JSON body of the metadata and query routes, not of ingest. */
+const JSON_BODY_BYTES = 1024 * 1024;
+
+export interface HttpOptions {
+  readonly auth: Auth;
+  readonly headerPrefix: string;
+  readonly log: Log;
+}
+
+/** A server without routes; the rooms register theirs. */
+export function createServer({ auth, headerPrefix, log }: HttpOptions): FastifyInstance {
+  const traceHeader = `${headerPrefix}Trace-Id`;
+  const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
+  const server = fastify({
+    logger: false,
+    bodyLimit: JSON_BODY_BYTES,
+    requestTimeout: 120_000,
+    keepAliveTimeout: 75_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 1024 },
+    clientErrorHandler: answerBadHttp,
+    frameworkErrors: (error, request, reply) => {
+      decorate(request, reply);
+      void fail(error, request, reply);
+    },
+  });
+
+  const decorate = (request: FastifyRequest, reply: FastifyReply): void => {
+    void reply.header(traceHeader, request.id).header('X-Content-Type-Options', 'nosniff').header('Cache-Control', 'no-cache');
+  };
+  const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const status = error instanceof ApiError ? error.status : (error.statusCode ?? 500);
+    if (error instanceof ApiError) void reply.headers(error.headers);
+    if (status >= 500)
+      log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
+    const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
+    return reply
+      .code(status)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ code: status, message }));
+  };
+
+  server.addHook('onRequest', (request, reply, done) => {
+    decorate(request, reply);
+    const { tokens, org } = request.routeOptions.config;
+    if (/^\/v\d+(?:\/|\?|$)/.test(request.url)) {
+      const kind = auth.check(request.headers.authorization);
+      if (tokens !== undefined && kind !== tokens)
+        throw forbidden(`this endpoint takes ${tokens === 'api' ? 'API' : 'personal'} tokens only`);
+      const given = request.headers[orgHeader];
+      if (kind === 'personal' && org !== false && !auth.isOrg(typeof given === 'string' ? given : undefined))
+        throw forbidden(`a personal token needs the header ${headerPrefix}Org-ID with the id of the organisation`);
+    }
+    done();
+  });
+  server.setErrorHandler(fail);
+  server.setNotFoundHandler((request, reply) =>
+    fail(new ApiError(404, `route ${request.method} ${request.url.split('?')[0]!.slice(0, 200)} not found`), request, reply),
+  );
+  return server;
+}
+
+/** A request that is not HTTP: Node has no reply object for it. */
+function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = JSON.stringify({ code: status, message: `the request is not valid HTTP: ${error.code ?? error.message}` });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

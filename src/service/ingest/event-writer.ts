@@ -1,0 +1,275 @@
+/**
+ * Events into rows: flattens nested objects to dotted names, finds the time, renames reserved names, checks every limit, and
+ * writes what passes into the request's block. An event is staged first and written whole or not at all.
+ */
+import { SERVICE_DATASET_FIELDS, SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
+import { TYPE_BITS } from '../datasets/catalog.ts';
+import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
+import { quote } from '../http/api-error.ts';
+import { JsonText, writeExact, type ExactValue } from './exact-json.ts';
+import type { TimeReader } from './timestamps.ts';
+
+/** Thrown when a value that `JSON.parse` read may not be what the text says; it is then read again exactly. */
+export class InexactValue extends Error {}
+/** The reason why one event fails. */
+export class EventFailure extends Error {}
+
+/** Names that the service gives to events itself. A user's own are stored under `_user…`. */
+const RESERVED = new Set(['_sysTime', '_rowId', '_cursor', '_blockInfo']);
+
+/** A flattened name within one request. */
+interface Node {
+  readonly name: string;
+  /** Number within the block, set at the first value. */
+  field: number;
+  readonly children: Map<string, Node>;
+  /** Why no event may have this field. */
+  readonly refusal: string | undefined;
+  /** The key has a backslash: JSON.parse may have taken another key for it. */
+  readonly suspect: boolean;
+  /** Type bits in this dataset, those of this request included; undefined for a new field. */
+  bits: number | undefined;
+  /** The event that has staged it last, and where. */
+  event: number;
+  at: number;
+}
+
+interface Staged {
+  node: Node;
+  kind: Kind;
+  value: FieldValue;
+  bits: number;
+}
+
+export interface WriterOptions {
+  readonly block: RowBlock;
+  /** The dataset's fields as they are now. */
+  readonly fields: ReadonlyMap<string, number>;
+  readonly readTime: TimeReader;
+  /** Flattened name of the field that holds the time; empty for `_time`. */
+  readonly timestampField: string;
+  /** Added to every event, never over a field of its own. */
+  readonly labels: Readonly<Record<string, ExactValue>>;
+  /** Time of events without one, ns. */
+  readonly receivedAt: bigint;
+}
+
+export class EventWriter {
+  readonly #options: WriterOptions;
+  /** One node for a flattened name, whichever way leads to it. */
+  readonly #nodes = new Map<string, Node>();
+  readonly #root: Node;
+  readonly #staged: Staged[] = [];
+  #count = 0;
+  #event = 0;
+  #exact = false;
+  #time: unknown;
+  #fieldTime: unknown;
+  #fieldCount: number;
+  #newFields = 0;
+  #blockFields = 0;
+  readonly #changed = new Set<Node>();
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#fieldCount = options.fields.size;
+    this.#root = newNode('', undefined);
+  }
+
+  /** Writes one event. `exact` when no reader can have changed the value. Throws `EventFailure` or `InexactValue`. */
+  add(event: Readonly<Record<string, unknown>>, exact: boolean): void {
+    this.#start(exact);
+    this.#object(this.#root, event, 1);
+    this.#finish(undefined, this.#options.labels);
+  }
+
+  /** Writes the event of an envelope: its `data`, with `time` and `labels` from beside it. */
+  addEnvelope(envelope: { time?: unknown; data: Readonly<Record<string, unknown>>; labels?: unknown }, exact: boolean): void {
+    this.#start(exact);
+    this.#object(this.#root, envelope.data, 1);
+    const { time, labels } = envelope;
+    if (typeof time === 'number') this.#checkNumber(time);
+    if (labels !== undefined && labels !== null) {
+      if (!isObject(labels)) throw new EventFailure('the labels of the event are no object');
+      this.#labels(labels);
+    }
+    this.#finish(time ?? undefined, this.#options.labels);
+  }
+
+  /** The type bits that this request added, by field. */
+  changes(): Map<string, number> {
+    return new Map([...this.#changed].map((node) => [node.name, node.bits ?? 0]));
+  }
+
+  #start(exact: boolean): void {
+    this.#exact = exact;
+    this.#event++;
+    this.#count = 0;
+    this.#newFields = 0;
+    this.#time = undefined;
+    this.#fieldTime = undefined;
+  }
+
+  #finish(envelopeTime: unknown, labels: Readonly<Record<string, unknown>>): void {
+    this.#labels(labels);
+    const given = this.#fieldTime ?? envelopeTime ?? this.#time;
+    // A `_time` beside the time that counts is an ordinary field.
+    if (this.#time !== undefined && given !== this.#time) this.#value(this.#child(this.#root, '_user_time'), this.#time, 1);
+    let time: bigint | string = this.#options.receivedAt;
+    if (given !== undefined && given !== null) time = this.#options.readTime(given);
+    if (typeof time === 'string') throw new EventFailure(time);
+
+    const { block } = this.#options;
+    for (let n = 0; n < this.#count; n++) {
+      const { node, kind, value, bits } = this.#staged[n]!;
+      if (node.field < 0) node.field = this.#blockFields++;
+      if (node.bits === undefined) this.#fieldCount++;
+      if (node.bits === undefined || (node.bits | bits) !== node.bits) {
+        node.bits = (node.bits ?? 0) | bits;
+        this.#changed.add(node);
+      }
+      block.put(kind, node.field, node.name, value);
+    }
+    block.endRow(time);
+  }
+
+  #labels(labels: Readonly<Record<string, unknown>>): void {
+    for (const key in labels) {
+      const node = this.#child(this.#root, key === '_time' ? '_user_time' : key);
+      if (node.event !== this.#event && !this.#hasBelow(node)) this.#value(node, labels[key], 1);
+    }
+  }
+
+  /** True when this event has a field below the name. */
+  #hasBelow(node: Node): boolean {
+    for (const child of node.children.values()) if (child.event === this.#event || this.#hasBelow(child)) return true;
+    return false;
+  }
+
+  #object(parent: Node, object: Readonly<Record<string, unknown>>, depth: number): void {
+    if (depth > SERVICE_EVENT_DEPTH) throw new EventFailure(`the event is nested deeper than ${SERVICE_EVENT_DEPTH}`);
+    for (const key in object) {
+      const value = object[key];
+      if (parent === this.#root && key === '_time') {
+        if (typeof value === 'number') this.#checkNumber(value);
+        this.#time = value ?? undefined;
+        continue;
+      }
+      this.#value(this.#child(parent, key), value, depth);
+    }
+  }
+
+  #value(node: Node, value: unknown, depth: number): void {
+    if (node.suspect && !this.#exact) throw new InexactValue();
+    switch (typeof value) {
+      case 'string':
+        this.#checkString(node, value);
+        this.#stage(node, KIND.string, value, TYPE_BITS.string);
+        break;
+      case 'number':
+        if (Number.isSafeInteger(value)) this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
+        else {
+          this.#checkNumber(value);
+          this.#stage(node, KIND.float, value, TYPE_BITS.float);
+        }
+        break;
+      case 'bigint':
+        this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
+        break;
+      case 'boolean':
+        this.#stage(node, KIND.boolean, value, TYPE_BITS.boolean);
+        break;
+      default:
+        this.#structure(node, value, depth);
+        return;
+    }
+    if (node.name === this.#options.timestampField) this.#fieldTime = value;
+  }
+
+  #structure(node: Node, value: unknown, depth: number): void {
+    if (value === null || value === undefined) this.#stage(node, KIND.json, 'null', 0);
+    else if (value instanceof JsonText) this.#stage(node, KIND.json, value.text, TYPE_BITS.integer);
+    else if (Array.isArray(value)) {
+      this.#checkDeep(node, value, depth + 1);
+      this.#stage(node, KIND.json, writeExact(value as ExactValue), TYPE_BITS.array);
+    } else if (isEmpty(value)) this.#stage(node, KIND.json, '{}', TYPE_BITS.object);
+    else this.#object(node, value as Record<string, unknown>, depth + 1);
+  }
+
+  /** An array is stored as text: its depth is bounded and its values checked before it is written. */
+  #checkDeep(node: Node, value: unknown, depth: number): void {
+    if (typeof value === 'string') return this.#checkString(node, value);
+    if (typeof value === 'number') return this.#checkNumber(value);
+    if (typeof value !== 'object' || value === null || value instanceof JsonText) return;
+    if (depth > SERVICE_EVENT_DEPTH) throw new EventFailure(`the event is nested deeper than ${SERVICE_EVENT_DEPTH}`);
+    if (Array.isArray(value)) {
+      for (const item of value) this.#checkDeep(node, item, depth + 1);
+      return;
+    }
+    for (const key in value) {
+      if (!this.#exact && key.includes('\\')) throw new InexactValue();
+      this.#checkDeep(node, (value as Record<string, unknown>)[key], depth + 1);
+    }
+  }
+
+  /** A double beyond 2^53 without a fraction may be a rounded integer, infinity a number too large. */
+  #checkNumber(value: number): void {
+    if (!this.#exact && (Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value))) throw new InexactValue();
+  }
+
+  #checkString(node: Node, value: string): void {
+    if (value.length * 3 > SERVICE_STRING_BYTES && Buffer.byteLength(value) > SERVICE_STRING_BYTES)
+      throw new EventFailure(`the string in field ${quote(node.name)} is longer than ${SERVICE_STRING_BYTES} bytes`);
+  }
+
+  #stage(node: Node, kind: Kind, value: FieldValue, bits: number): void {
+    if (node.event === this.#event) {
+      // The same flattened name twice: the last one wins, as with a JSON key.
+      const before = this.#staged[node.at]!;
+      before.kind = kind;
+      before.value = value;
+      before.bits = bits;
+      return;
+    }
+    if (node.refusal !== undefined) throw new EventFailure(node.refusal);
+    if (node.bits === undefined && this.#fieldCount + ++this.#newFields > SERVICE_DATASET_FIELDS)
+      throw new EventFailure(`adding ${quoteName(node.name)} to dataset fields would exceed the column limit of ${SERVICE_DATASET_FIELDS}`);
+    node.event = this.#event;
+    node.at = this.#count;
+    const slot = this.#staged[this.#count++];
+    if (slot) {
+      slot.node = node;
+      slot.kind = kind;
+      slot.value = value;
+      slot.bits = bits;
+    } else this.#staged.push({ node, kind, value, bits });
+  }
+
+  #child(parent: Node, key: string): Node {
+    const known = parent.children.get(key);
+    if (known) return known;
+    const top = parent === this.#root;
+    const name = top ? (RESERVED.has(key) ? `_user${key}` : key) : `${parent.name}.${key}`;
+    let node = this.#nodes.get(name);
+    if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name))));
+    parent.children.set(key, node);
+    return node;
+  }
+}
+
+function newNode(name: string, bits: number | undefined): Node {
+  const tooLong = Buffer.byteLength(name) > SERVICE_FIELD_NAME_BYTES;
+  const refusal = tooLong ? `the field name ${quote(name)} is longer than ${SERVICE_FIELD_NAME_BYTES} bytes` : undefined;
+  return { name, field: -1, children: new Map(), refusal, suspect: name.includes('\\'), bits, event: 0, at: 0 };
+}
+
+const quoteName = (name: string): string => (name.length > 100 ? quote(name) : `'${name}'`);
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText);
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}

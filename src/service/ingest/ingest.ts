@@ -1,0 +1,154 @@
+/**
+ * One ingest request, from its body to its reply: read, write into a block, note the key, insert, answer.
+ * Everything between the block's first event and the key's note is synchronous, so the fields' limit cannot be overrun.
+ */
+import type { Log } from '../../core/log.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Engine } from '../engine/engine.ts';
+import { RowBlock } from '../engine/row-block.ts';
+import { ApiError, badRequest, quote } from '../http/api-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { EventFailure, EventWriter, InexactValue, isObject } from './event-writer.ts';
+import { parseExact, type ExactValue } from './exact-json.ts';
+import type { Keys, Range } from './keys.ts';
+import { readCsv, readJson, readNdjson, type EventReader, type Format } from './readers.ts';
+import { formatTime, timeReader } from './timestamps.ts';
+
+/** What a request says beside its body. Empty texts mean absent. */
+export interface IngestOptions {
+  readonly format: Format;
+  readonly timestampField: string;
+  readonly timestampFormat: string;
+  readonly csvDelimiter: string;
+  /** The CSV-Fields header. */
+  readonly csvFields: string;
+  /** The Event-Labels header, UTF-8. */
+  readonly labels: string;
+  readonly key: string | undefined;
+}
+
+export interface Failure {
+  readonly timestamp: string;
+  readonly error: string;
+  /** 0-based place among the body's events. */
+  readonly index: number;
+}
+
+export interface IngestReply {
+  readonly ingested: number;
+  readonly failed: number;
+  readonly failures: readonly Failure[];
+  readonly processedBytes: number;
+  readonly blocksCreated: number;
+  readonly walLength: number;
+}
+
+export interface Parts {
+  readonly metadata: Metadata;
+  readonly engine: Engine;
+  readonly catalog: Catalog;
+  readonly keys: Keys;
+  readonly log: Log;
+  /** Gives out row ids that were never used: the first of `count`. */
+  takeRowIds(count: number): bigint;
+}
+
+/** Stores the body's events and returns the reply as JSON text. Throws an `ApiError`; then nothing is stored. */
+export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
+  const { metadata, engine, catalog, keys, log } = parts;
+  const reader = openReader(body.toString('utf8'), options);
+  const now = BigInt(Date.now()) * 1_000_000n;
+  const block = new RowBlock(now);
+  const writer = new EventWriter({
+    block,
+    fields: dataset.fields,
+    readTime: timeReader(options.timestampFormat),
+    timestampField: options.timestampField,
+    labels: readLabels(options.labels),
+    receivedAt: now,
+  });
+  const failures = writeAll(reader, writer, formatTime(now));
+  const reply = JSON.stringify({
+    ingested: block.rows,
+    failed: failures.length,
+    failures,
+    processedBytes: body.length + Buffer.byteLength(options.labels),
+    blocksCreated: block.rows > 0 ? 1 : 0,
+    walLength: 0,
+  } satisfies IngestReply);
+
+  const { min, max } = block.bounds();
+  const range: Range = { firstRow: parts.takeRowIds(block.rows), rows: block.rows, minTime: min, maxTime: max };
+  metadata.transaction(() => {
+    catalog.noteFields(dataset, writer.changes());
+    if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply);
+  });
+  if (block.rows === 0) return reply;
+  try {
+    await engine.insert(dataset.table, block.bytes(range.firstRow), `rows-${range.firstRow}`);
+  } catch (error) {
+    log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
+    // What cannot be taken back now is counted when the key comes again, or at the next start.
+    await keys
+      .undo(dataset.id, options.key, range)
+      .catch((cause: unknown) => log.error({ error: messageOf(cause) }, 'its rows could not be taken back'));
+    throw new ApiError(503, 'the engine could not store the events: send them again later', { 'Retry-After': '5' });
+  }
+  if (options.key !== undefined) keys.finish(dataset.id, options.key);
+  return reply;
+}
+
+function openReader(text: string, options: IngestOptions): EventReader {
+  const body = text.codePointAt(0) === 0xfeff ? text.slice(1) : text;
+  if (options.format === 'ndjson') return readNdjson(body);
+  if (options.format === 'json') return readJson(body);
+  const columns = options.csvFields.trim() === '' ? undefined : options.csvFields.split(',').map((name) => name.trim());
+  return readCsv(body, options.csvDelimiter || ',', columns);
+}
+
+function readLabels(header: string): Record<string, ExactValue> {
+  if (header.trim() === '') return {};
+  try {
+    const labels = parseExact(header);
+    if (isObject(labels)) return labels;
+  } catch {
+    // The same message as for JSON that is no object.
+  }
+  throw badRequest(`the event labels header ${quote(header)}: wanted a JSON object`);
+}
+
+function writeAll(reader: EventReader, writer: EventWriter, receivedAt: string): Failure[] {
+  const failures: Failure[] = [];
+  for (let index = 0; index < reader.count; index++) {
+    try {
+      try {
+        write(reader, writer, reader.read(index), !reader.lossy);
+      } catch (error) {
+        if (!(error instanceof InexactValue)) throw error;
+        write(reader, writer, reader.readExact(index), true);
+      }
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof TypeError) throw error;
+      failures.push({ timestamp: receivedAt, error: messageOf(error).slice(0, 500), index });
+    }
+  }
+  return failures;
+}
+
+function write(reader: EventReader, writer: EventWriter, value: unknown, exact: boolean): void {
+  if (!isObject(value)) {
+    if (!reader.scalars)
+      throw new EventFailure(
+        `the event is ${value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`}: wanted an object`,
+      );
+    writer.add({ value }, exact);
+  } else if (reader.envelopes && isEnvelope(value)) writer.addEnvelope(value, exact);
+  else writer.add(value, exact);
+}
+
+const ENVELOPE = new Set(['time', 'data', 'labels']);
+
+function isEnvelope(value: Record<string, unknown>): value is { time?: unknown; data: Record<string, unknown>; labels?: unknown } {
+  return isObject(value['data']) && Object.keys(value).every((key) => ENVELOPE.has(key));
+}

@@ -1,0 +1,177 @@
+/**
+ * The formats of ingest bodies: NDJSON, JSON and CSV text becomes a list of events, of which each can fail alone. Reading is
+ * lazy where it can be, so that a value may be read again exactly (`ingest/exact-json`).
+ */
+import { CsvError, parse as parseCsv } from 'csv-parse/sync';
+import { messageOf } from '../../core/errors.ts';
+import { SERVICE_REQUEST_EVENTS } from '../../core/limits.ts';
+import { ApiError, badRequest, quote } from '../http/api-error.ts';
+import { parseExact } from './exact-json.ts';
+
+export interface EventReader {
+  readonly count: number;
+  /** The value of an event. Throws an error whose message is the reason why that event cannot be read. */
+  read(index: number): unknown;
+  /** The same, by the reader that loses nothing. */
+  readExact(index: number): unknown;
+  /** False when `read` is exact already. */
+  readonly lossy: boolean;
+  /** Elements may be `{time, data, labels}` envelopes. */
+  readonly envelopes: boolean;
+  /** A value that is no object is stored under `value`; else it fails. */
+  readonly scalars: boolean;
+}
+
+export type Format = 'ndjson' | 'json' | 'csv';
+
+/** The format that a `Content-Type` names. Throws an `ApiError` 415. */
+export function formatOf(contentType: string | undefined): Format {
+  switch ((contentType ?? '').split(';')[0]!.trim().toLowerCase()) {
+    case 'application/json':
+      return 'json';
+    case 'application/x-ndjson':
+    case 'application/nd-json':
+      return 'ndjson';
+    case 'text/csv':
+      return 'csv';
+  }
+  const given = contentType ? `Content-Type ${quote(contentType)}` : 'no Content-Type';
+  throw new ApiError(415, `${given}: wanted application/json, application/x-ndjson or text/csv`);
+}
+
+function checkCount(count: number): void {
+  if (count > SERVICE_REQUEST_EVENTS)
+    throw new ApiError(413, `more than ${SERVICE_REQUEST_EVENTS} events in one request: send fewer; nothing was stored`);
+}
+
+const BLANK = /^[ \t\r]*$/;
+
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf('\n', at);
+    const end = found < 0 ? text.length : found;
+    const line = text.slice(at, end);
+    at = end + 1;
+    if (line.charCodeAt(0) !== 123 && BLANK.test(line)) continue;
+    lines.push(line);
+    checkCount(lines.length);
+  }
+  return lines;
+}
+
+/** One JSON value a line; blank lines do not count. */
+export function readNdjson(text: string): EventReader {
+  const lines = linesOf(text);
+  return {
+    count: lines.length,
+    read: (index) => JSON.parse(lines[index]!),
+    readExact: (index) => parseExact(lines[index]!),
+    lossy: true,
+    envelopes: false,
+    scalars: true,
+  };
+}
+
+/** An array of events, one object, or objects separated by newlines. Throws an `ApiError` 400 for anything else. */
+export function readJson(text: string): EventReader {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    const lines = text.trimStart().startsWith('{') ? linesOf(text) : [];
+    if (lines.length < 2 || !isObjectText(lines[0]!)) throw badRequest(`the body is not JSON: ${messageOf(error)}`);
+    return { ...readNdjson(text), envelopes: true, scalars: false };
+  }
+  if (typeof parsed !== 'object' || parsed === null) throw badRequest('the body is not a JSON array of events, nor an event');
+  const values = listOf(parsed);
+  checkCount(values.length);
+  let exact: unknown[] | undefined;
+  return {
+    count: values.length,
+    read: (index) => values[index],
+    readExact: (index) => (exact ??= listOf(parseExact(text)))[index],
+    lossy: true,
+    envelopes: true,
+    scalars: false,
+  };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
+function isObjectText(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Rows of values under the names of the first line, or under `columns` when given. Throws an `ApiError` 400 for bad parameters. */
+export function readCsv(text: string, delimiter: string, columns: readonly string[] | undefined): EventReader {
+  if (delimiter.length === 0 || delimiter.length > 8 || /["\r\n]/.test(delimiter))
+    throw badRequest(`csv-delimiter ${quote(delimiter)}: wanted 1 to 8 characters, none of them a quote or a line end`);
+  const rows: (unknown[] | Error)[] = [];
+  try {
+    parseCsv(text, {
+      bom: true,
+      delimiter,
+      // The first record is the names, unless they were given.
+      cast: (value, { quoting, records }) => (quoting || (!columns && records === 0) ? value : typed(value)),
+      relax_column_count: true,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      on_skip: (error) => {
+        rows.push(error ?? new Error('the row cannot be read'));
+        return undefined;
+      },
+      on_record: (record: unknown[]) => {
+        rows.push(record);
+        // One more than the events: the first line may be names.
+        if (rows.length > SERVICE_REQUEST_EVENTS) checkCount(rows.length - (columns ? 0 : 1));
+        return null;
+      },
+    });
+  } catch (error) {
+    if (error instanceof CsvError) throw badRequest(`the body is not CSV: ${error.message}`);
+    throw error;
+  }
+  const names = columns ?? headerOf(rows.shift());
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) throw badRequest(`the column ${quote(name)} is named twice`);
+    seen.add(name);
+  }
+  const read = (index: number): unknown => {
+    const row = rows[index]!;
+    if (row instanceof Error) throw row;
+    if (row.length !== names.length) throw new Error(`the row has ${row.length} values for ${names.length} columns`);
+    const event = Object.create(null) as Record<string, unknown>;
+    for (const [column, value] of row.entries()) if (value !== undefined) event[names[column]!] = value;
+    return event;
+  };
+  return { count: rows.length, read, readExact: read, lossy: false, envelopes: false, scalars: false };
+}
+
+function headerOf(row: unknown[] | Error | undefined): string[] {
+  if (row instanceof Error) throw badRequest(`the first line, which names the columns, is not CSV: ${row.message}`);
+  return (row ?? []).map((name) => (typeof name === 'string' ? name.trim() : ''));
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+const FLOAT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The value of an unquoted cell. */
+function typed(text: string): string | number | bigint | boolean | undefined {
+  if (text === '') return undefined;
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  const number = Number(text);
+  if (INTEGER.test(text)) {
+    if (Number.isSafeInteger(number)) return number;
+    const big = BigInt.asIntN(64, BigInt(text.slice(0, 25)));
+    return String(big) === text ? big : text;
+  }
+  return FLOAT.test(text) && Number.isFinite(number) ? number : text;
+}

@@ -1,0 +1,65 @@
+/** Times and durations as queries write them. */
+import { badRequest, quote } from '../http/api-error.ts';
+import { MAX_TIME_NS, MIN_TIME_NS, timeReader } from '../ingest/timestamps.ts';
+
+const UNIT_NS: Readonly<Record<string, number>> = {
+  ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, d: 86_400e9, w: 7 * 86_400e9,
+}; // prettier-ignore
+
+/** Nanoseconds of a Go duration (`1h30m`, `1.5h`), days and weeks also taken; undefined when it is none. */
+export function parseDuration(text: string): bigint | undefined {
+  if (text === '0') return 0n;
+  if (text.length > 64 || !/^(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+$/.test(text)) return undefined;
+  let sum = 0n;
+  for (const [, whole, fraction = '', unit] of text.matchAll(/(\d+)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h|d|w)/g)) {
+    sum += BigInt(whole!) * BigInt(UNIT_NS[unit!]!) + BigInt(Math.round(Number(`0.${fraction || '0'}`) * UNIT_NS[unit!]!));
+  }
+  return sum <= MAX_TIME_NS ? sum : undefined;
+}
+
+const readTime = timeReader('');
+
+/** A bound of a query's range, in ns: a timestamp, `now`, `now-1h`, `now+5m`. Throws an `ApiError` 400. */
+export function parseTime(name: string, text: string, now: bigint): bigint {
+  const relative = /^now(?:\(\))?(?:\s*([+-])\s*(\S+))?$/.exec(text.trim());
+  if (relative) {
+    const distance = relative[2] === undefined ? 0n : parseDuration(relative[2]);
+    if (distance === undefined) throw badRequest(`${name} ${quote(text)}: wanted a duration after now, such as now-1h`);
+    return clamp(relative[1] === '-' ? now - distance : now + distance);
+  }
+  const time = readTime(text);
+  if (typeof time === 'bigint') return time;
+  // Before and after everything that can be stored are fine as bounds (clients send the year 0001 for "no start").
+  const year = /^(\d{4})-\d\d-\d\dT/.exec(text)?.[1];
+  if (time.includes('outside') && year !== undefined) return Number(year) < 2000 ? MIN_TIME_NS : MAX_TIME_NS;
+  throw badRequest(`${name} ${quote(text)}: wanted an RFC 3339 time or a relative one such as now-1h`);
+}
+
+const clamp = (ns: bigint): bigint => (ns < MIN_TIME_NS ? MIN_TIME_NS : ns > MAX_TIME_NS ? MAX_TIME_NS : ns);
+
+const STEPS_S = [
+  1,
+  5,
+  10,
+  15,
+  30,
+  60,
+  300,
+  600,
+  900,
+  1800,
+  3600,
+  2 * 3600,
+  6 * 3600,
+  12 * 3600,
+  86_400,
+  7 * 86_400,
+  30 * 86_400,
+  365 * 86_400,
+];
+
+/** The width of the buckets of a range when nothing is asked for: the least round one that makes at most 120. */
+export function autoStep(rangeNs: bigint): bigint {
+  const seconds = Number(rangeNs) / 1e9;
+  return BigInt(STEPS_S.find((step) => seconds / step <= 120) ?? 365 * 86_400) * 1_000_000_000n;
+}

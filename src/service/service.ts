@@ -1,0 +1,130 @@
+/**
+ * The local service: stores what agents send and answers queries, as the hosted services of its API family do. This file puts
+ * the rooms together and takes them apart again; it promises that what was answered with 200 outlives a kill of the process.
+ */
+import { isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Credentials } from './auth/tokens.ts';
+
+export interface ServiceOptions {
+  /** Port 0: a free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly dataDir: string;
+  /** Of the org-ID, event-labels, CSV-fields and trace-id headers; default `TAILRACE_HEADER_PREFIX`, else `X-Service-`. */
+  readonly headerPrefix?: string;
+  readonly log: Log;
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Service {
+  /** `http://host:port` */
+  readonly address: string;
+  /** The tokens only when they were made or given at this start. */
+  readonly credentials: Credentials;
+  /** Answers what is running, then lets the port and the folder go. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Row ids are reserved on disk this many at a time. */
+const ROW_ID_STEP = 1_000_000n;
+
+/** Throws a `TailraceError`: the folder is unusable, locked by another process, the engine is missing, the port is taken. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { log } = options;
+  const env = options.env ?? process.env;
+  const headerPrefix = checkPrefix(options.headerPrefix ?? env['TAILRACE_HEADER_PREFIX'] ?? 'X-Service-');
+  const dataDir = resolve(options.dataDir);
+
+  // Loaded here: the agent, which shares the program, needs none of it.
+  const { openMetadata } = await import('./metadata.ts');
+  const { openAuth } = await import('./auth/tokens.ts');
+  const { openChdb } = await import('./engine/chdb.ts');
+  const { openCatalog } = await import('./datasets/catalog.ts');
+  const { openKeys } = await import('./ingest/keys.ts');
+  const { createServer } = await import('./http/server.ts');
+
+  /** What is to be undone, last first. */
+  const opened: (() => Promise<void> | void)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const undo of opened.splice(0).reverse()) await undo();
+  };
+  try {
+    const metadata = openMetadata(dataDir);
+    opened.push(() => metadata.close());
+    const engine = await openChdb(dataDir);
+    opened.push(() => engine.close());
+    const catalog = await openCatalog(metadata, engine);
+    const keys = await openKeys(metadata, engine, log);
+    const auth = openAuth(metadata, env, new Date());
+    const created = metadata.fact('created') ?? new Date().toISOString();
+    metadata.setFact('created', created);
+
+    const server = createServer({ auth, headerPrefix, log });
+    const { datasetRoutes } = await import('./datasets/routes.ts');
+    const { ingestRoutes } = await import('./ingest/routes.ts');
+    const { queryRoutes } = await import('./query/routes.ts');
+    const { accountRoutes } = await import('./auth/routes.ts');
+    datasetRoutes(server, catalog, auth.owner.name);
+    ingestRoutes(server, { metadata, engine, catalog, keys, log, takeRowIds: rowIds(metadata) }, headerPrefix);
+    queryRoutes(server, catalog, engine);
+    accountRoutes(server, auth, created);
+    opened.push(() => server.close());
+    const address = await listen(server, options.listen);
+    log.info({ address, dataDir }, 'the service is ready');
+    return { address, credentials: auth.credentials, close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function checkPrefix(prefix: string): string {
+  if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(prefix)) return prefix;
+  throw new TailraceError('E_HEADER_PREFIX', `the header prefix ${JSON.stringify(prefix)} cannot begin an HTTP header`, {
+    fix: 'use letters, digits and -, such as X-Service-',
+  });
+}
+
+/** Gives out row ids that were never used, over restarts too: what was reserved and not given out is skipped. */
+function rowIds(metadata: {
+  fact(name: string): string | undefined;
+  setFact(name: string, value: string): void;
+}): (count: number) => bigint {
+  let next = BigInt(metadata.fact('next_row_id') ?? '1');
+  let reserved = next;
+  return (count) => {
+    const first = next;
+    next += BigInt(count);
+    if (next > reserved) {
+      reserved = next + ROW_ID_STEP;
+      metadata.setFact('next_row_id', String(reserved));
+    }
+    return first;
+  };
+}
+
+async function listen(server: FastifyInstance, { host, port }: ServiceOptions['listen']): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (cause) {
+    const code = codeOf(cause);
+    const fix =
+      code === 'EADDRINUSE'
+        ? 'stop what listens there, or choose another port with --listen'
+        : code === 'EACCES'
+          ? 'ports below 1024 need privileges: choose another with --listen'
+          : 'choose an address of this machine with --listen';
+    throw new TailraceError(
+      'E_LISTEN',
+      `cannot listen on ${host}:${port}: ${code === 'EADDRINUSE' ? 'the port is taken' : messageOf(cause)}`,
+      { fix, cause },
+    );
+  }
+  const bound = server.server.address();
+  const actual = typeof bound === 'object' && bound !== null ? bound.port : port;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${actual}`;
+}
