@@ -36,5 +36,5 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['src/telemetry/'],
   undici: ['src/sinks/ingest/', 'src/client/'],
   yaml: ['src/config/'],
-  zod: ['src/config/', 'src/service/query/'],
+  zod: ['src/config/', 'src/service/'],
 };
