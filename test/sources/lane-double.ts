@@ -36,6 +36,8 @@ export function plainRegion(bytes: number): Region {
 
 export class LaneDouble implements Lane {
   readonly blocks: AcceptedBlock[] = [];
+  /** Lines so far. */
+  count = 0;
   /** Accepts that wait now. */
   waiting = 0;
   #held = false;
@@ -76,7 +78,9 @@ export class LaneDouble implements Lane {
     if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
     this.#ends.set(block.stream, block.offset + length);
     const { stream, shape, offset, readAtMs, single } = block;
-    this.blocks.push({ stream, shape, offset, length, readAtMs, single, lines: splitLines(bytes) });
+    const lines = splitLines(bytes);
+    this.count += lines.length;
+    this.blocks.push({ stream, shape, offset, length, readAtMs, single, lines });
     this.#changed();
   }
 
@@ -95,7 +99,7 @@ export class LaneDouble implements Lane {
     const deadline = performance.now() + deadlineMs;
     while (!condition(this)) {
       const left = deadline - performance.now();
-      if (left <= 0) throw new Error(`the lane did not get there in ${deadlineMs} ms; it has ${this.lines.length} lines`);
+      if (left <= 0) throw new Error(`the lane did not get there in ${deadlineMs} ms; it has ${this.count} lines`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         this.#watchers.push(() => {

@@ -76,7 +76,7 @@ test('stdin reads no more while the lane waits', async () => {
 test('stdin stop ends a pending read and hands over the unfinished line', async () => {
   const { context, input, source, running } = await start();
   input.write('whole\nunfin');
-  await context.lane.until((lane) => lane.lines.length === 1);
+  await context.lane.until((lane) => lane.count === 1);
   await source.stop();
   await source.stop();
   await running;

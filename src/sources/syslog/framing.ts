@@ -1,0 +1,194 @@
+/**
+ * Framing: where messages begin and end in a TCP byte stream (RFC 6587). Octet counting and newline-delimited are told
+ * apart for each message. Promises: any split into packets gives the same messages; CR, LF and NUL at a message's end are
+ * dropped; a message over the limit, or an absurd count, is cut and the rest skipped with flat memory.
+ */
+import { MAX_OCTET_COUNT_DIGITS } from '../../core/limits.ts';
+import { utf8Cut } from '../line-window.ts';
+
+/** One message. Its bytes are not written to again. */
+export interface Frame {
+  readonly bytes: Buffer;
+  /** Set when the bytes are only the message's beginning: its whole length, as far as it is known. */
+  readonly originalBytes?: number;
+}
+
+/** Bytes that the connections of a source may hold together. */
+export interface ByteBudget {
+  left: number;
+}
+
+const EMPTY = Buffer.alloc(0);
+/** Every connection may hold this much, whatever the budget says. */
+const FREE_BYTES = 1024;
+const [NUL, LF, CR, SPACE, ZERO, NINE, LESS_THAN] = [0, 10, 13, 32, 48, 57, 60];
+
+function isTrailer(byte: number | undefined): boolean {
+  return byte === LF || byte === CR || byte === NUL;
+}
+
+/** How many of the last bytes are CR, LF or NUL. */
+function countTrailers(bytes: Buffer): number {
+  let at = bytes.length;
+  while (at > 0 && isTrailer(bytes[at - 1])) at -= 1;
+  return bytes.length - at;
+}
+
+/** A datagram is one message. Some senders write the octet count there too: one that fits exactly is dropped. */
+export function frameDatagram(datagram: Buffer, maxEventBytes: number): Frame | undefined {
+  const space = datagram[0] === LESS_THAN ? -1 : datagram.indexOf(SPACE);
+  const isCounted =
+    space > 0 &&
+    space <= MAX_OCTET_COUNT_DIGITS &&
+    datagram[space + 1] === LESS_THAN &&
+    datagram.toString('latin1', 0, space) === String(datagram.length - space - 1);
+  const bytes = isCounted ? datagram.subarray(space + 1) : datagram;
+  return cut(bytes, bytes.length - countTrailers(bytes), maxEventBytes);
+}
+
+/** `kept` holds the first bytes of a message of `length` bytes. */
+function cut(kept: Buffer, length: number, maxEventBytes: number): Frame | undefined {
+  if (length === 0) return undefined;
+  if (length <= maxEventBytes && length <= kept.length) return { bytes: kept.subarray(0, length) };
+  const limit = Math.max(0, Math.min(maxEventBytes, kept.length - 1));
+  return { bytes: kept.subarray(0, utf8Cut(kept, 0, limit)), originalBytes: length };
+}
+
+export class Framer {
+  readonly #maxEventBytes: number;
+  readonly #budget: ByteBudget;
+  #chunk: Buffer = EMPTY;
+  #at = 0;
+  #mode: 'start' | 'line' | 'count' = 'start';
+  /** Bytes of the counted message that have not come yet. */
+  #missing = 0;
+  /** Whether the last message was counted: then a number is taken for a count even without a PRI behind it. */
+  #isCounting = false;
+  /** The beginning of the unfinished message, at most `maxEventBytes` and one (which tells where UTF-8 may be cut). */
+  #kept: Buffer = EMPTY;
+  #keptLength = 0;
+  /** Bytes of the unfinished message so far, and how many of the last are trailers. */
+  #length = 0;
+  #trailers = 0;
+
+  constructor(maxEventBytes: number, budget: ByteBudget) {
+    this.#maxEventBytes = maxEventBytes;
+    this.#budget = budget;
+  }
+
+  /** Gives the next bytes of the stream; call `next` until it returns undefined before the next push. */
+  push(chunk: Buffer): void {
+    // What is left is a number that may become a count.
+    this.#chunk = this.#at === this.#chunk.length ? chunk : Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
+    this.#at = 0;
+  }
+
+  /** The next whole message, or undefined when more bytes are needed. Empty messages are skipped. */
+  next(): Frame | undefined {
+    for (;;) {
+      if (this.#mode === 'start' && !this.#begin(false)) return undefined;
+      const end = this.#messageEnd();
+      if (end === undefined) {
+        this.#keep(this.#chunk.subarray(this.#at));
+        this.#at = this.#chunk.length;
+        return undefined;
+      }
+      const part = this.#chunk.subarray(this.#at, end);
+      this.#at = this.#mode === 'line' ? end + 1 : end;
+      const frame = this.#finish(part);
+      if (frame !== undefined) return frame;
+    }
+  }
+
+  /** At the connection's end: the last message without a delimiter. One of which counted bytes are missing is marked as cut. */
+  end(): Frame | undefined {
+    if (this.#mode === 'start' && !this.#begin(true)) return undefined;
+    const missing = this.#mode === 'count' ? this.#missing : 0;
+    const frame = this.#finish(this.#chunk.subarray(this.#at));
+    this.#at = this.#chunk.length;
+    return frame === undefined || missing === 0
+      ? frame
+      : { bytes: frame.bytes, originalBytes: (frame.originalBytes ?? frame.bytes.length) + missing };
+  }
+
+  /** Skips what may stand between messages and chooses the mode; false when more bytes are needed. */
+  #begin(isEnd: boolean): boolean {
+    while (this.#at < this.#chunk.length && isTrailer(this.#chunk[this.#at])) this.#at += 1;
+    if (this.#at === this.#chunk.length) return false;
+    const digits = this.#countDigits();
+    if (digits === undefined && !isEnd) return false;
+    this.#isCounting = digits !== undefined && digits > 0;
+    this.#mode = this.#isCounting ? 'count' : 'line';
+    if (digits !== undefined && digits > 0) {
+      this.#missing = Number(this.#chunk.toString('latin1', this.#at, this.#at + digits));
+      this.#at += digits + 1;
+    }
+    return true;
+  }
+
+  /** Digits of the octet count at the beginning of a message, 0 when there is none, undefined when it cannot be told yet. */
+  #countDigits(): number | undefined {
+    const chunk = this.#chunk;
+    let at = this.#at;
+    if (chunk[at] === ZERO) return 0;
+    while (at < chunk.length && chunk[at]! >= ZERO && chunk[at]! <= NINE) at += 1;
+    const digits = at - this.#at;
+    if (digits > MAX_OCTET_COUNT_DIGITS) return 0;
+    if (at === chunk.length) return undefined;
+    if (digits === 0 || chunk[at] !== SPACE) return 0;
+    if (this.#isCounting) return digits;
+    if (at + 1 === chunk.length) return undefined;
+    return chunk[at + 1] === LESS_THAN ? digits : 0;
+  }
+
+  #messageEnd(): number | undefined {
+    if (this.#mode === 'count') {
+      const present = this.#chunk.length - this.#at;
+      if (present >= this.#missing) return this.#at + this.#missing;
+      this.#missing -= present;
+      return undefined;
+    }
+    const newline = this.#chunk.indexOf(LF, this.#at);
+    return newline === -1 ? undefined : newline;
+  }
+
+  #finish(part: Buffer): Frame | undefined {
+    let frame: Frame | undefined;
+    if (this.#length === 0) {
+      frame = cut(part, part.length - countTrailers(part), this.#maxEventBytes);
+    } else {
+      this.#keep(part);
+      frame = cut(this.#kept.subarray(0, this.#keptLength), this.#length - this.#trailers, this.#maxEventBytes);
+    }
+    this.#budget.left += Math.max(0, this.#kept.length - FREE_BYTES);
+    this.#kept = EMPTY;
+    this.#keptLength = this.#length = this.#trailers = this.#missing = 0;
+    this.#mode = 'start';
+    return frame;
+  }
+
+  /** Adds to the unfinished message. */
+  #keep(part: Buffer): void {
+    if (part.length === 0) return;
+    const trailers = countTrailers(part);
+    this.#trailers = trailers === part.length ? this.#trailers + trailers : trailers;
+    this.#length += part.length;
+    // Once something was skipped, nothing may be added behind it.
+    if (this.#keptLength < this.#length - part.length) return;
+    this.#grow(this.#keptLength + part.length);
+    this.#keptLength += part.copy(this.#kept, this.#keptLength);
+  }
+
+  /** Makes room for up to `wanted` bytes, as far as limit and budget go. */
+  #grow(wanted: number): void {
+    const most = Math.max(FREE_BYTES, this.#maxEventBytes + 1);
+    if (wanted <= this.#kept.length || this.#kept.length >= most) return;
+    const bytes = Math.min(most, Math.max(wanted, 2 * this.#kept.length, FREE_BYTES));
+    const cost = bytes - Math.max(FREE_BYTES, this.#kept.length);
+    if (cost > this.#budget.left) return this.#kept.length === 0 ? void (this.#kept = Buffer.allocUnsafe(FREE_BYTES)) : undefined;
+    this.#budget.left -= cost;
+    const larger = Buffer.allocUnsafe(bytes);
+    this.#kept.copy(larger, 0, 0, this.#keptLength);
+    this.#kept = larger;
+  }
+}

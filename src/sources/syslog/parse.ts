@@ -1,0 +1,85 @@
+/**
+ * One message's bytes to the event's JSON. Promises: always an event; what cannot be parsed is whole in `message` with
+ * `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
+ */
+import { utf8Cut } from '../line-window.ts';
+import type { Frame } from './framing.ts';
+import type { EventFields } from './message.ts';
+import { readPriority } from './message.ts';
+import { parseRfc3164 } from './rfc3164.ts';
+import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
+import type { Zone } from './zone.ts';
+
+/** What the message itself does not say. */
+export interface Receipt {
+  readonly receivedAtMs: number;
+  /** `address:port` of the sender. */
+  readonly peer: string;
+  readonly zone: Zone;
+}
+
+export interface EncodedEvent {
+  readonly json: string;
+  readonly isTruncated: boolean;
+}
+
+/** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
+export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
+  const text = frame.bytes.toString();
+  const event = parseMessage(text, receipt);
+  if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
+  // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
+  if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
+  const json = JSON.stringify(event);
+  if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes) return { json, isTruncated: event['truncated'] === true };
+  // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
+  const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
+  const smaller = unparsed(kept, 'too large once written as JSON', receipt);
+  markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
+  return { json: JSON.stringify(smaller), isTruncated: true };
+}
+
+/** The fields of the event. A key whose value is undefined is absent. */
+export function parseMessage(text: string, receipt: Receipt): EventFields {
+  const priority = readPriority(text);
+  if (priority === undefined) return unparsed(text, 'no <PRI> from 0 to 191 at the beginning', receipt);
+  const at = priority.length;
+  const parsed = looksLikeRfc5424(text, at) ? parseRfc5424(text, at) : parseRfc3164(text, at, receipt.receivedAtMs, receipt.zone);
+  if (typeof parsed === 'string') return unparsed(text, parsed, receipt);
+  return {
+    _time: parsed.time ?? receiptTime(receipt),
+    message: parsed.message,
+    host: parsed.host,
+    appname: parsed.appname,
+    procid: parsed.procid,
+    msgid: parsed.msgid,
+    facility: priority.facility,
+    severity: priority.severity,
+    facility_code: priority.facilityCode,
+    severity_code: priority.severityCode,
+    structured_data: parsed.structuredData,
+    peer: receipt.peer,
+  };
+}
+
+function unparsed(text: string, reason: string, receipt: Receipt): EventFields {
+  return { _time: receiptTime(receipt), message: text, parse_error: reason, peer: receipt.peer };
+}
+
+function receiptTime(receipt: Receipt): string {
+  return new Date(receipt.receivedAtMs).toISOString();
+}
+
+function markTruncated(event: EventFields, originalBytes: number): void {
+  event['truncated'] = true;
+  event['original_bytes'] = originalBytes;
+}
+
+function cutMessage(event: EventFields, maxEventBytes: number, frame: Frame): void {
+  const { message } = event;
+  if (typeof message !== 'string') return;
+  const bytes = Buffer.from(message);
+  if (bytes.length <= maxEventBytes) return;
+  event['message'] = bytes.toString('utf8', 0, utf8Cut(bytes, 0, maxEventBytes));
+  markTruncated(event, frame.originalBytes ?? frame.bytes.length);
+}

@@ -1,0 +1,102 @@
+/**
+ * Time zones: from a wall-clock time without a zone, and often without a year, to an instant. Offsets come from Intl and
+ * are kept for each quarter of an hour (no zone changes in between), so that most messages cost a look into a map.
+ */
+
+export interface Zone {
+  /**
+   * The instant of a wall-clock time, in milliseconds; of two (a clock set back) the one nearer to `nearMs`. Without
+   * `year` it is the latest year that puts it at most a month after `nearMs`: December's messages that arrive in January are
+   * last year's, and a clock that is ahead at the turn of the year gives next year. Undefined when there is no such date.
+   */
+  toInstant(wall: WallTime, nearMs: number): number | undefined;
+}
+
+export interface WallTime {
+  readonly year: number | undefined;
+  /** 1…12. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+const MAX_AHEAD_MS = 31 * DAY_MS;
+const MAX_KEPT_OFFSETS = 4096;
+
+/** `name` is an IANA zone that Intl knows (the configuration checks it). */
+export function createZone(name: string): Zone {
+  const offsets = new Map<number, number>();
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+
+  function offsetAt(instantMs: number): number {
+    const quarter = Math.floor(instantMs / QUARTER_MS);
+    let offset = offsets.get(quarter);
+    if (offset === undefined) {
+      const at = quarter * QUARTER_MS;
+      const [month, day, year, hour, minute, second] = format.format(at).match(/\d+/g)!.map(Number) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      offset = Date.UTC(year, month - 1, day, hour, minute, second) - at;
+      if (offsets.size >= MAX_KEPT_OFFSETS) offsets.clear();
+      offsets.set(quarter, offset);
+    }
+    return offset;
+  }
+
+  function nearest(wallMs: number, nearMs: number): number {
+    const before = offsetAt(wallMs - DAY_MS);
+    const after = offsetAt(wallMs + DAY_MS);
+    if (before === after) return wallMs - before;
+    const valid = [wallMs - before, wallMs - after].filter((instant) => instant + offsetAt(instant) === wallMs);
+    // A time that a clock set forward left out counts with the offset before the change.
+    if (valid.length < 2) return valid[0] ?? wallMs - before;
+    return valid.reduce((a, b) => (Math.abs(b - nearMs) < Math.abs(a - nearMs) ? b : a));
+  }
+
+  return {
+    toInstant(wall, nearMs) {
+      if (wall.year !== undefined) {
+        const wallMs = wallAsUtc(wall, wall.year);
+        return wallMs === undefined ? undefined : nearest(wallMs, nearMs);
+      }
+      const yearNow = new Date(nearMs + offsetAt(nearMs)).getUTCFullYear();
+      // Eight years back, for 29 February.
+      for (let year = yearNow + 1; year >= yearNow - 8; year -= 1) {
+        const wallMs = wallAsUtc(wall, year);
+        if (wallMs === undefined) continue;
+        const instant = nearest(wallMs, nearMs);
+        if (instant <= nearMs + MAX_AHEAD_MS) return instant;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The wall-clock time read as UTC, in milliseconds, or undefined when there is no such date or time. */
+export function wallAsUtc(wall: WallTime, year: number): number | undefined {
+  const { month, day, hour, minute, second } = wall;
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 || year < 1) return undefined;
+  const ms = Date.UTC(2000, month - 1, day, hour, minute, second);
+  const date = new Date(ms);
+  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCDate() === day ? date.getTime() : undefined;
+}

@@ -1,0 +1,171 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Framer, frameDatagram } from '../../../src/sources/syslog/framing.ts';
+import type { Frame } from '../../../src/sources/syslog/framing.ts';
+
+interface Seen {
+  readonly text: string;
+  readonly originalBytes?: number | undefined;
+}
+
+function seen(frame: Frame): Seen {
+  const text = frame.bytes.toString('latin1');
+  return frame.originalBytes === undefined ? { text } : { text, originalBytes: frame.originalBytes };
+}
+
+function frames(chunks: readonly (Buffer | string)[], maxEventBytes = 100, budget = { left: 1 << 20 }): Seen[] {
+  const framer = new Framer(maxEventBytes, budget);
+  const result: Seen[] = [];
+  const before = budget.left;
+  for (const chunk of chunks) {
+    framer.push(Buffer.from(chunk as string, 'latin1'));
+    for (let frame = framer.next(); frame !== undefined; frame = framer.next()) result.push(seen(frame));
+  }
+  const last = framer.end();
+  if (last !== undefined) result.push(seen(last));
+  expect(framer.end()).toBeUndefined();
+  expect(budget.left).toBe(before);
+  return result;
+}
+
+const texts = (chunks: readonly string[]): string[] => frames(chunks).map(({ text }) => text);
+
+test('framing tells octet counting and newlines apart for each message', () => {
+  expect(texts(['7 <13>one<13>two\n8 <13>f\nur<13>five\r\n9 <13>six\r\n'])).toEqual([
+    '<13>one',
+    '<13>two',
+    '<13>f\nur',
+    '<13>five',
+    '<13>six',
+  ]);
+});
+
+test('framing takes a line that begins with a number for a line', () => {
+  expect(texts(['2024 was a year\n2024-01-01 date\n12\n0 <13>zero\n99999999999 <13>too many digits\n<13>x\n'])).toEqual([
+    '2024 was a year',
+    '2024-01-01 date',
+    '12',
+    '0 <13>zero',
+    '99999999999 <13>too many digits',
+    '<13>x',
+  ]);
+});
+
+test('framing takes a count without a PRI behind it once the sender counts', () => {
+  expect(texts(['7 <13>one5 hello7 <13>two'])).toEqual(['<13>one', 'hello', '<13>two']);
+});
+
+test('framing drops CR, LF and NUL at the end, skips empty messages and keeps NUL inside', () => {
+  expect(texts(['<13>a\r\n\r\n\n<13>b\0\n\0<13>c\n\0\0<13>d\0e\n7 <13>f\r\n2 \r\n6 <13>g\0'])).toEqual([
+    '<13>a',
+    '<13>b',
+    '<13>c',
+    '<13>d\0e',
+    '<13>f',
+    '<13>g',
+  ]);
+});
+
+test('framing keeps the last message without a delimiter, and marks it when counted bytes are missing', () => {
+  expect(frames(['<13>a\n<13>last'])).toEqual([{ text: '<13>a' }, { text: '<13>last' }]);
+  expect(frames(['20 <13>la', 'st'])).toEqual([{ text: '<13>last', originalBytes: 20 }]);
+  expect(frames(['123'])).toEqual([{ text: '123' }]);
+  expect(frames(['20 <'])).toEqual([{ text: '<', originalBytes: 20 }]);
+});
+
+test('framing cuts an oversize message and the next arrives', () => {
+  const long = `<13>${'x'.repeat(5000)}`;
+  const kept = long.slice(0, 100);
+  expect(frames([`${long}\n<13>next\n5004 ${long}9 <13>after`])).toEqual([
+    { text: kept, originalBytes: 5004 },
+    { text: '<13>next' },
+    { text: kept, originalBytes: 5004 },
+    { text: '<13>after' },
+  ]);
+});
+
+test('framing does not tear a character when it cuts', () => {
+  const [frame] = frames([Buffer.from(`<13>${'€'.repeat(100)}\n`)]);
+  expect(Buffer.from(frame!.text, 'latin1').toString()).toBe(`<13>${'€'.repeat(32)}`);
+});
+
+test('framing holds no memory for an absurd count', () => {
+  const budget = { left: 10_000_000 };
+  const framer = new Framer(1 << 20, budget);
+  framer.push(Buffer.from('9999999999 <13>'));
+  expect(framer.next()).toBeUndefined();
+  expect(budget.left).toBe(10_000_000);
+  for (let n = 0; n < 1000; n += 1) {
+    framer.push(Buffer.alloc(65_536, 'x'));
+    expect(framer.next()).toBeUndefined();
+  }
+  expect(10_000_000 - budget.left).toBeLessThanOrEqual(1 << 20);
+  const last = framer.end()!;
+  expect([last.bytes.length, last.originalBytes]).toEqual([1 << 20, 9_999_999_999]);
+  expect(budget.left).toBe(10_000_000);
+});
+
+test('framing cuts messages, and loses none, when all connections together hold too much', () => {
+  const result = frames([`<13>${'a'.repeat(50_000)}`, `${'b'.repeat(50_000)}\n<13>next\n`], 1 << 20, { left: 60_000 });
+  expect(result.map(({ text, originalBytes }) => [text.length, originalBytes])).toEqual([
+    [50_003, 100_004],
+    [8, undefined],
+  ]);
+  expect(frames([`<13>${'a'.repeat(50_000)}`, 'b\n'], 1 << 20, { left: 0 })).toEqual([
+    { text: `<13>${'a'.repeat(1019)}`, originalBytes: 50_005 },
+  ]);
+});
+
+const content = fc.oneof(
+  fc.string({ maxLength: 30 }),
+  fc.string({ minLength: 90, maxLength: 130 }),
+  fc.constantFrom('1', '12 ', '7 <13>a', '9999999 <', '\0', 'a\0b', 'x\r', '2024-01-01', '<13>1 - - - - - -'),
+);
+const message = fc.tuple(fc.boolean(), content, fc.constantFrom('', '\n', '\r\n', '\0', '\n\0'));
+
+test('framing gives the messages that were sent, for any split', () => {
+  fc.assert(
+    fc.property(
+      fc.array(message, { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 10 }),
+      (sent, sizes) => {
+        const expected: Seen[] = [];
+        let wire = '';
+        for (const [isCounted, text, trailer] of sent) {
+          const clean = `<13>${isCounted ? text : text.replaceAll('\n', ' ')}`;
+          wire += isCounted ? `${clean.length + trailer.length} ${clean}${trailer}` : `${clean}${trailer.replaceAll('\n', '')}\n`;
+          // eslint-disable-next-line no-control-regex
+          const whole = clean.replace(/[\0\r\n]+$/, '');
+          expected.push(whole.length > 100 ? { text: whole.slice(0, 100), originalBytes: whole.length } : { text: whole });
+        }
+        const chunks: string[] = [];
+        for (let at = 0, n = 0; at < wire.length; n += 1) chunks.push(wire.slice(at, (at += sizes[n % sizes.length]!)));
+        expect(frames(chunks)).toEqual(expected);
+        expect(frames([wire])).toEqual(expected);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('framing gives the same messages for any bytes, whatever the split', () => {
+  const bytes = fc.array(fc.oneof(fc.constantFrom('<13>', '\n', '\0', '\r', '1', '12 ', '150 <', ' ', '9'), fc.string({ maxLength: 60 })), {
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 20 }), (parts, size) => {
+      const wire = parts.join('');
+      const chunks = wire.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      expect(frames(chunks)).toEqual(frames([wire]));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a datagram is one message', () => {
+  expect(seen(frameDatagram(Buffer.from('<13>a\nb\r\n\0'), 100)!)).toEqual({ text: '<13>a\nb' });
+  expect(frameDatagram(Buffer.from('\n'), 100)).toBeUndefined();
+  expect(seen(frameDatagram(Buffer.from('6 <13>ab'), 100)!)).toEqual({ text: '<13>ab' });
+  expect(seen(frameDatagram(Buffer.from('7 <13>ab'), 100)!)).toEqual({ text: '7 <13>ab' });
+  expect(seen(frameDatagram(Buffer.alloc(200, 'x'), 100)!)).toEqual({ text: 'x'.repeat(100), originalBytes: 200 });
+});

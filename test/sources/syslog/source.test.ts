@@ -1,0 +1,377 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ListenAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
+import { TailraceError } from '../../../src/core/errors.ts';
+import { createSyslogSource } from '../../../src/sources/syslog/source.ts';
+import type { SyslogSource } from '../../../src/sources/syslog/source.ts';
+import { createTestContext } from '../source-context.ts';
+import type { TestContext } from '../source-context.ts';
+
+const run = promisify(execFile);
+const udp: ListenAddress = { protocol: 'udp', host: '127.0.0.1', port: 0 };
+const tcp: ListenAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
+const config: SyslogSourceConfig = {
+  type: 'syslog',
+  id: 'net',
+  fields: { team: 'core' },
+  maxEventBytes: 10_000,
+  dataset: undefined,
+  listen: [udp, tcp],
+  timezone: 'UTC',
+};
+
+interface Started {
+  readonly context: TestContext;
+  readonly source: SyslogSource;
+  readonly running: Promise<void>;
+  readonly udpPort: number;
+  readonly tcpPort: number;
+}
+
+const started: Started[] = [];
+
+async function start(changes: Partial<SyslogSourceConfig> = {}, context = createTestContext()): Promise<Started> {
+  const source = createSyslogSource({ ...config, ...changes }, context);
+  await source.open();
+  const portOf = (protocol: string): number => source.addresses().find((address) => address.protocol === protocol)?.port ?? 0;
+  const result = { context, source, running: source.run(), udpPort: portOf('udp'), tcpPort: portOf('tcp') };
+  started.push(result);
+  return result;
+}
+
+afterEach(async () => {
+  for (const { context, source, running } of started.splice(0)) {
+    context.lane.release();
+    await source.stop();
+    await running;
+  }
+});
+
+function events(context: TestContext): Record<string, unknown>[] {
+  return context.lane.texts.map((line) => JSON.parse(line));
+}
+
+function messages(context: TestContext): unknown[] {
+  return events(context).map((event) => event['message']);
+}
+
+async function open(port: number, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect(port, host);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function write(socket: Socket, data: string | Buffer): Promise<void> {
+  await new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve())));
+}
+
+async function sendDatagrams(port: number, datagrams: readonly string[], host = '127.0.0.1'): Promise<number> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  for (const datagram of datagrams) await new Promise((resolve) => socket.send(datagram, port, host, resolve));
+  const from = socket.address().port;
+  socket.close();
+  return from;
+}
+
+describe('syslog over UDP', () => {
+  test('takes each datagram as an event with its peer, in one stream', async () => {
+    const { context, source, udpPort } = await start();
+    const from = await sendDatagrams(udpPort, ['<13>one', '<13>two\n', 'three', '\n']);
+    await context.lane.until((lane) => lane.count === 3);
+    expect(events(context)).toMatchObject([
+      { message: 'one', facility: 'user', severity: 'notice', peer: `127.0.0.1:${from}` },
+      { message: 'two' },
+      { message: 'three', parse_error: expect.any(String) },
+    ]);
+    expect(context.minted).toHaveLength(1);
+    expect(context.lane.blocks[0]?.shape).toEqual({ format: 'auto', wrapFields: {}, fields: { team: 'core' } });
+    expect(source.stats).toMatchObject({ readBytes: 21, slowPathEvents: 3, lostBytes: 0, droppedEvents: 0 });
+  });
+
+  test('listens on IPv6', async () => {
+    const { context, udpPort } = await start({ listen: [{ protocol: 'udp', host: '::1', port: 0 }] });
+    const from = await sendDatagrams(udpPort, ['<13>six'], '::1');
+    await context.lane.until((lane) => lane.count === 1);
+    expect(events(context)).toMatchObject([{ message: 'six', peer: `[::1]:${from}` }]);
+  });
+
+  test('drops and counts what finds no room while the lane waits, and goes on after', async () => {
+    const { context, source, udpPort } = await start();
+    context.lane.hold();
+    const datagram = `<13>${'x'.repeat(9000)}`;
+    const some = Array.from({ length: 20 }, () => datagram);
+    for (let tries = 0; tries < 1000 && source.stats.droppedEvents === 0; tries += 1) {
+      await sendDatagrams(udpPort, some);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(source.stats.droppedEvents).toBeGreaterThan(0);
+    context.lane.release();
+    await context.lane.until((lane) => lane.count + (source.stats.droppedEvents ?? 0) === source.stats.readBytes / datagram.length);
+    await sendDatagrams(udpPort, ['<13>after']);
+    await context.lane.until(() => messages(context).at(-1) === 'after');
+    expect(source.stats.lostBytes).toBe(source.stats.droppedEvents! * datagram.length);
+    expect(source.stats.readBytes).toBe((context.lane.count - 1 + source.stats.droppedEvents!) * datagram.length + 9);
+    expect(context.logged.filter((line) => line.includes('dropping'))).toHaveLength(1);
+  });
+
+  test('stop takes the datagrams that were received', async () => {
+    const { context, source, udpPort } = await start();
+    const all = Array.from({ length: 2000 }, (_, n) => `<13>${n}`);
+    await sendDatagrams(udpPort, all);
+    await source.stop();
+    expect(messages(context)).toEqual(all.map((text) => text.slice(4)));
+  });
+});
+
+describe('syslog over TCP', () => {
+  test('gives each connection a stream, and one block to what comes together', async () => {
+    const { context, source, tcpPort } = await start();
+    const first = await open(tcpPort);
+    const idle = await open(tcpPort);
+    first.end(Array.from({ length: 500 }, (_, n) => (n % 2 === 0 ? `<13>${n}\n` : `${4 + String(n).length} <13>${n}`)).join(''));
+    await context.lane.until((lane) => lane.count === 500);
+    expect(messages(context)).toEqual(Array.from({ length: 500 }, (_, n) => String(n)));
+    expect(context.lane.blocks.length).toBeLessThan(10);
+    const second = await open(tcpPort);
+    second.end('<13>other');
+    await context.lane.until((lane) => lane.count === 501);
+    expect(context.minted).toHaveLength(2);
+    expect(context.lane.blocks.at(-1)).toMatchObject({ stream: context.minted[1]?.id, offset: 0 });
+    idle.destroy();
+    await expect.poll(() => source.stats.files['open']).toBe(0);
+    expect(context.forgotten).toEqual(context.minted.map(({ id }) => id));
+  });
+
+  test('stops reading while the lane waits, and loses nothing', async () => {
+    const { context, source, tcpPort } = await start();
+    context.lane.hold();
+    const socket = await open(tcpPort);
+    const line = `<13>${'y'.repeat(995)}\n`;
+    const total = 30_000;
+    let isSent = false;
+    const sent = write(socket, Buffer.from(line.repeat(total))).then(() => (isSent = true));
+    // Reading stands still: the same number of bytes over many turns, with most of them not read.
+    await expect
+      .poll(async () => {
+        const before = source.stats.readBytes;
+        for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        return before > 1_000_000 && before === source.stats.readBytes;
+      })
+      .toBe(true);
+    expect(source.stats.readBytes).toBeLessThan(5_000_000);
+    expect(isSent).toBe(false);
+    context.lane.release();
+    await sent;
+    socket.end();
+    await context.lane.until((lane) => lane.count === total, 30_000);
+    expect(new Set(messages(context))).toEqual(new Set(['y'.repeat(995)]));
+    expect(source.stats).toMatchObject({ lostBytes: 0, droppedEvents: 0 });
+  });
+
+  test('cuts an oversize message, counts it, and keeps the connection', async () => {
+    const { context, source, tcpPort } = await start();
+    const socket = await open(tcpPort);
+    await write(socket, `<13>${'z'.repeat(1_000_000)}\n`);
+    await write(socket, '<13>next\n99999 <13>unfinished');
+    socket.end();
+    await context.lane.until((lane) => lane.count === 3);
+    expect(events(context)).toMatchObject([
+      { message: 'z'.repeat(9996), truncated: true, original_bytes: 1_000_004 },
+      { message: 'next' },
+      { message: 'unfinished', truncated: true, original_bytes: 99_999 },
+    ]);
+    expect(source.stats.truncatedEvents).toBe(2);
+  });
+
+  test('keeps what came before a reset', async () => {
+    const { context, tcpPort } = await start();
+    const socket = await open(tcpPort);
+    await write(socket, '<13>whole\n<13>half');
+    await context.lane.until((lane) => lane.count === 1);
+    socket.resetAndDestroy();
+    await context.lane.until((lane) => lane.count === 2);
+    expect(messages(context)).toEqual(['whole', 'half']);
+  });
+
+  test('closes connections over the limit, says so once, and serves the others', async () => {
+    const { context, source, tcpPort } = await start();
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 1024; n += 1) sockets.push(await open(tcpPort));
+    await expect.poll(() => source.stats.files['open']).toBe(1024);
+    for (let n = 0; n < 3; n += 1) {
+      const extra = await open(tcpPort);
+      await once(extra.resume(), 'close');
+    }
+    expect(context.logged.filter((line) => line.includes('closed a new syslog connection'))).toHaveLength(1);
+    sockets[1000]!.write('<13>still here\n');
+    await context.lane.until((lane) => lane.count === 1);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('stop takes what was received, the unfinished message included, and closes', async () => {
+    const { context, source, running, tcpPort } = await start();
+    const socket = await open(tcpPort);
+    const closed = once(socket.resume(), 'close');
+    await write(socket, `${'<13>line\n'.repeat(5000)}<13>rest`);
+    await source.stop();
+    await source.stop();
+    await running;
+    expect(context.lane.lines).toHaveLength(5001);
+    expect(messages(context).at(-1)).toBe('rest');
+    await closed;
+    await expect(open(tcpPort)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test('stop counts what the lane did not take any more', async () => {
+    const { context, source, running, tcpPort } = await start();
+    context.lane.hold();
+    const socket = await open(tcpPort);
+    await write(socket, '<13>a\n<13>b\n');
+    await context.lane.until((lane) => lane.waiting === 1);
+    await write(socket, '<13>c\n');
+    await expect.poll(() => source.stats.slowPathEvents).toBe(3);
+    context.lane.giveUp();
+    await source.stop();
+    await running;
+    expect(source.stats.droppedEvents).toBe(3);
+    expect(context.logged).toContain('warn: syslog messages were lost');
+  });
+});
+
+describe('syslog listeners', () => {
+  test('a taken port is an error that names address and remedy, and leaves nothing open', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const free = await start();
+    const context = createTestContext();
+    const source = createSyslogSource({ ...config, listen: [udp, { ...tcp, port }] }, context);
+    const error: unknown = await source.open().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TailraceError);
+    expect(error).toMatchObject({
+      code: 'E_LISTEN',
+      message: `cannot listen on tcp://127.0.0.1:${port}: the port is taken by another program`,
+    });
+    expect((error as TailraceError).fix).toContain(`sport = :${port}`);
+    expect(source.addresses()).toEqual([]);
+    const taken = createSyslogSource({ ...config, listen: [{ ...udp, port: free.udpPort }] }, createTestContext());
+    await expect(taken.open()).rejects.toMatchObject({ code: 'E_LISTEN' });
+    server.close();
+  });
+
+  test('an address that is not of this machine is an error', async () => {
+    for (const protocol of ['udp', 'tcp'] as const) {
+      const source = createSyslogSource({ ...config, listen: [{ protocol, host: '192.0.2.1', port: 5514 }] }, createTestContext());
+      await expect(source.open()).rejects.toMatchObject({
+        code: 'E_LISTEN',
+        message: `cannot listen on ${protocol}://192.0.2.1:5514: this machine does not have the address`,
+      });
+    }
+  });
+
+  test('under --once nothing listens and run returns', async () => {
+    const source = createSyslogSource(config, createTestContext({ once: true }));
+    await source.open();
+    await source.run();
+    expect(source.addresses()).toEqual([]);
+    await source.stop();
+  });
+
+  test('stop before run is the end', async () => {
+    const source = createSyslogSource(config, createTestContext());
+    await source.open();
+    await source.stop();
+    await source.run();
+    expect(source.addresses()).toEqual([]);
+  });
+});
+
+describe.skipIf(spawnSync('logger', ['--version']).error !== undefined)('util-linux logger (apt install bsdutils)', () => {
+  const lines = Array.from({ length: 200 }, (_, n) => `message ${n} with "quotes" and é`);
+  const common = {
+    facility: 'local3',
+    facility_code: 19,
+    severity: 'warning',
+    severity_code: 4,
+    host: expect.any(String),
+    appname: 'shop',
+    procid: expect.stringMatching(/^\d+$/),
+    _time: expect.stringMatching(/^\d{4}-/),
+  };
+  const rfc5424 = { structured_data: { timeQuality: expect.any(Object), 'x@1': { a: 'b]c' } }, msgid: 'M1' };
+  const modes: [string, readonly string[], Record<string, unknown>][] = [
+    ['--tcp --octet-count --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
+    ['--tcp --rfc5424', ['--msgid', 'M1', '--sd-id', 'x@1', '--sd-param', 'a="b\\]c"'], rfc5424],
+    ['--tcp --rfc3164', [], {}],
+    ['--tcp --octet-count --rfc3164', [], {}],
+    ['--tcp', [], {}],
+    ['--udp --rfc3164', [], {}],
+    ['--udp --rfc5424', [], {}],
+    ['--udp', [], {}],
+  ];
+  test.each(modes)('%s: every message arrives with its fields', async (mode, more, expected) => {
+    const { context, udpPort, tcpPort } = await start();
+    const port = mode.includes('--udp') ? udpPort : tcpPort;
+    const logger = run('logger', [
+      '--server',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      ...mode.split(' '),
+      '-p',
+      'local3.warning',
+      '-t',
+      'shop',
+      '-i',
+      ...more,
+    ]);
+    logger.child.stdin?.end(`${lines.join('\n')}\n`);
+    await logger;
+    await context.lane.until((lane) => lane.count === lines.length);
+    expect(messages(context)).toEqual(lines);
+    for (const event of events(context)) expect(event).toMatchObject({ ...common, ...expected });
+    expect(events(context).some((event) => 'parse_error' in event)).toBe(false);
+  });
+});
+
+describe.skipIf(spawnSync('loggen', ['--help']).error !== undefined)('syslog-ng loggen (apt install syslog-ng-core)', () => {
+  // It sends in bursts: over UDP each is smaller than the smallest receive buffer.
+  test.each([
+    ['TCP, RFC 3164', 20_000, 1, ['--stream']],
+    ['TCP, RFC 5424 with octet counting', 20_000, 1, ['--stream', '--syslog-proto']],
+    ['TCP, RFC 5424 with newlines', 20_000, 1, ['--stream', '--syslog-proto', '--no-framing']],
+    ['UDP, RFC 3164', 150, 4, ['--dgram']],
+    ['UDP, RFC 5424', 150, 4, ['--dgram', '--syslog-proto']],
+  ] as const)('%s: every message arrives once', async (_name, number, rounds, flags) => {
+    const { context, source, udpPort, tcpPort } = await start();
+    const port = String(flags[0] === '--dgram' ? udpPort : tcpPort);
+    for (let round = 1; round <= rounds; round += 1) {
+      await run('loggen', [
+        '--inet',
+        ...flags,
+        '--quiet',
+        '--rate',
+        '1000000',
+        '--number',
+        String(number),
+        '--size',
+        '200',
+        '127.0.0.1',
+        port,
+      ]);
+      await context.lane.until((lane) => lane.count === round * number, 30_000);
+    }
+    const all = events(context);
+    expect(new Set(all.map(({ message }) => /seq: (\d+)/.exec(String(message))?.[1])).size).toBe(number);
+    expect(new Set(all.map((event) => ['appname', 'host', 'facility', 'severity', 'parse_error'].map((key) => event[key]).join()))).toEqual(
+      new Set(['prg00000,localhost,auth,info,']),
+    );
+    expect(source.stats).toMatchObject({ droppedEvents: 0, lostBytes: 0, truncatedEvents: 0 });
+  });
+});
