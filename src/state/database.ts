@@ -50,14 +50,9 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
   const file = join(folder, 'state.db');
   const existed = existsSync(file);
   try {
-    return { database: openAt(file), fresh: !existed };
+    return openAt(file);
   } catch (error) {
-    if (!existed) {
-      throw new TailraceError('E_STATE', `cannot create the state database "${file}": ${messageOf(error)}`, {
-        fix: 'check the free space and the permissions of data_dir',
-        cause: error,
-      });
-    }
+    if (!existed || isPassing(error)) throw cannotOpen(file, error);
     const aside = `${file}.broken-${Date.now()}`;
     renameSync(file, aside);
     for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
@@ -65,11 +60,29 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
       { file, aside, reason: messageOf(error) },
       'state database is broken and was set aside; files are read from their beginning, which may send events twice',
     );
-    return { database: openAt(file), fresh: true };
+    try {
+      return openAt(file);
+    } catch (again) {
+      throw cannotOpen(file, again);
+    }
   }
 }
 
-function openAt(file: string): DatabaseSync {
+function cannotOpen(file: string, error: unknown): TailraceError {
+  return new TailraceError('E_STATE', `cannot open the state database "${file}": ${messageOf(error)}`, {
+    fix: 'check the free space and the permissions of data_dir',
+    cause: error,
+  });
+}
+
+/** True for what says nothing about the database itself: SQLite's BUSY, NOMEM, IOERR and FULL. A full disk must not cost the positions. */
+function isPassing(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === 'number' && [5, 7, 10, 13].includes(errcode & 0xff);
+}
+
+/** Opens or creates it; `fresh` when there was nothing in it, which a file of 0 bytes does not have either. */
+function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
   const database = new DatabaseSync(file);
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = 1000');
@@ -79,7 +92,7 @@ function openAt(file: string): DatabaseSync {
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
     database.exec(SCHEMA);
     database.exec(`pragma user_version = ${VERSION}`);
-    return database;
+    return { database, fresh: version === 0 };
   } catch (error) {
     database.close();
     throw error;

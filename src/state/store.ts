@@ -4,10 +4,11 @@
  * memory when a batch settles and are written about once a second.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Span, Tail } from '../core/block.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
@@ -76,6 +77,7 @@ export class State implements StreamStore {
   readonly #movedMarks = new Map<Mark, { sink: string; stream: string }>();
   readonly #settledBatches = new Set<number>();
   readonly #passedBatches = new Set<number>();
+  readonly #forgotten = new Set<string>();
   readonly #startedSources: ReadonlySet<string>;
   #nextBatch: number;
   saves = 0;
@@ -102,10 +104,20 @@ export class State implements StreamStore {
     return this.#startedSources.has(source);
   }
 
-  /** Remembers, durably, that these sources ran on this folder. */
+  /** Remembers, durably, that these sources ran on this folder. Throws `E_STATE` when the disk refuses; what was noted stays. */
   noteStarted(sources: readonly string[]): void {
+    if (sources.every((source) => this.#startedSources.has(source))) return;
     const all = [...new Set([...this.#startedSources, ...sources])].sort();
-    writeFileSync(join(this.#options.folder, 'instance'), `${JSON.stringify({ sources: all })}\n`, { flush: true });
+    const file = join(this.#options.folder, 'instance');
+    try {
+      writeFileSync(`${file}.new`, `${JSON.stringify({ sources: all })}\n`, { flush: true });
+      renameSync(`${file}.new`, file);
+    } catch (error) {
+      throw new TailraceError('E_STATE', `cannot write "${file}": ${messageOf(error)}`, {
+        fix: 'check the free space and the permissions of data_dir',
+        cause: error,
+      });
+    }
   }
 
   mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
@@ -113,11 +125,12 @@ export class State implements StreamStore {
     for (const sink of this.#options.sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL));
     this.#streams.set(stream.id, stream);
     this.#newStreams.add(stream);
-    return toRecord(stream);
+    return toRecord(stream, [...stream.marks.keys()]);
   }
 
   list(source: string): StreamRecord[] {
-    return [...this.#streams.values()].filter((stream) => stream.source === source).map(toRecord);
+    const sinks = this.#options.sinksOf(source);
+    return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
   }
 
   identify(id: string, identity: FileIdentity): void {
@@ -133,10 +146,7 @@ export class State implements StreamStore {
     this.#streams.delete(id);
     this.#newStreams.delete(stream);
     for (const mark of stream.marks.values()) this.#movedMarks.delete(mark);
-    this.#transact(() => {
-      this.#statements.deleteStream.run(id);
-      this.#statements.deleteMarks.run(id);
-    });
+    this.#forgotten.add(id);
   }
 
   isSettled(id: string): boolean {
@@ -194,18 +204,16 @@ export class State implements StreamStore {
 
   /** Settles a batch: its streams' marks move as far as they can. Written by the next `save`. */
   settle(batch: StoredBatch): void {
-    this.#settledBatches.add(batch.id);
+    // Streams that are forgotten have no mark to wait for.
+    if (this.#remainingSpans.get(batch.id) === 0) this.#pass(batch.id);
+    else this.#settledBatches.add(batch.id);
     for (const id of new Set(batch.spans.map((span) => span.stream))) {
       const mark = this.#streams.get(id)?.marks.get(batch.sink);
       if (!mark) continue;
       for (const passed of mark.settle(batch.id)) {
         const remaining = (this.#remainingSpans.get(passed) ?? 1) - 1;
         if (remaining > 0) this.#remainingSpans.set(passed, remaining);
-        else {
-          this.#remainingSpans.delete(passed);
-          this.#settledBatches.delete(passed);
-          this.#passedBatches.add(passed);
-        }
+        else this.#pass(passed);
       }
       this.#movedMarks.set(mark, { sink: batch.sink, stream: id });
     }
@@ -219,7 +227,8 @@ export class State implements StreamStore {
 
   /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
   save(): boolean {
-    if (this.#newStreams.size + this.#movedMarks.size + this.#settledBatches.size + this.#passedBatches.size === 0) return true;
+    const changes = [this.#newStreams, this.#movedMarks, this.#settledBatches, this.#passedBatches, this.#forgotten];
+    if (changes.every(({ size }) => size === 0)) return true;
     try {
       this.#transact(() => {
         this.#writeStreams();
@@ -227,6 +236,10 @@ export class State implements StreamStore {
           this.#statements.upsertMark.run(sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc);
         for (const id of this.#settledBatches) this.#statements.settleBatch.run(id);
         for (const id of this.#passedBatches) this.#deleteBatch(id);
+        for (const id of this.#forgotten) {
+          this.#statements.deleteStream.run(id);
+          this.#statements.deleteMarks.run(id);
+        }
       });
     } catch (error) {
       this.failedSaves += 1;
@@ -238,10 +251,7 @@ export class State implements StreamStore {
       }
       return false;
     }
-    this.#newStreams.clear();
-    this.#movedMarks.clear();
-    this.#settledBatches.clear();
-    this.#passedBatches.clear();
+    for (const each of changes) each.clear();
     this.saves += 1;
     this.failedSaves = 0;
     return true;
@@ -286,12 +296,14 @@ export class State implements StreamStore {
   /** A sink that was added to the configuration takes up a known stream where the others are, without the past. */
   #addNewSinks(): void {
     for (const stream of this.#streams.values()) {
-      const known = [...stream.marks.values()];
+      const sinks = this.#options.sinksOf(stream.source);
+      const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark] : []));
+      const known = configured.length > 0 ? configured : [...stream.marks.values()];
       const from = known.reduce(
         (least, mark) => (mark.committedTo < least.committedTo ? mark : least),
         known[0] ?? new Mark(stream.startAt, NO_TAIL),
       );
-      for (const sink of this.#options.sinksOf(stream.source)) {
+      for (const sink of sinks) {
         if (stream.marks.has(sink)) continue;
         const mark = new Mark(from.committedTo, from.committedTail);
         stream.marks.set(sink, mark);
@@ -301,8 +313,21 @@ export class State implements StreamStore {
   }
 
   #track(batch: StoredBatch): void {
-    this.#remainingSpans.set(batch.id, batch.spans.length);
-    for (const span of batch.spans) this.#streams.get(span.stream)?.marks.get(batch.sink)?.commit(span, batch.id);
+    let followed = 0;
+    for (const span of batch.spans) {
+      const mark = this.#streams.get(span.stream)?.marks.get(batch.sink);
+      if (!mark) continue;
+      mark.commit(span, batch.id);
+      followed += 1;
+    }
+    this.#remainingSpans.set(batch.id, followed);
+  }
+
+  /** Every mark is past the batch: the next save removes it. */
+  #pass(batch: number): void {
+    this.#remainingSpans.delete(batch);
+    this.#settledBatches.delete(batch);
+    this.#passedBatches.add(batch);
   }
 
   #writeStreams(): void {
@@ -424,11 +449,12 @@ function toIdentity(row: Record<string, unknown>): FileIdentity {
   };
 }
 
-function toRecord(stream: Stream): StreamRecord {
+/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
+function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;
-  for (const mark of stream.marks.values()) {
-    if (mark.committedTo >= resumeAt) continue;
+  for (const [sink, mark] of stream.marks) {
+    if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
     resumeAt = mark.committedTo;
     tail = mark.committedTail;
   }

@@ -1,0 +1,13 @@
+/** Batches and spans for the tests of the state. */
+import { crc32 } from 'node:zlib';
+import type { StoredBatch, StoredSpan } from '../../src/state/store.ts';
+
+/** A span of `stream` whose checksums follow from its range, so that a mixed-up one shows. */
+export function span(stream: string, from: number, to: number, source = 'app'): StoredSpan {
+  const name = `${stream} ${from} ${to}`;
+  return { source, stream, from, to, events: to - from, crc: crc32(name), tail: { length: 7, crc: crc32(`tail ${name}`) }, digest: 'd1' };
+}
+
+export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', dataset = 'logs'): StoredBatch {
+  return { id, key: `key-${id}-${sink}`, sink, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
+}

@@ -1,0 +1,190 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/state/database.ts';
+import { openState } from '../../src/state/store.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
+import { batch, span } from './batches.ts';
+
+function open(folder: string) {
+  const log = new MemoryLog();
+  return { log, state: openState({ folder, sinksOf: () => ['store'], log }) };
+}
+
+/** A folder with a used, closed database of many pages. */
+function makeUsed(): string {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  state.noteStarted(['app']);
+  for (let i = 0; i < 200; i++) state.mint('app', `/var/log/${'x'.repeat(100)}${i}`);
+  const stream = state.mint('app', '/log/a').id;
+  state.commit([batch(state.nextBatchId(), [span(stream, 0, 10)])]);
+  state.close();
+  return folder;
+}
+
+const broken: [name: string, breakIt: (file: string) => void][] = [
+  ['garbage', (file) => writeFileSync(file, 'no database at all, and certainly none of ours\n'.repeat(100))],
+  ['a torn end', (file) => truncateSync(file, statSync(file).size - 4096 * 3 - 100)],
+  ['one page', (file) => truncateSync(file, 4096)],
+  ['half a header', (file) => truncateSync(file, 50)],
+  [
+    'pages overwritten',
+    (file) => {
+      const bytes = readFileSync(file);
+      for (let at = 4096 * 2; at + 4096 <= bytes.length; at += 4096) bytes.fill(0xa5, at, at + 2048);
+      writeFileSync(file, bytes);
+    },
+  ],
+  [
+    'a folder in its place',
+    (file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+  ],
+  [
+    'a newer schema',
+    (file) => {
+      const database = new DatabaseSync(file);
+      database.exec('pragma user_version = 99');
+      database.close();
+    },
+  ],
+];
+
+test.for(broken)('database with %s is set aside, said in the log, and replaced', ([, breakIt]) => {
+  const folder = makeUsed();
+  breakIt(join(folder, 'state.db'));
+  const { state, log } = open(folder);
+  expect(state.list('app')).toEqual([]);
+  expect(state.unsettled()).toEqual([]);
+  // The source did run here before: `start_at: end` must not skip anything now.
+  expect(state.hasStarted('app')).toBe(true);
+  const [line] = log.find('error', 'set aside');
+  expect(line?.fields).toMatchObject({ file: join(folder, 'state.db'), reason: expect.stringMatching(/.+/) });
+  expect(readdirSync(folder)).toContain(String(line?.fields['aside']).slice(folder.length + 1));
+  const stream = state.mint('app', '/log/b').id;
+  state.commit([batch(state.nextBatchId(), [span(stream, 0, 10)])]);
+  state.close();
+  const { state: again, log: quiet } = open(folder);
+  expect(again.unsettled()).toHaveLength(1);
+  expect(quiet.lines).toEqual([]);
+  again.close();
+});
+
+test('database that is missing although the folder was used is said in the log', () => {
+  const folder = makeUsed();
+  rmSync(join(folder, 'state.db'));
+  const { state, log } = open(folder);
+  expect(log.find('warn', 'state database is missing')).toHaveLength(1);
+  expect(state.hasStarted('app')).toBe(true);
+  state.close();
+});
+
+// Symptom: files were read again from their beginning and no line said why. Cause: a file of 0 bytes opens as an empty
+// database and counted as found. Fix: a database without a schema is a fresh one.
+test('database of zero bytes is said in the log like a missing one', () => {
+  const folder = makeUsed();
+  truncateSync(join(folder, 'state.db'), 0);
+  const { state, log } = open(folder);
+  expect(state.list('app')).toEqual([]);
+  expect(log.find('warn', 'state database is missing')).toHaveLength(1);
+  state.close();
+});
+
+test('database of an unused folder is made without a word', () => {
+  const { state, log } = open(makeTree({}));
+  expect(log.lines).toEqual([]);
+  state.close();
+});
+
+test('state on a full disk refuses commits, keeps settling in memory, and saves all once there is room', () => {
+  const folder = mountTmpfs(1024);
+  const { state, log } = open(folder);
+  const stream = state.mint('app', '/log/a').id;
+  const first = batch(state.nextBatchId(), [span(stream, 0, 10)]);
+  state.commit([first]);
+  const free = fillDisk(folder);
+
+  const later = Array.from({ length: 300 }, (_, i) => batch(state.nextBatchId(), [span(stream, 10 + i, 11 + i)]));
+  expect(() => state.commit(later)).toThrow(/full/);
+  expect(state.committedTo('store', stream)).toBe(10);
+  state.settle(first);
+  expect([state.save(), state.failedSaves]).toEqual([false, 1]);
+  // It is tried every second: not every try is a line.
+  for (let i = 0; i < 50; i++) expect(state.save()).toBe(false);
+  expect(log.find('error', 'cannot save checkpoints')).toHaveLength(1);
+  expect(state.unsettled()).toEqual([first]);
+
+  free();
+  expect(state.save()).toBe(true);
+  expect(state.failedSaves).toBe(0);
+  expect(state.unsettled()).toEqual([]);
+  state.commit(later);
+  state.close();
+  const { state: again } = open(folder);
+  expect(again.unsettled()).toEqual(later);
+  again.close();
+});
+
+// Symptom: forgetting a deleted file on a full disk ended the agent. Cause: it wrote at once. Fix: the next save does.
+test('state forgets a stream on a full disk without failing', () => {
+  const folder = mountTmpfs(1024);
+  const { state } = open(folder);
+  const stream = state.mint('app', '/log/a').id;
+  state.save();
+  const free = fillDisk(folder);
+  for (let i = 0; i < 400; i++) state.forget(state.mint('app', `/log/${i}`).id);
+  state.forget(stream);
+  expect(state.list('app')).toEqual([]);
+  free();
+  state.close();
+  const { state: again } = open(folder);
+  expect(again.list('app')).toEqual([]);
+  again.close();
+});
+
+// Symptom: after a start on a full disk all positions were gone. Cause: every failure to open set the database aside.
+// Fix: what says nothing about the database itself (full disk, I/O error) ends the start and leaves it in place.
+test('database is not set aside when the disk is full, and serves again once there is room', () => {
+  const folder = mountTmpfs(1024);
+  const { state } = open(folder);
+  const stream = state.mint('app', '/log/a').id;
+  const held = batch(state.nextBatchId(), [span(stream, 0, 10)]);
+  state.commit([held]);
+  state.close();
+  const free = fillDisk(folder);
+  const log = new MemoryLog();
+  expect(() => openDatabase(folder, log)).toThrow(
+    expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'state.db')) }),
+  );
+  expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_STATE', fix: expect.stringContaining('free space') }));
+  expect(log.lines).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.includes('broken'))).toEqual([]);
+  free();
+  const { state: again, log: quiet } = open(folder);
+  expect(quiet.lines).toEqual([]);
+  expect(again.unsettled()).toEqual([held]);
+  again.close();
+});
+
+// Symptom: files that appeared while no agent ran were skipped under `start_at: end`. Cause: noting the sources truncated
+// `instance` before it wrote, so that a full disk emptied it. Fix: it is written beside and renamed.
+test('state keeps what it noted of its sources when the disk is full', () => {
+  const folder = mountTmpfs(1024);
+  const { state } = open(folder);
+  state.noteStarted(['app']);
+  const free = fillDisk(folder);
+  expect(() => state.noteStarted(['app', 'net'])).toThrow(
+    expect.objectContaining({ code: 'E_STATE', fix: expect.stringContaining('space') }),
+  );
+  free();
+  state.close();
+  const { state: again } = open(folder);
+  expect([again.hasStarted('app'), again.hasStarted('net')]).toEqual([true, false]);
+  again.close();
+});

@@ -1,0 +1,77 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
+import { openState } from '../../src/state/store.ts';
+import { makeTree } from '../support/temp-tree.ts';
+
+const open = (folder: string) => openState({ folder, sinksOf: () => ['store'], log: silentLog });
+
+/** Starts a process that opens the folder; resolves with its first line. */
+async function openElsewhere(folder: string, uid?: number): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'open-child.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, line };
+}
+
+test('lock names the process that holds the folder, and falls with it at kill -9', async () => {
+  const folder = makeTree({});
+  const { child, line } = await openElsewhere(folder);
+  expect(line).toBe('open');
+  expect(() => open(folder)).toThrow(
+    expect.objectContaining({
+      code: 'E_DATA_DIR_LOCKED',
+      message: `the data folder "${folder}" is in use by another agent (process ${child.pid})`,
+      fix: expect.stringContaining('data_dir'),
+    }),
+  );
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+  const state = open(folder);
+  expect(readFileSync(join(folder, 'lock.pid'), 'utf8')).toBe(`${process.pid}\n`);
+  state.close();
+});
+
+test('lock keeps a second process out and lets it in after close', async () => {
+  const folder = makeTree({});
+  const state = open(folder);
+  const refused = JSON.parse((await openElsewhere(folder)).line) as object;
+  expect(refused).toMatchObject({ code: 'E_DATA_DIR_LOCKED', message: expect.stringContaining(`(process ${process.pid})`) });
+  state.close();
+  expect((await openElsewhere(folder)).line).toBe('open');
+});
+
+test('lock is let go of when the database cannot be had', () => {
+  const folder = makeTree({});
+  mkdirSync(join(folder, 'instance'));
+  expect(() => open(folder).noteStarted(['app'])).toThrow(expect.objectContaining({ code: 'E_STATE' }));
+});
+
+// Symptom: "this is a fault of Tailrace itself". Cause: an unusable lock file threw SQLite's bare error. Fix: E_STATE.
+test('lock that is no lock file is a declared error with the way out', () => {
+  const folder = makeTree({});
+  writeFileSync(join(folder, 'lock'), 'this is not a database, and longer than its header would be '.repeat(4));
+  expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'lock')) }));
+});
+
+test('data folder that cannot be made or written is a declared error', async () => {
+  const file = join(makeTree({ occupied: '' }), 'occupied');
+  expect(() => open(file)).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', message: expect.stringContaining(`"${file}"`) }));
+  const below = join(file, 'data');
+  expect(() => open(below)).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
+});
+
+test('data folder of another user is a declared error', async () => {
+  expect(process.getuid?.(), 'this test runs as root, to become another user').toBe(0);
+  const folder = makeTree({});
+  const { line } = await openElsewhere(folder, 65_534);
+  expect(JSON.parse(line)).toMatchObject({ declared: true, code: 'E_DATA_DIR', message: expect.stringContaining(`"${folder}"`) });
+});

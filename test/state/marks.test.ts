@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Mark, NO_TAIL } from '../../src/state/marks.ts';
+import { span } from './batches.ts';
+
+/** Spans of one stream: where each begins and ends, and the batch it is in; batches may have several. */
+const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.boolean()), { minLength: 1, maxLength: 30 }).map((pieces) => {
+  let at = 100;
+  let batch = 0;
+  return pieces.map(([length, joins]) => {
+    if (!joins) batch += 1;
+    const from = at;
+    at += length;
+    return { from, to: at, batch };
+  });
+});
+
+test('mark moves over the settled beginning only, for any order of settling', () => {
+  fc.assert(
+    fc.property(plan, fc.infiniteStream(fc.nat()), (spans, random) => {
+      const draws = random[Symbol.iterator]();
+      const draw = (below: number): number => (draws.next().value as number) % below;
+      const mark = new Mark(100, NO_TAIL);
+      const settled = new Set<number>();
+      const passed: number[] = [];
+      const waiting = [...spans];
+      const committed: typeof spans = [];
+      for (;;) {
+        const open = [...new Set(committed.map(({ batch }) => batch))].filter((batch) => !settled.has(batch));
+        if (waiting.length === 0 && open.length === 0) break;
+        if (open.length === 0 || (waiting.length > 0 && draw(2) === 0)) {
+          // A batch is committed whole.
+          const { batch } = waiting[0]!;
+          while (waiting[0]?.batch === batch) {
+            const next = waiting.shift()!;
+            mark.commit(span('s', next.from, next.to), batch);
+            committed.push(next);
+          }
+        } else {
+          const batch = open[draw(open.length)]!;
+          settled.add(batch);
+          passed.push(...mark.settle(batch));
+        }
+        // The model: the longest settled beginning.
+        const stop = committed.findIndex((each) => !settled.has(each.batch));
+        const done = stop < 0 ? committed : committed.slice(0, stop);
+        const last = done.at(-1);
+        expect(mark.settledTo).toBe(last?.to ?? 100);
+        expect(mark.tail).toEqual(last ? span('s', last.from, last.to).tail : NO_TAIL);
+        expect(mark.committedTo).toBe(committed.at(-1)?.to ?? 100);
+        expect(mark.isSettled).toBe(stop < 0);
+        expect(passed).toEqual(done.map(({ batch }) => batch));
+      }
+      expect(passed).toHaveLength(spans.length);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('mark is stopped by one batch that is not settled, and jumps once it is', () => {
+  const mark = new Mark(0, NO_TAIL);
+  for (let id = 1; id <= 5; id++) mark.commit(span('s', (id - 1) * 10, id * 10), id);
+  for (const id of [2, 3, 5]) expect(mark.settle(id)).toEqual([]);
+  expect(mark.settledTo).toBe(0);
+  expect(mark.settle(1)).toEqual([1, 2, 3]);
+  expect([mark.settledTo, mark.isSettled]).toEqual([30, false]);
+  expect(mark.settle(4)).toEqual([4, 5]);
+  expect([mark.settledTo, mark.isSettled]).toEqual([50, true]);
+});
+
+test('mark ignores a batch that has no span in its stream', () => {
+  const mark = new Mark(0, NO_TAIL);
+  mark.commit(span('s', 0, 10), 1);
+  expect(mark.settle(99)).toEqual([]);
+  expect(mark.settledTo).toBe(0);
+});
