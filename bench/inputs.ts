@@ -32,8 +32,8 @@ const WORDS = (
 /** What costs an encoder more than plain ASCII does: one line in ten carries one of these. */
 const SPICE = ['said "not now"', 'C:\\temp\\spool', 'Zürich → Αθήνα', 'naïve café', 'tab\there', '日本語のログ', 'path="/a b"'] as const;
 
-/** Messages are put together from this many phrases, as a program's are from its format strings. */
-const PHRASES = 2048;
+/** A program's messages come from its format strings, a few of which make up most of a log. */
+const SENTENCES = 200;
 
 /** A small fast generator of 32-bit numbers (xorshift32): all that is random comes from it. */
 export function seededRandom(seed: number): (below: number) => number {
@@ -51,9 +51,9 @@ export function lineMaker(kind: InputKind, seed: number): () => string {
   const random = seededRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const hex = () => (0x10000000 + random(0xe0000000)).toString(16);
-  const phrases = Array.from({ length: PHRASES }, () => Array.from({ length: 3 + random(3) }, () => pick(WORDS)).join(' '));
+  const sentences = Array.from({ length: SENTENCES }, () => Array.from({ length: 6 + random(6) }, () => pick(WORDS)).join(' '));
   const message = () => {
-    const text = `${pick(phrases)} ${pick(phrases)}`;
+    const text = sentences[Math.min(random(SENTENCES), random(SENTENCES))]!;
     return random(10) === 0 ? `${text} ${pick(SPICE)}` : text;
   };
   let timeMs = FIRST_TIME_MS;

@@ -58,18 +58,30 @@ function renderTargets(results: Results): string {
 
 function renderAgent({ agent, startup, inputBytes }: Results): string {
   if (agent.length === 0) return '';
-  const rows = agent.map(({ kind, compression, figures, spread }) => [
+  const rows = agent.map(({ kind, compression, figures, spread, compressionAlone }) => [
     kind,
     compression,
     figures.cpuSecondsPerGiB.toFixed(2),
     ((figures.cpuSeconds - startup.agent) / (inputBytes / 2 ** 30)).toFixed(2),
+    compressionAlone?.toFixed(2) ?? '',
     spread.map((value) => value.toFixed(2)).join('–'),
     `${figures.userSecondsPerGiB.toFixed(2)} + ${figures.systemSecondsPerGiB.toFixed(2)}`,
     ...commonCells(figures),
     figures.sentRatio.toFixed(3),
     percent(figures.sinkBusy),
   ]);
-  const head = ['input', 'compression', 'CPU-s/GiB', 'without start-up', 'passes', 'user + system', 'peak RSS', 'GiB/s', 'events/s'];
+  const head = [
+    'input',
+    'compression',
+    'CPU-s/GiB',
+    'without start-up',
+    'compression alone',
+    'passes',
+    'user + system',
+    'peak RSS',
+    'GiB/s',
+    'events/s',
+  ];
   return ['### The agent', '', ...table([...head, 'sent by read', 'sink busy'], rows)].join('\n');
 }
 

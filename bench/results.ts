@@ -12,6 +12,8 @@ export interface AgentRow {
   readonly figures: Figures;
   /** Smallest and largest CPU-s/GiB of the passes: how noisy the machine was. */
   readonly spread: readonly [number, number];
+  /** CPU-s/GiB of the compression alone, without an agent (floor.ts). */
+  readonly compressionAlone: number | undefined;
 }
 
 export interface SyslogNgRow {

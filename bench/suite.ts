@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { version } from '../src/core/version.ts';
 import { COMPRESSIONS } from './agent.ts';
+import { measureCompression } from './floor.ts';
 import { measureIdle } from './idle.ts';
 import { writeInput } from './inputs.ts';
 import type { Input, InputKind } from './inputs.ts';
@@ -73,10 +74,18 @@ export async function measureAll(options: Options, program: string, folder: stri
     syslogNg: jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
   };
 
-  const agent = agentCases.map(({ kind, compression, name }): AgentRow => {
+  const agent: AgentRow[] = [];
+  for (const { kind, compression, name } of agentCases) {
     const perGiB = passes.get(name)!.map((figures) => figures.cpuSecondsPerGiB);
-    return { kind, compression, figures: medianFigures(passes.get(name)!), spread: [Math.min(...perGiB), Math.max(...perGiB)] };
-  });
+    const alone = compression === 'none' ? undefined : await measureCompression(inputOf(kind, options.bytes), compression);
+    agent.push({
+      kind,
+      compression,
+      figures: medianFigures(passes.get(name)!),
+      spread: [Math.min(...perGiB), Math.max(...perGiB)],
+      compressionAlone: alone,
+    });
+  }
   const rows = jobs.map((job): SyslogNgRow => {
     const figures = medianFigures(passes.get(`syslog-ng/${job}`)!);
     const own = agent.find((row) => row.kind === kindOf(job) && row.compression === 'none')?.figures;
