@@ -103,7 +103,7 @@ export const MAX_SYSLOG_UNFINISHED_BYTES = 32 * 1024 * 1024;
 /** Digits of an octet count; a longer number is text. */
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
-export const SYSLOG_PENDING_BYTES = 1024 * 1024;
+export const SYSLOG_PENDING_BYTES = 512 * 1024;
 /** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long a stopping listener goes on taking what was already received. */

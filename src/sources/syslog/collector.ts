@@ -31,7 +31,7 @@ interface Half {
 
 /** Bytes that one event may have, with its newline. */
 export function halfBytes(maxEventBytes: number): number {
-  return SYSLOG_PENDING_BYTES + 2 * maxEventBytes + 64 * 1024;
+  return SYSLOG_PENDING_BYTES + maxEventBytes + 128 * 1024;
 }
 
 export class Collector {
