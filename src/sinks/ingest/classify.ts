@@ -101,6 +101,8 @@ function retryAfterMs(value: string | undefined, nowMs: number): number | undefi
   if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  // Date.parse takes "-5" and "in 3" for dates, too.
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }

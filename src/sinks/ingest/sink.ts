@@ -54,6 +54,7 @@ async function request(
   const timer = setTimeout(() => timeout.abort(), config.timeoutMs);
   const giveUp = () => timeout.abort();
   signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
   try {
     const response = await pool.request({ method: 'POST', path, headers, body: parcel.body, signal: timeout.signal });
     const body = await readBody(response.body);
@@ -107,8 +108,9 @@ async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
+    // The rest is not read: the connection is given up.
+    if (length > MAX_ANSWER_BYTES) break;
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,0 +1,280 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import nock from 'nock';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { compress } from '../../../src/batcher/compress.ts';
+import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/core/limits.ts';
+import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import { version } from '../../../src/core/version.ts';
+import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
+import { FakeIngest, replyWith } from '../../support/fake-ingest.ts';
+import { sinkConfig } from '../../support/sink-config.ts';
+import { makeTree } from '../../support/temp-tree.ts';
+import { until } from '../../support/until.ts';
+
+const BODY = Buffer.from('{"message":"one"}\n{"message":"zwölf"}\n');
+const parcel: Parcel = { key: 'key-1', dataset: 'logs', events: 2, body: BODY, encoding: 'identity' };
+const never = new AbortController().signal;
+
+function makeSink(url: string, changes: Partial<IngestSinkConfig> = {}): Sink {
+  const sink = createIngestSink(sinkConfig(url, changes), systemClock);
+  onTestFinished(() => sink.close());
+  return sink;
+}
+
+/** A bare TCP server that does with each connection's first bytes what the test says. */
+async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string }> {
+  const sockets: Socket[] = [];
+  const server: Server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => onData(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+afterEach(() => nock.cleanAll());
+
+test('ingest sink posts NDJSON to the current path with its headers', async () => {
+  const service = await FakeIngest.start();
+  const { outcome, status, elapsedMs } = await makeSink(service.url).send(parcel, never);
+  expect(outcome).toMatchObject({ kind: 'delivered', result: { ingested: 2, processedBytes: BODY.length } });
+  expect(status).toBe(200);
+  expect(elapsedMs).toBeGreaterThan(0);
+  expect(service.requests).toHaveLength(1);
+  const [request] = service.requests;
+  expect(request).toMatchObject({ method: 'POST', url: '/v1/ingest/logs' });
+  expect(request!.body.equals(BODY)).toBe(true);
+  expect(request!.headers).toMatchObject({
+    'content-type': 'application/x-ndjson',
+    'idempotency-key': 'key-1',
+    'user-agent': `tailrace/${version}`,
+    authorization: 'Bearer secret-token',
+    'content-length': String(BODY.length),
+  });
+  expect(request!.headers).not.toHaveProperty('content-encoding');
+  expect(request!.headers).not.toHaveProperty('x-service-org-id');
+});
+
+const addresses: [name: string, base: string, changes: Partial<IngestSinkConfig>, dataset: string, expected: string][] = [
+  ['the legacy path', '', { path: 'legacy' }, 'logs', '/v1/datasets/logs/ingest'],
+  ['the dataset of the parcel', '', {}, 'other', '/v1/ingest/other'],
+  ['a dataset with odd characters', '', {}, 'a/b c?d', '/v1/ingest/a%2Fb%20c%3Fd'],
+  ['a base path', '/edge/eu', {}, 'logs', '/edge/eu/v1/ingest/logs'],
+  ['a base path that ends in slashes', '/edge//', {}, 'logs', '/edge/v1/ingest/logs'],
+  ['timestamp-field', '', { timestampField: 'ts' }, 'logs', '/v1/ingest/logs?timestamp-field=ts'],
+  [
+    'both parameters, encoded',
+    '',
+    { timestampField: 'a b&c', timestampFormat: '2006-01-02T15:04:05+07:00', path: 'legacy' },
+    'logs',
+    '/v1/datasets/logs/ingest?timestamp-field=a+b%26c&timestamp-format=2006-01-02T15%3A04%3A05%2B07%3A00',
+  ],
+];
+
+test.for(addresses)('ingest sink addresses %s', async ([, base, changes, dataset, expected]) => {
+  const service = await FakeIngest.start();
+  const { outcome } = await makeSink(service.url + base, changes).send({ ...parcel, dataset }, never);
+  expect(outcome.kind).toBe('delivered');
+  expect(service.requests[0]!.url).toBe(expected);
+});
+
+test('ingest sink sends the organisation under the configured header prefix', async () => {
+  const service = await FakeIngest.start();
+  await makeSink(service.url, { orgId: 'org-7' }).send(parcel, never);
+  await makeSink(service.url, { orgId: 'org-8', headerPrefix: 'X-Acme-' }).send(parcel, never);
+  expect(service.requests[0]!.headers['x-service-org-id']).toBe('org-7');
+  expect(service.requests[1]!.headers['x-acme-org-id']).toBe('org-8');
+  expect(service.requests[1]!.headers).not.toHaveProperty('x-service-org-id');
+});
+
+test('ingest sink without a token sends no authorization', async () => {
+  const service = await FakeIngest.start();
+  await makeSink(service.url, { token: undefined }).send(parcel, never);
+  expect(service.requests[0]!.headers).not.toHaveProperty('authorization');
+});
+
+test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to the same bytes', async (encoding) => {
+  const service = await FakeIngest.start();
+  const plain = Buffer.from(`{"message":"${'x'.repeat(1000)}"}\n`.repeat(5000));
+  const body = await compress(plain, encoding);
+  expect(body.length).toBeLessThan(plain.length / 10);
+  const { outcome } = await makeSink(service.url).send({ ...parcel, events: 5000, body, encoding }, never);
+  expect(outcome.kind).toBe('delivered');
+  expect(service.requests[0]!.headers['content-encoding']).toBe(encoding);
+  expect(service.requests[0]!.raw.equals(body)).toBe(true);
+  expect(service.requests[0]!.body.equals(plain)).toBe(true);
+});
+
+test('ingest sink hands the answer’s status and headers to the classification', async () => {
+  const service = await FakeIngest.start();
+  service.respond = (_request, response) => replyWith(response, 429, { code: 429, message: 'slow down' }, { 'Retry-After': '7' });
+  expect(await makeSink(service.url).send(parcel, never)).toMatchObject({
+    status: 429,
+    outcome: { kind: 'retry', reason: 'rate_limited', afterMs: 7000, detail: 'HTTP 429 slow down' },
+  });
+  service.respond = (_request, response) => replyWith(response, 415, 'no zstd');
+  expect((await makeSink(service.url).send({ ...parcel, body: await compress(BODY, 'zstd'), encoding: 'zstd' }, never)).outcome.kind).toBe(
+    'uncompress',
+  );
+  expect((await makeSink(service.url).send(parcel, never)).outcome.kind).toBe('bisect');
+});
+
+test('ingest sink does not follow a redirect', async () => {
+  const target = await FakeIngest.start();
+  const service = await FakeIngest.start();
+  for (const status of [301, 302, 307, 308]) {
+    service.respond = (request, response) => replyWith(response, status, '', { location: target.url + request.url });
+    const { outcome } = await makeSink(service.url).send(parcel, never);
+    expect(outcome).toMatchObject({ kind: 'retry', reason: 'bad_answer' });
+  }
+  expect(service.requests).toHaveLength(4);
+  expect(target.requests).toEqual([]);
+});
+
+test('ingest sink gives up on a service that accepts and never answers, and goes on afterwards', async () => {
+  const service = await FakeIngest.start();
+  const sink = makeSink(service.url, { timeoutMs: 500 });
+  service.respond = () => {};
+  expect(await sink.send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'timeout' } });
+  service.respond = (request, response) => service.storeAll(request, response);
+  await until('the service is reached again', async () => (await sink.send(parcel, never)).outcome.kind === 'delivered');
+});
+
+test('ingest sink counts its timeout to the last byte of the answer', async () => {
+  const service = await FakeIngest.start();
+  // A byte now and then keeps undici's own timeouts from ever ending it.
+  service.respond = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const drip = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(drip));
+  };
+  expect(await makeSink(service.url, { timeoutMs: 150 }).send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'timeout', detail: 'no complete answer within 150 ms (E_TIMEOUT)' },
+  });
+});
+
+test('ingest sink takes a connection that is cut in the middle of the answer for a network error', async () => {
+  const { url } = await startRaw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"ingested":2,"failed":0}');
+    setImmediate(() => socket.resetAndDestroy());
+  });
+  expect(await makeSink(url).send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'network' } });
+});
+
+test('ingest sink takes a refused connection and an answer that is no HTTP for network errors', async () => {
+  const service = await FakeIngest.start();
+  const { url } = service;
+  await service.stop();
+  expect(await makeSink(url).send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'network', detail: expect.stringContaining('ECONNREFUSED') },
+  });
+  const raw = await startRaw((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  expect(await makeSink(raw.url).send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'network' } });
+});
+
+// Symptom: an answer of many megabytes counted as a network error without a status. Cause: reading it threw. Fix: its
+// beginning is classified, the rest is not read.
+test('ingest sink reads no more than its limit of an answer, and classifies what it has', async () => {
+  const service = await FakeIngest.start();
+  let written = 0;
+  service.respond = (request, response) => {
+    response.writeHead(request.key === 'forbidden' ? 403 : 200, { 'content-type': 'text/html' });
+    const chunk = Buffer.alloc(256 * 1024, 'x');
+    const push = () => {
+      while (written < 64 * MAX_ANSWER_BYTES && !response.destroyed && response.write(chunk)) written += chunk.length;
+    };
+    response.on('drain', push);
+    push();
+  };
+  const sink = makeSink(service.url);
+  expect(await sink.send(parcel, never)).toMatchObject({ status: 200, outcome: { kind: 'retry', reason: 'bad_answer' } });
+  expect(written).toBeLessThan(32 * MAX_ANSWER_BYTES);
+  expect(await sink.send({ ...parcel, key: 'forbidden' }, never)).toMatchObject({ status: 403, outcome: { kind: 'pause' } });
+});
+
+test('ingest sink reads token_file anew for each request', async () => {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ token: 'first\n' });
+  const path = join(folder, 'token');
+  const sink = makeSink(service.url, { token: { kind: 'file', path } });
+  await sink.send(parcel, never);
+  writeFileSync(join(folder, 'new'), 'second');
+  renameSync(join(folder, 'new'), path);
+  await sink.send(parcel, never);
+  expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
+});
+
+test('ingest sink pauses while its token file is missing or unusable, sends nothing, and never quotes a token', async () => {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ token: 'super-secret with a space\n' });
+  const path = join(folder, 'token');
+  const sink = makeSink(service.url, { token: { kind: 'file', path } });
+  const unusable = await sink.send(parcel, never);
+  expect(unusable).toMatchObject({ status: 0, outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining(path) } });
+  expect(JSON.stringify(unusable)).not.toContain('super-secret');
+  rmSync(path);
+  expect(await sink.send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining('ENOENT'), fix: expect.stringContaining('path') },
+  });
+  expect(service.requests).toEqual([]);
+  writeFileSync(path, 'good');
+  expect((await sink.send(parcel, never)).outcome.kind).toBe('delivered');
+});
+
+test('ingest sink rejects when its signal aborts, and only then', async () => {
+  const service = await FakeIngest.start();
+  service.respond = () => {};
+  const sink = makeSink(service.url);
+  const stop = new AbortController();
+  const sent = sink.send(parcel, stop.signal);
+  const rejected = expect(sent).rejects.toThrow();
+  await until('the request is there', () => service.requests.length === 1);
+  stop.abort();
+  await rejected;
+  // An aborted signal sends nothing at all.
+  await expect(sink.send(parcel, stop.signal)).rejects.toThrow();
+  expect(service.requests).toHaveLength(1);
+});
+
+test('ingest sink keeps a connection for the next request, and opens no more than its concurrency', async () => {
+  const answers: (() => void)[] = [];
+  const real = await FakeIngest.start();
+  const ports = new Set<string>();
+  real.respond = (request, response) => {
+    ports.add(String(response.socket?.remotePort));
+    answers.push(() => real.storeAll(request, response));
+    if (answers.length >= 2) for (const answer of answers.splice(0)) answer();
+  };
+  const sink = makeSink(real.url, { concurrency: 2 });
+  await Promise.all(Array.from({ length: 10 }, () => sink.send(parcel, never)));
+  expect(real.requests).toHaveLength(10);
+  expect(ports.size).toBe(2);
+});
+
+test('ingest sink tells a failing name look-up and a broken TLS hello from an answer', async () => {
+  nock('http://service.invalid')
+    .post('/v1/ingest/logs')
+    .replyWithError(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
+  expect(await makeSink('http://service.invalid').send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'network', detail: expect.stringContaining('ENOTFOUND') },
+  });
+  const plain = await FakeIngest.start();
+  expect(await makeSink(plain.url.replace('http:', 'https:')).send(parcel, never)).toMatchObject({
+    status: 0,
+    outcome: { kind: 'retry', reason: 'network' },
+  });
+});
