@@ -54,7 +54,7 @@ function readSection(what: string, tables: Tabled, node: YamlNode, reading: Read
     ids.add(id);
     if (!ID.test(id)) reading.report(keyAt, `\`${quote(id)}\` cannot be an id`, 'use 1 to 64 letters, digits, `_` and `-`');
     const path = `${section}.${id}`;
-    reading.note(path, keyAt, value.at);
+    reading.note(path, keyAt, keyAt);
     const body = asMap(value, id, reading.report);
     // Messages about the whole component point at its id, not at its first key.
     if (body) components.push(...readComponent(what, tables, { ...body, at: keyAt }, id, path, reading));

@@ -6,6 +6,7 @@ import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Pair, ParsedNode, Scalar } from 'yaml';
 import { MAX_CONFIG_DEPTH } from '../core/limits.ts';
 import { LineIndex } from './line-index.ts';
+import { quote } from './quote.ts';
 
 /** `at` is the offset in the text where the node starts. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -40,6 +41,7 @@ export interface YamlList {
 export type Report = (at: number, message: string, fix?: string) => void;
 
 const SYNTAX_FIXES: Record<string, string> = {
+  RESOURCE_EXHAUSTION: `nest at most ${MAX_CONFIG_DEPTH} levels`,
   TAB_AS_INDENT: 'indent with spaces',
   BAD_INDENT: 'indent all keys of one mapping alike, with spaces',
   BLOCK_AS_IMPLICIT_KEY: 'put the value on one line, or quote it when it holds `: `',
@@ -58,7 +60,8 @@ export function parseYaml(text: string, report: Report): YamlNode | undefined {
       prettyErrors: false,
       logLevel: 'error',
     });
-    for (const problem of [...document.errors, ...document.warnings]) {
+    // Its warnings are about tags, which are refused below.
+    for (const problem of document.errors) {
       report(problem.pos[0], syntaxMessage(problem.code, problem.message), SYNTAX_FIXES[problem.code]);
     }
     if (document.directives.yaml.version === '1.1') report(0, 'YAML 1.1 is not supported', 'remove the `%YAML` line');
@@ -73,9 +76,10 @@ export function parseYaml(text: string, report: Report): YamlNode | undefined {
 }
 
 function syntaxMessage(code: string, message: string): string {
+  if (code === 'RESOURCE_EXHAUSTION') return 'is nested too deeply';
   if (code === 'MULTIPLE_DOCS') return 'a second YAML document starts here';
   const line = message.split('\n')[0] ?? '';
-  return `YAML: ${line.replace(/[.:]+$/, '')}`;
+  return `YAML: ${quote(line.replace(/[.:]+$/, ''), 200)}`;
 }
 
 class TreeBuilder {
@@ -102,6 +106,11 @@ class TreeBuilder {
         `anchors (\`&${node.anchor.slice(0, 60)}\`) are not supported`,
         'remove it and write the value out',
       );
+    }
+    if (node.tag !== undefined) {
+      // Some of them make values of other types: bytes, sets.
+      this.#report(at, `tags (\`${quote(node.tag)}\`) are not supported`, 'remove it; text that looks like a number goes in quotes');
+      return nothing(at);
     }
     if (depth > MAX_CONFIG_DEPTH) {
       this.#report(at, 'is nested too deeply', `nest at most ${MAX_CONFIG_DEPTH} levels`);

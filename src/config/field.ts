@@ -141,15 +141,18 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
   return draft as Draft<T>;
 }
 
+const defaultNodes = new Map<string, YamlNode>();
+
 /** The value of an absent key: its written default, read like any other. */
 function defaultOf(absent: Field<unknown>, name: string): unknown {
-  const text = absent.default;
-  if (text === undefined || absent.kind === undefined) return undefined;
+  if (absent.default === undefined || absent.kind === undefined) return undefined;
   const fail: Report = (_at, message) => {
     throw new Error(`the default of \`${name}\` is wrong: ${message}`);
   };
-  const node = parseYaml(text, fail);
-  return node && absent.kind.read(node, { path: name, name }, { env: {}, report: fail, note: () => {} });
+  const node = defaultNodes.get(absent.default) ?? parseYaml(absent.default, fail);
+  if (node === undefined) return undefined;
+  defaultNodes.set(absent.default, node);
+  return absent.kind.read(node, { path: name, name }, { env: {}, report: fail, note: () => {} });
 }
 
 /** A finished table: only for drafts of a configuration without problems. */

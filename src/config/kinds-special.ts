@@ -11,8 +11,6 @@ import { quote } from './quote.ts';
 
 /** Characters of a static field's name. */
 const MAX_FIELD_NAME = 200;
-/** Keys that the agent writes itself: a second one of the same name would make the event ambiguous. */
-const RESERVED_FIELDS = new Set(['_time', 'message', 'parse_error', 'truncated', 'original_bytes']);
 const PLANNED_PROTOCOLS = new Set(['tls', 'unix', 'unixgram']);
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
@@ -113,9 +111,6 @@ export const staticFields: Kind<Readonly<Record<string, JsonValue>>> = {
     if (node.kind !== 'map') {
       reading.report(node.at, `\`${key.name}\` must be a mapping of names to values`, `write it as \`${key.name}: {env: prod}\``);
       return undefined;
-    }
-    for (const { key: name, keyAt } of node.entries) {
-      if (RESERVED_FIELDS.has(name)) reading.report(keyAt, `the field \`${name}\` is written by the agent itself`, 'choose another name');
     }
     return readObject(node, key, reading);
   },

@@ -2,8 +2,8 @@
 
 const MAX_SHOWN = 60;
 
-export function quote(value: unknown): string {
+export function quote(value: unknown, maxShown = MAX_SHOWN): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
   return JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"').replaceAll('\\\\', '\\');
 }

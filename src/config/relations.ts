@@ -2,7 +2,8 @@
  * The rules that hold between keys: inputs and ids, ports, limits that depend on each other. They see drafts, so that
  * they are told in one go with the problems of single keys; what could not be read is not judged a second time.
  */
-import { MAX_FIELDS } from '../core/limits.ts';
+import type { JsonValue } from '../core/block.ts';
+import { MAX_FIELDS, MAX_FIELDS_BYTES } from '../core/limits.ts';
 import type { Section, SinkDraft, SourceDraft } from './components.ts';
 import type { Draft } from './field.ts';
 import type { ListenAddress } from './model.ts';
@@ -28,7 +29,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport):
   for (const sink of sinks?.components ?? []) checkSink(sink, at);
   checkStdin(sources?.components ?? [], at);
   checkPorts(agent, sources?.components ?? [], at);
-  checkFieldCount(agent, sources?.components ?? [], at);
+  checkFields(agent, sources?.components ?? [], at);
 }
 
 function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, at: PathReport): void {
@@ -118,13 +119,17 @@ function isAnyHost(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-function checkFieldCount(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
+function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
   const shared = agent.fields ?? {};
-  const sharedCount = Object.keys(shared).length;
-  if (sharedCount > MAX_FIELDS) at.atKey('fields', `${sharedCount} fields are added to every event`, `add at most ${MAX_FIELDS}`);
-  for (const { path, draft } of sources) {
-    const count = new Set([...Object.keys(shared), ...Object.keys(draft.fields ?? {})]).size;
-    if (count <= MAX_FIELDS || sharedCount > MAX_FIELDS) continue;
-    at.atKey(`${path}.fields`, `${count} fields are added to every event, those of the agent included`, `add at most ${MAX_FIELDS}`);
-  }
+  if (tellTooMany(shared, 'fields', '', at)) return;
+  for (const { path, draft } of sources) tellTooMany({ ...shared, ...draft.fields }, `${path}.fields`, ", the agent's included,", at);
+}
+
+function tellTooMany(fields: Readonly<Record<string, JsonValue>>, path: string, whose: string, at: PathReport): boolean {
+  const count = Object.keys(fields).length;
+  const bytes = Buffer.byteLength(JSON.stringify(fields));
+  if (count > MAX_FIELDS) at.atKey(path, `${count} fields${whose} are added to every event`, `add at most ${MAX_FIELDS}, or nest them`);
+  if (bytes > MAX_FIELDS_BYTES)
+    at.atKey(path, `the fields added to every event${whose} take ${bytes} bytes`, `shorten them to ${MAX_FIELDS_BYTES}`);
+  return count > MAX_FIELDS || bytes > MAX_FIELDS_BYTES;
 }

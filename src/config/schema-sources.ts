@@ -7,7 +7,7 @@ import { datasetName, listenAddress, staticFields, timezone } from './kinds-spec
 const planned = ['logfmt', 'cri', 'docker', 'combined', 'csv', 'regex'];
 const format = field(choice(['auto', 'text', 'json'], planned), {
   default: 'auto',
-  doc: 'auto: a JSON object passes through unchanged, any other line becomes {"message": line}; json: the latter also gets a parse_error; text: every line is a message',
+  doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages',
 });
 const maxEventBytes = field(size('1KiB', '10MiB'), {
   default: '1MiB',

@@ -24,9 +24,9 @@ export const sinkTables = { ingest: ingestTable };
 
 export const agentTable = {
   data_dir: field(anyText, {
-    computed: '$STATE_DIRECTORY, else ./tailrace-data',
+    computed: '$STATE_DIRECTORY, else tailrace-data in the working directory',
     example: '/var/lib/tailrace',
-    doc: "checkpoints, disk buffers, dead letters and ledger; relative to this file's folder",
+    doc: "checkpoints, dead letters and ledger; a relative path starts at this file's folder",
   }),
   shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),

@@ -54,6 +54,10 @@ export const KEEP_OPEN_MS = 10_000;
 export const FORGET_AFTER_MS = 60_000;
 /** Longest wait between two tries to open a file that refused. */
 export const MAX_OPEN_RETRY_MS = 30_000;
+/** Where scans are at least this far apart, changes are watched for to scan earlier. */
+export const HINTS_FROM_SCAN_INTERVAL_MS = 2_000;
+/** Shortest time between two scans that a watched change brings about. */
+export const HINT_PAUSE_MS = 250;
 /** Over this many files, changes are no longer watched for, only scanned for. */
 export const MAX_WATCHED_FILES = 1_000;
 /** Folders watched by one source. */

@@ -1,0 +1,36 @@
+/**
+ * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
+ * docs/config.schema.json. With `--check` nothing is written: exits 1 and names what is out of step.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderExample } from '../src/config/describe/example.ts';
+import { renderJsonSchema } from '../src/config/describe/json-schema.ts';
+import { replaceTables } from '../src/config/describe/table.ts';
+
+const root = join(import.meta.dirname, '..');
+
+const generated: readonly (readonly [path: string, render: (current: string) => string])[] = [
+  ['config.example.yaml', renderExample],
+  ['docs/config.schema.json', renderJsonSchema],
+  ['docs/configuration.md', replaceTables],
+];
+
+function read(path: string): string {
+  try {
+    return readFileSync(join(root, path), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const stale = generated.filter(([path, render]) => render(read(path)) !== read(path)).map(([path]) => path);
+if (process.argv.includes('--check')) {
+  if (stale.length > 0) {
+    process.stderr.write(`out of step with the field tables: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`);
+    process.exitCode = 1;
+  }
+} else {
+  for (const [path, render] of generated) if (stale.includes(path)) writeFileSync(join(root, path), render(read(path)));
+  console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'all in step');
+}

@@ -1,0 +1,86 @@
+/** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
+import { readFileSync } from 'node:fs';
+import type { Problem } from '../config/config-error.ts';
+import type { Config, FileSourceConfig } from '../config/model.ts';
+import { readSecret } from '../config/secrets.ts';
+import { systemClock } from '../core/clock.ts';
+import { TailraceError } from '../core/errors.ts';
+import { UDP_RECEIVE_BUFFER_BYTES } from '../core/limits.ts';
+import { silentLog } from '../core/log.ts';
+import { nodeFileSystem } from '../sources/file/file-system.ts';
+import { Finder } from '../sources/file/finder.ts';
+import { Notices } from '../sources/file/notices.ts';
+
+/** The place of a configuration path such as `sources.app.include.0`. */
+export type Locate = (path: string) => Pick<Problem, 'file' | 'line' | 'column'>;
+
+export interface MachineFindings {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+const RMEM_MAX = '/proc/sys/net/core/rmem_max';
+
+/** Reads folders and token files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
+export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
+  const warnings: Problem[] = [];
+  for (const source of config.sources) {
+    if (source.type === 'file') warnings.push(...(await checkGlobs(source, locate)));
+    if (source.type !== 'syslog') continue;
+    const udp = source.listen.findIndex(({ protocol }) => protocol === 'udp');
+    const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);
+    if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
+  }
+  const problems: Problem[] = [];
+  for (const { id, token } of config.sinks) {
+    if (token === undefined) {
+      warnings.push({
+        ...locate(`sinks.${id}`),
+        message: `the sink \`${id}\` has no token: a service that wants one refuses its events`,
+        fix: 'add `token` or `token_file`',
+      });
+    } else if (token.kind === 'file') {
+      try {
+        readSecret(token);
+      } catch (error) {
+        if (!(error instanceof TailraceError)) throw error;
+        problems.push({
+          ...locate(`sinks.${id}.token_file`),
+          message: error.message,
+          ...(error.fix === undefined ? {} : { fix: error.fix }),
+        });
+      }
+    }
+  }
+  return { problems, warnings };
+}
+
+async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
+  const warnings: Problem[] = [];
+  for (const [index, glob] of source.include.entries()) {
+    const finder = new Finder({
+      include: [glob],
+      exclude: source.exclude,
+      fileSystem: nodeFileSystem,
+      notices: new Notices(silentLog, systemClock),
+    });
+    const found = await finder.find();
+    if (found.size > 0) continue;
+    const fix = 'files that appear later are read; check the path, and that this user may list its folder';
+    warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message: `no file matches \`${glob}\` now`, fix });
+  }
+  return warnings;
+}
+
+function udpWarning(file: string): { message: string; fix: string } | undefined {
+  let bytes;
+  try {
+    bytes = Number(readFileSync(file, 'utf8'));
+  } catch {
+    // Other systems have no such limit to read.
+    return undefined;
+  }
+  if (!(bytes < UDP_RECEIVE_BUFFER_BYTES)) return undefined;
+  const message = `UDP bursts will be lost: the kernel's largest receive buffer (net.core.rmem_max) is ${bytes} bytes, below 4 MiB`;
+  return { message, fix: `run \`sysctl -w net.core.rmem_max=${UDP_RECEIVE_BUFFER_BYTES}\` as root, and keep it in /etc/sysctl.d` };
+}

@@ -1,0 +1,87 @@
+/**
+ * `tailrace check`: says whether the configuration would run, with every problem at once and its place. Asks nobody over
+ * the network and changes nothing.
+ */
+import { styleText } from 'node:util';
+import type { Problem } from '../config/config-error.ts';
+import { findConfig } from '../config/find.ts';
+import { readConfig } from '../config/load.ts';
+import type { Config } from '../config/model.ts';
+import { UsageError } from '../core/errors.ts';
+import { checkMachine } from './check-machine.ts';
+
+export interface CheckArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Where the answer goes; a test gives its own. */
+export interface CheckOutput {
+  readonly out: (line: string) => void;
+  readonly error: (line: string) => void;
+  /** The error side is a terminal that shows colours. */
+  readonly colours: boolean;
+}
+
+interface Findings {
+  readonly config: Config | undefined;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Resolves with the exit code: 0 when it would run, 2 when there are problems. */
+export async function check(args: CheckArguments, output: CheckOutput = processOutput()): Promise<number> {
+  const findings = await examine(args.config);
+  const ok = findings.problems.length === 0;
+  if (args.json === true) printJson(findings, output);
+  else printReadable(findings, output);
+  return ok ? 0 : 2;
+}
+
+async function examine(named: string | undefined): Promise<Findings> {
+  let file;
+  try {
+    file = findConfig(named);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const problem = { file: 'tailrace.yaml', line: 1, column: 1, message: error.message };
+    return { config: undefined, problems: [error.fix === undefined ? problem : { ...problem, fix: error.fix }], warnings: [] };
+  }
+  const read = readConfig(file, process.env);
+  if (read.config === undefined) return { config: undefined, problems: read.problems, warnings: read.warnings };
+  const machine = await checkMachine(read.config, (path) => ({ file, ...read.locate(path) }));
+  return { config: read.config, problems: machine.problems, warnings: [...read.warnings, ...machine.warnings] };
+}
+
+function printJson({ config, problems, warnings }: Findings, { out }: CheckOutput): void {
+  const found = config === undefined ? {} : { file: config.file, sources: config.sources.length, sinks: config.sinks.length };
+  out(JSON.stringify({ ok: problems.length === 0, ...found, problems, warnings }));
+}
+
+function printReadable({ config, problems, warnings }: Findings, { out, error, colours }: CheckOutput): void {
+  const paint = (style: 'red' | 'yellow' | 'bold', text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
+    error(`${paint('bold', `${file}:${line}:${column}:`)} ${mark}${message}`);
+    if (fix !== undefined) error(`  ${fix}`);
+  };
+  for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
+  for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
+  if (problems.length > 0) error(`${count(problems.length, 'problem')}: the configuration would not run`);
+  else if (config !== undefined) {
+    const sources = `${count(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
+    const sinks = `${count(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
+    out(`${config.file} is valid: would run ${sources} and ${sinks}`);
+  }
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function processOutput(): CheckOutput {
+  return {
+    out: (line) => process.stdout.write(`${line}\n`),
+    error: (line) => process.stderr.write(`${line}\n`),
+    colours: process.stderr.isTTY && !process.env['NO_COLOR'],
+  };
+}

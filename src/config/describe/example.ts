@@ -1,0 +1,39 @@
+/** config.example.yaml from the field tables: every key with its default, ready to be edited. */
+import type { Field, Table } from '../field.ts';
+import { agentTable, sinkTables, sourceTables } from '../schema.ts';
+
+/** The component ids of the example; an id for each type. */
+const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store' };
+const COMMENT_COLUMN = 44;
+
+const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none, or are not available
+# yet. Generated from the field tables in src/config by scripts/generate.ts; docs/configuration.md says more.
+`;
+
+export function renderExample(): string {
+  const { sources: _sources, sinks: _sinks, ...agent } = agentTable;
+  const lines = [HEAD, ...renderTable(agent, ''), '', 'sources:'];
+  for (const [type, table] of Object.entries(sourceTables)) lines.push(`  ${IDS[type]}:`, ...renderTable(table, '    '));
+  lines.push('', 'sinks:');
+  for (const [type, table] of Object.entries(sinkTables)) lines.push(`  ${IDS[type]}:`, ...renderTable(table, '    '));
+  return `${lines.join('\n')}\n`;
+}
+
+function renderTable(table: Table, indent: string): string[] {
+  return Object.entries(table).flatMap(([key, field]) => {
+    if (field.kind?.table === undefined) return [renderField(key, field, indent)];
+    return [withComment(`${indent}${key}:`, field.doc), ...renderTable(field.kind.table, `${indent}  `)];
+  });
+}
+
+function renderField(key: string, field: Field<unknown>, indent: string): string {
+  if (field.kind === undefined) return withComment(`${indent}# ${key}: ${field.example}`, `not available yet: ${field.doc}`);
+  const written = field.default ?? field.example ?? '';
+  const isLive = field.default !== undefined || field.required === true || field.shown === true;
+  const doc = field.computed === undefined ? field.doc : `${field.doc}; default: ${field.computed}`;
+  return withComment(`${indent}${isLive ? '' : '# '}${key}: ${written}`, doc);
+}
+
+function withComment(text: string, comment: string): string {
+  return `${text.padEnd(COMMENT_COLUMN - 1)} # ${comment}`;
+}

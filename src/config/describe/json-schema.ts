@@ -1,0 +1,59 @@
+/** docs/config.schema.json from the field tables: what editors complete and check. Keys not available yet are not in it. */
+import type { JsonSchema, Table } from '../field.ts';
+import { agentTable, sinkTables, sourceTables } from '../schema.ts';
+
+const LINE_WIDTH = 140;
+
+/** As text, laid out like the rest of the repository. */
+export function renderJsonSchema(): string {
+  const { sources, sinks, ...agent } = agentTable;
+  const root = objectSchema(agent);
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Tailrace configuration',
+    ...root,
+    required: ['sources', 'sinks'],
+    properties: {
+      ...(root['properties'] as JsonSchema),
+      sources: { description: sources.doc, ...components(sourceTables) },
+      sinks: { description: sinks.doc, ...components(sinkTables) },
+    },
+  };
+  return `${layOut(schema, '', 0)}\n`;
+}
+
+function components(tables: Record<string, Table>): JsonSchema {
+  return { type: 'object', minProperties: 1, additionalProperties: { anyOf: Object.values(tables).map(objectSchema) } };
+}
+
+function objectSchema(table: Table): JsonSchema {
+  const fields = Object.entries(table).filter(([, field]) => field.kind !== undefined);
+  const properties = fields.map(([key, { kind, doc, default: written }]): [string, JsonSchema] => {
+    const inner = kind?.table === undefined ? { ...kind?.schema } : objectSchema(kind.table);
+    const shown = written === undefined || kind?.table !== undefined ? doc : `${doc} (default: ${written})`;
+    return [key, { description: shown, ...inner }];
+  });
+  const required = fields.filter(([, field]) => field.required === true).map(([key]) => key);
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 ? { required } : {}),
+    properties: Object.fromEntries(properties),
+  };
+}
+
+/** JSON as the formatter writes it: objects one key a line, lists on one line where they hold no objects and fit. */
+function layOut(value: unknown, indent: string, column: number): string {
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    const short = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`;
+    if (!value.some((item) => typeof item === 'object') && column + short.length < LINE_WIDTH) return short;
+    return `[\n${value.map((item) => inner + layOut(item, inner, inner.length)).join(',\n')}\n${indent}]`;
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, item]) => {
+    const start = `${inner}${JSON.stringify(key)}: `;
+    return start + layOut(item, inner, start.length);
+  });
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`;
+}

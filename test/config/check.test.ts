@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { check } from '../../src/cli/check.ts';
+import { checkMachine } from '../../src/cli/check-machine.ts';
+import { findConfig } from '../../src/config/find.ts';
+import { readConfig } from '../../src/config/load.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { configWith } from './reading.ts';
+
+async function run(file: string, options: { json?: boolean; colours?: boolean } = {}) {
+  const [out, error]: string[][] = [[], []];
+  const output = {
+    out: (line: string) => void out?.push(line),
+    error: (line: string) => void error?.push(line),
+    colours: options.colours ?? false,
+  };
+  const code = await check({ config: file, json: options.json ?? false }, output);
+  return { code, out, error };
+}
+
+/** A configuration in a folder that has one log file and one token file. */
+function makeConfig(extra: Parameters<typeof configWith>[0] = {}): { file: string; folder: string } {
+  const text = configWith({ sink: 'token_file: tok', ...extra }).replace('/var/log/*.log', 'logs/**/*.log');
+  const folder = makeTree({ 't.yaml': text, 'logs/deep/a.log': 'x\n', tok: 'abc\n' });
+  return { folder, file: join(folder, 't.yaml') };
+}
+
+describe('check', () => {
+  test('says in one line what would run', async () => {
+    const { file } = makeConfig();
+    expect(await run(file)).toEqual({ code: 0, out: [`${file} is valid: would run 1 source (app) and 1 sink (store)`], error: [] });
+    const { code, out } = await run(file, { json: true });
+    expect({ code, answer: JSON.parse(out?.join('') ?? '') as unknown }).toEqual({
+      code: 0,
+      answer: { ok: true, file, sources: 1, sinks: 1, problems: [], warnings: [] },
+    });
+  });
+
+  test('tells every problem with its place and its fix, and ends with 2', async () => {
+    const { file } = makeConfig({ agent: 'data_dirr: x', source: 'max_event_bytes: 1' });
+    expect(await run(file)).toEqual({
+      code: 2,
+      out: [],
+      error: [
+        `${file}:1:1: unknown key \`data_dirr\``,
+        '  did you mean `data_dir`?',
+        `${file}:6:22: \`max_event_bytes\`: \`1\` is smaller than 1KiB`,
+        '  write a size from 1KiB to 10MiB',
+        '2 problems: the configuration would not run',
+      ],
+    });
+    const { code, out, error } = await run(file, { json: true });
+    expect({ code, error }).toEqual({ code: 2, error: [] });
+    expect(JSON.parse(out?.join('') ?? '')).toMatchObject({
+      ok: false,
+      problems: [
+        { file, line: 1, column: 1, message: 'unknown key `data_dirr`', fix: 'did you mean `data_dir`?' },
+        { line: 6, column: 22 },
+      ],
+    });
+  });
+
+  test('uses colours only where they are shown', async () => {
+    const { file } = makeConfig({ agent: 'data_dirr: x' });
+    const escape = String.fromCodePoint(27);
+    expect((await run(file, { colours: true })).error?.join('\n')).toContain(escape);
+    expect((await run(file)).error?.join('\n')).not.toContain(escape);
+  });
+
+  test('warns of a glob without files and of a sink without a token, and passes', async () => {
+    const { file } = makeConfig({ source: 'exclude: ["a.*"]', sink: 'org_id: o' });
+    const { code, error } = await run(file);
+    expect(code).toBe(0);
+    expect(error?.filter((line) => line.includes('warning'))).toEqual([
+      expect.stringContaining(`${file}:4:15: warning: no file matches \``),
+      expect.stringContaining(`${file}:7:3: warning: the sink \`store\` has no token`),
+    ]);
+  });
+
+  test('a token file that cannot be used is a problem', async () => {
+    const { file, folder } = makeConfig();
+    writeFileSync(join(folder, 'tok'), 'two words');
+    const { code, error } = await run(file);
+    expect(code).toBe(2);
+    expect(error?.[0]).toBe(
+      `${file}:10:17: the token file "${join(folder, 'tok')}" holds a space, a line break or a character outside ASCII`,
+    );
+  });
+
+  test("warns of UDP listeners only where the kernel's receive buffer is small", async () => {
+    const { file, folder } = makeConfig({
+      sources: '  net: {type: syslog, listen: [tcp://127.0.0.1:0, udp://127.0.0.1:0]}\n  tcp: {type: syslog, listen: [tcp://127.0.0.1:0]}',
+    });
+    const read = readConfig(file, {});
+    if (read.config === undefined) throw new Error(JSON.stringify(read.problems));
+    const limit = join(folder, 'rmem_max');
+    const warnings = async (bytes: string) => {
+      writeFileSync(limit, bytes);
+      return (await checkMachine(read.config!, (path) => ({ file, ...read.locate(path) }), limit)).warnings;
+    };
+    expect(await warnings('212992\n')).toMatchObject([
+      { line: 5, column: 51, message: expect.stringContaining('212992 bytes, below 4 MiB') as string },
+    ]);
+    expect(await warnings('4194304\n')).toEqual([]);
+    expect((await checkMachine(read.config, () => ({ file, line: 1, column: 1 }), join(folder, 'none'))).warnings).toEqual([]);
+  });
+});
+
+describe('the configuration used', () => {
+  test('is the one named, else one of the defaults, else a clear error', () => {
+    expect(findConfig('x.yaml')).toBe('x.yaml');
+    const before = process.cwd();
+    const folder = makeTree({ 'with/tailrace.yaml': '', 'without/x': '' });
+    try {
+      process.chdir(join(folder, 'with'));
+      expect(findConfig(undefined)).toBe('tailrace.yaml');
+      process.chdir(join(folder, 'without'));
+      expect(() => findConfig(undefined)).toThrow('no configuration found: neither ./tailrace.yaml nor /etc/tailrace/tailrace.yaml exists');
+    } finally {
+      process.chdir(before);
+    }
+  });
+});

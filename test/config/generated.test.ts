@@ -1,0 +1,97 @@
+/** What comes from the field tables: the example, the documentation, the JSON Schema. */
+import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { renderExample } from '../../src/config/describe/example.ts';
+import { renderJsonSchema } from '../../src/config/describe/json-schema.ts';
+import { replaceTables } from '../../src/config/describe/table.ts';
+import type { Table } from '../../src/config/field.ts';
+import { agentTable, sinkTables, sourceTables } from '../../src/config/schema.ts';
+import { configOf, problemsOf } from './reading.ts';
+
+const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Only what has no default. */
+const BARE = `
+sources:
+  app: {type: file, include: ["/var/log/app/*.log"]}
+  pipe: {type: stdin}
+  net: {type: syslog, listen: [udp://127.0.0.1:5514, tcp://127.0.0.1:5514]}
+sinks:
+  store: {type: ingest, url: http://127.0.0.1:4100, token: "\${TAILRACE_TOKEN}", dataset: logs}
+`;
+
+test('the example means the same as a configuration without any optional key', () => {
+  const [example, bare] = [configOf(renderExample(), ENV), configOf(BARE, ENV)];
+  expect({ ...example, file: '' }).toEqual({ ...bare, file: '' });
+});
+
+test('the example still loads with every optional key that is available switched on', () => {
+  const text = renderExample()
+    .replaceAll(/^( *)# (\w+: .*)$/gm, (line, indent: string, rest: string) =>
+      rest.includes('# not available yet') ? line : indent + rest,
+    )
+    .replace(/^ *token_file: .*\n/m, '');
+  const config = configOf(text, ENV);
+  expect(config.dataDir).toBe('/var/lib/tailrace');
+  expect(config.sinks[0]).toMatchObject({
+    orgId: 'org-1',
+    timestampField: 'ts',
+    url: 'https://edge.example.com',
+    inputs: ['app', 'pipe', 'net'],
+  });
+});
+
+test('a key that is marked as not available yet is refused in every place', () => {
+  const lines = renderExample().split('\n');
+  const planned = lines.flatMap((line, index) => (/^ *# \w+: .*# not available yet/.test(line) ? [index] : []));
+  expect(planned.length).toBeGreaterThan(10);
+  for (const index of planned) {
+    const text = lines.with(index, (lines[index] ?? '').replace('# ', '')).join('\n');
+    const place = `${index + 1}:`;
+    expect(problemsOf(text, ENV)).toEqual([
+      expect.stringMatching(new RegExp(`^${place}.* is not available in this version yet; remove it$`)),
+    ]);
+  }
+});
+
+test('the JSON Schema accepts the example and refuses unknown keys', () => {
+  const schema = z.fromJSONSchema(JSON.parse(renderJsonSchema()) as Parameters<typeof z.fromJSONSchema>[0]);
+  const value = parse(renderExample()) as Record<string, unknown>;
+  expect(schema.safeParse(value).error).toBeUndefined();
+  expect(schema.safeParse({ ...value, data_dirr: 'x' }).success).toBe(false);
+  expect(schema.safeParse({ ...value, shutdown_timeout: 30 }).success).toBe(false);
+  expect(schema.safeParse({ sources: value['sources'] }).success).toBe(false);
+});
+
+test('the files in the repository are in step with the tables', () => {
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+  expect(read('config.example.yaml')).toBe(renderExample());
+  expect(read('docs/config.schema.json')).toBe(renderJsonSchema());
+  expect(read('docs/configuration.md')).toBe(replaceTables(read('docs/configuration.md')));
+  const check = spawnSync(process.execPath, [join(ROOT, 'scripts', 'generate.ts'), '--check'], { encoding: 'utf8' });
+  expect(check.status, check.stderr).toBe(0);
+});
+
+test('a changed table leaves the documentation out of step', () => {
+  const document = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8');
+  expect(replaceTables(document.replace('| `concurrency` |', '| `concurrent` |'))).toBe(document);
+  expect(() => replaceTables('no marks')).toThrow('has lost its marks');
+});
+
+test('every field says in one line what it does, and a required one shows how', () => {
+  const check = (table: Table, path: string) => {
+    for (const [key, field] of Object.entries(table)) {
+      expect(field.doc, path + key).toMatch(/^[^\n]{5,200}$/);
+      expect(field.doc, path + key).not.toMatch(/\.$/);
+      if (field.kind?.table !== undefined) check(field.kind.table, `${path}${key}.`);
+      else if (field.kind === undefined) expect(field.example, path + key).toBeDefined();
+    }
+  };
+  check(agentTable, '');
+  for (const [type, table] of Object.entries({ ...sourceTables, ...sinkTables })) check(table, `${type}.`);
+});
