@@ -26,7 +26,8 @@ export interface FinderOptions {
 interface Folder {
   readonly path: string;
   readonly level: number;
-  readonly isLink: boolean;
+  /** Reached through a symbolic link: skipped when it was visited under another name. */
+  readonly isLinked: boolean;
 }
 
 export class Finder {
@@ -65,7 +66,7 @@ export class Finder {
   }
 
   async #walk(rule: IncludeRule, found: Map<string, FoundFile>): Promise<void> {
-    const folders: Folder[] = [{ path: rule.base, level: 0, isLink: false }];
+    const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
     const links: Folder[] = [];
     const visited = new Set<string>();
@@ -87,7 +88,7 @@ export class Finder {
     const stat = this.#stat(folder.path);
     if (!stat) return false;
     const key = inodeKey(stat);
-    if (folder.isLink && (stat.kind !== 'directory' || visited.has(key))) return false;
+    if (folder.isLinked && (stat.kind !== 'directory' || visited.has(key))) return false;
     visited.add(key);
     return true;
   }
@@ -109,7 +110,8 @@ export class Finder {
       const isLink = entry.isSymbolicLink();
       const isDirectory = entry.isDirectory();
       if ((isDirectory || isLink) && level <= rule.depth && rule.mayContain(path, level) && !this.#isExcluded(path)) {
-        (isLink ? links : folders).push({ path, level, isLink });
+        const isLinked = isLink || folder.isLinked;
+        (isLinked ? links : folders).push({ path, level, isLinked });
       }
       // With `**` every folder matches; that is no mistake to name.
       if (!rule.matches(path) || (isDirectory && rule.depth === Infinity)) continue;

@@ -8,10 +8,10 @@ import type { Clock } from '../../core/clock.ts';
 import { HEAD_BYTES, TAIL_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
-import type { LineWindow, WindowBlock } from '../line-window.ts';
+import type { LineWindow, SuspendedLine, WindowBlock } from '../line-window.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
-import { readBefore, sampleFile } from './sample.ts';
+import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -42,22 +42,21 @@ export class Reader {
   }
 
   /**
-   * Reads at most TURN_BYTES (more only to get past one line). Resolves to true when the file has more to read now.
+   * Reads at most TURN_BYTES (more only to get past one line) and puts the file back into the queue when it has more.
    * Trouble with the file is noted with the tracker; rejects only with what the lane rejected with.
    */
-  turn(file: TrackedFile): Promise<boolean> {
+  turn(file: TrackedFile): Promise<void> {
     return this.#exclusively(async () => {
       let current = file;
       try {
         const ready = this.#prepare(file);
-        if (!ready) return false;
+        if (!ready) return;
         current = ready;
         current.isBusy = true;
-        return await this.#read(current);
+        if (await this.#read(current)) this.#options.tracker.queue.add(current);
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
         this.#options.tracker.fail(current, error);
-        return false;
       } finally {
         current.isBusy = false;
       }
@@ -135,7 +134,7 @@ export class Reader {
   async #read(file: TrackedFile): Promise<boolean> {
     const { window, fileSystem, tracker } = this.#options;
     const begin = file.offset;
-    const suspended = file.suspended;
+    const suspended = this.#stillSuspended(file);
     if (suspended) window.resume(begin, suspended);
     else window.reset(begin, readBefore(fileSystem, file.fd!, begin, TAIL_BYTES));
     let position = begin + (suspended?.length ?? 0);
@@ -145,7 +144,8 @@ export class Reader {
     while (!isAtEnd && (position < stopAt || (file.offset === begin && !window.isSkipping))) {
       const into = window.free();
       const count = await fileSystem.read(file.fd!, into, position);
-      if (count > 0 && !this.#isUntouched(file)) return true;
+      // After the read, so that it holds for what was read: a truncation before it would show.
+      if (count > 0 && !isUntouched(fileSystem, file.fd!, file)) return true;
       window.commit(count);
       position += count;
       for (let block = window.next(); block; block = window.next()) await this.#offer(file, block, suspended !== undefined);
@@ -164,11 +164,13 @@ export class Reader {
     return !isAtEnd;
   }
 
-  /** True while the bytes before the position are what they were when they were read: what follows them was not truncated away before it was read. */
-  #isUntouched(file: TrackedFile): boolean {
-    const { fileSystem } = this.#options;
-    if (file.tail.length === TAIL_BYTES) return tailOf(readBefore(fileSystem, file.fd!, file.offset, TAIL_BYTES)).crc === file.tail.crc;
-    return hasSameContent(file, sampleFile(fileSystem, file.fd!, fileSystem.fstat(file.fd!), file));
+  /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
+  #stillSuspended(file: TrackedFile): SuspendedLine | undefined {
+    const { suspended } = file;
+    if (!suspended) return undefined;
+    const { recent, length } = suspended;
+    if (!readBefore(this.#options.fileSystem, file.fd!, file.offset + length, recent.length).equals(recent)) file.suspended = undefined;
+    return file.suspended;
   }
 
   async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {

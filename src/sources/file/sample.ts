@@ -1,7 +1,7 @@
 /** Reads the few bytes that tell whether a file is still the one that is known, and where its last line begins. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
-import type { FileSample, KnownFile } from './identity.ts';
+import { type FileSample, hasSameContent, type KnownFile, tailOf } from './identity.ts';
 
 const headScratch = Buffer.alloc(HEAD_BYTES);
 const tailScratch = Buffer.alloc(TAIL_BYTES);
@@ -22,6 +22,12 @@ export function sampleFile(fileSystem: FileSystem, fd: number, stat: FileStat, k
 export function readBefore(fileSystem: FileSystem, fd: number, offset: number, length: number): Buffer {
   const into = tailScratch.subarray(0, Math.min(length, offset));
   return into.length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, offset - into.length));
+}
+
+/** True while what was read before the position is still there: the file was not truncated, or replaced, since. */
+export function isUntouched(fileSystem: FileSystem, fd: number, known: KnownFile): boolean {
+  if (known.tail.length < TAIL_BYTES) return hasSameContent(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known));
+  return tailOf(readBefore(fileSystem, fd, known.offset, TAIL_BYTES)).crc === known.tail.crc;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import { LineWindow, windowBytes } from '../line-window.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
-import { createHints, type Hints } from './hints.ts';
+import { Hints } from './hints.ts';
 import { Notices } from './notices.ts';
 import { Reader } from './reader.ts';
 import { positionAtEnd, recognizeFiles } from './recognize.ts';
@@ -61,7 +61,6 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   /** Ends the reader's wait for something to read. */
   let wakeReader: (() => void) | undefined;
   let running: Promise<void> = Promise.resolve();
-  let hints: Hints | undefined;
 
   async function open(): Promise<void> {
     const records = streams.list(config.id);
@@ -104,7 +103,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
       const [file] = tracker.queue;
       if (!file) return;
       tracker.queue.delete(file);
-      if (await reader.turn(file)) tracker.queue.add(file);
+      await reader.turn(file);
     }
   }
 
@@ -125,11 +124,11 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   }
 
   async function scanUntilStopped(): Promise<void> {
-    hints = createHints({ finder, log, fileSystem });
+    const hints = new Hints({ folders: finder.roots, scanIntervalMs: config.scanIntervalMs, clock, log });
     try {
+      await hints.start();
       while (!isStopping()) {
-        hints.follow(tracker.files.size);
-        await hints.wait(config.scanIntervalMs, clock, stopping.signal);
+        await hints.wait(tracker.files.size, stopping.signal);
         if (!isStopping()) await scanOnce();
       }
     } finally {

@@ -12,6 +12,7 @@ import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { Notices } from './notices.ts';
+import { isUntouched } from './sample.ts';
 import { isBehind, lagOf, newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface TrackerOptions {
@@ -238,13 +239,22 @@ export class Tracker {
       file.seenSize = stat.size;
       file.seenMtimeMs = stat.mtimeMs;
       file.changedAtMs = this.#now;
-      if (stat.size > file.size) file.size = stat.size;
       if (file.fd !== undefined) this.#touch(file);
-    }
-    if (!isChanged && !isBehind(file)) return;
+    } else if (!isBehind(file)) return;
     this.queue.add(file);
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (this.#open.size < MAX_OPEN_FILES) this.open(file);
+    // Bytes of a new generation are not the old one's: what is lost with it is counted by its size.
+    if (stat.size > file.size && this.#isUntouched(file)) file.size = stat.size;
+  }
+
+  /** True also when it cannot be told. */
+  #isUntouched(file: TrackedFile): boolean {
+    try {
+      return file.fd === undefined || isUntouched(this.#options.fileSystem, file.fd, file);
+    } catch {
+      return true;
+    }
   }
 
   #touch(file: TrackedFile): void {
@@ -363,7 +373,9 @@ export class Tracker {
     const isGone = file.place === 'deleted' || file.place === 'missing';
     if (isGone && file.failure && !file.isBusy && this.#now - file.leftAtMs >= FORGET_AFTER_MS) return this.#giveUp(file);
     if (file.isBusy || isBehind(file) || this.#now - file.changedAtMs < KEEP_OPEN_MS) return;
-    if ((file.isRotated || file.place !== 'matched') && lagOf(file) > 0 && !file.failure) {
+    if (lagOf(file) > 0 && !file.failure) {
+      // An unfinished line. A file that may still be written to stays open for its rest: a delete would take it along.
+      if (file.place === 'matched' && !file.isRotated) return;
       file.isFinal = true;
       this.queue.add(file);
       return;

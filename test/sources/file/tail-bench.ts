@@ -134,10 +134,10 @@ export class TailBench {
     throw new Error('the source never comes to an end');
   }
 
-  /** Polls for `seconds` of the clock. */
-  async pass(seconds: number): Promise<void> {
-    for (let second = 0; second < seconds; second += 1) {
-      this.clock.advance(1000);
+  /** Polls for `seconds` of the clock, every `step` seconds. */
+  async pass(seconds: number, step = 1): Promise<void> {
+    for (let second = 0; second < seconds; second += step) {
+      this.clock.advance(step * 1000);
       await this.source.pollOnce();
     }
   }

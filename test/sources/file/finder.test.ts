@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { Finder } from '../../../src/sources/file/finder.ts';
+import { compileExclude, compileInclude } from '../../../src/sources/file/glob.ts';
+import { Notices } from '../../../src/sources/file/notices.ts';
+import { makeTree } from '../../support/temp-tree.ts';
+import { failingFileSystem, StepClock, systemError } from './tail-bench.ts';
+
+function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileSystem = nodeFileSystem) {
+  const log: string[] = [];
+  const write = (level: string) => (fields: object, text: string) =>
+    void log.push(`${level} ${(fields as { path?: string }).path} ${text}`);
+  const notices = new Notices({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }, new StepClock());
+  const finder = new Finder({ include, exclude, fileSystem, notices });
+  return { finder, log, find: async () => [...(await finder.find()).keys()].sort() };
+}
+
+test('finder follows ** at any depth and * within one folder only', async () => {
+  const root = makeTree({ 'a.log': '', 'b.txt': '', 'x/a.log': '', 'x/y/z/a.log': '', 'x/.hidden/a.log': '', '.b.log': '' });
+  expect(await makeFinder([`${root}/**/*.log`]).find()).toEqual([`${root}/a.log`, `${root}/x/a.log`, `${root}/x/y/z/a.log`]);
+  expect(await makeFinder([`${root}/*.log`]).find()).toEqual([`${root}/a.log`]);
+  expect(await makeFinder([`${root}/*/*.log`]).find()).toEqual([`${root}/x/a.log`]);
+  expect(await makeFinder([`${root}/x/{y/z,w}/*.log`]).find()).toEqual([`${root}/x/y/z/a.log`]);
+  expect(await makeFinder([`${root}/b.txt`, `${root}/missing.log`, `${root}/nowhere/*.log`]).find()).toEqual([`${root}/b.txt`]);
+});
+
+test('finder takes a path with escaped wildcards as it is', async () => {
+  const root = makeTree({ 'a[1].log': '', 'a1.log': '' });
+  expect(await makeFinder([`${root}/a\\[1\\].log`]).find()).toEqual([`${root}/a[1].log`]);
+});
+
+test('finder leaves out what an exclude names, by file name or by path, and does not enter excluded folders', async () => {
+  const root = makeTree({ 'a.log': '', 'a.log.gz': '', 'x/a.log.gz': '', 'x/b.log': '', 'old/c.log': '' });
+  const listed: string[] = [];
+  const fileSystem = failingFileSystem((real) => ({ readdir: (path) => (listed.push(path), real.readdir(path)) }));
+  const { find } = makeFinder([`${root}/**`], ['*.gz', `${root}/old`, `${root}/old/**`], fileSystem);
+  expect(await find()).toEqual([`${root}/a.log`, `${root}/x/b.log`]);
+  expect(listed.sort()).toEqual([root, `${root}/x`]);
+});
+
+test('finder enters only folders that can hold a match', async () => {
+  const root = makeTree({ 'u1/logs/a.log': '', 'u1/photos/2020/a.log': '', 'u2/logs/deep/a.log': '' });
+  const listed: string[] = [];
+  const fileSystem = failingFileSystem((real) => ({ readdir: (path) => (listed.push(path), real.readdir(path)) }));
+  expect(await makeFinder([`${root}/*/logs/*.log`], [], fileSystem).find()).toEqual([`${root}/u1/logs/a.log`]);
+  expect(listed.sort()).toEqual([root, `${root}/u1`, `${root}/u1/logs`, `${root}/u2`, `${root}/u2/logs`]);
+});
+
+test('finder follows symbolic links to files and folders, and link loops end', async () => {
+  const root = makeTree({ 'real/a.log': '', 'other/b.log': '' });
+  symlinkSync('a.log', `${root}/real/link.log`);
+  symlinkSync('..', `${root}/real/up`);
+  symlinkSync('.', `${root}/real/self`);
+  symlinkSync('loop.log', `${root}/real/loop.log`);
+  symlinkSync('missing', `${root}/real/dangling.log`);
+  symlinkSync(`${root}/other`, `${root}/real/there`);
+  const { find, log } = makeFinder([`${root}/real/**/*.log`]);
+  // `other` is reached first through `up`, then is known.
+  expect(await find()).toEqual(expect.arrayContaining([`${root}/real/a.log`, `${root}/real/link.log`]));
+  expect((await find()).filter((path) => path.endsWith('b.log'))).toHaveLength(1);
+  expect(log.filter((line) => line.includes('loop.log'))).toHaveLength(1);
+});
+
+test('finder skips what is no regular file, says so once, and opens nothing', async () => {
+  const root = makeTree({ 'a.log': 'x' });
+  execFileSync('mkfifo', [`${root}/pipe.log`]);
+  mkdirSync(`${root}/folder.log`);
+  symlinkSync('/dev/null', `${root}/device.log`);
+  const server = createServer().listen(`${root}/socket.log`);
+  await new Promise((resolve) => server.once('listening', resolve));
+  const fileSystem = failingFileSystem(() => ({
+    open: () => {
+      throw new Error('must not open');
+    },
+  }));
+  const { find, log } = makeFinder([`${root}/*.log`], [], fileSystem);
+  expect(await find()).toEqual([`${root}/a.log`]);
+  expect(await find()).toEqual([`${root}/a.log`]);
+  expect(log.sort()).toEqual([
+    `info ${root}/folder.log skipped: it matches the pattern, but is a directory, no regular file`,
+    `warn ${root}/device.log skipped: it matches the pattern, but is a device, no regular file`,
+    `warn ${root}/pipe.log skipped: it matches the pattern, but is a FIFO, no regular file`,
+    `warn ${root}/socket.log skipped: it matches the pattern, but is a socket, no regular file`,
+  ]);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('finder names a folder that cannot be read once, looks again, and names it again after it was readable', async () => {
+  const root = makeTree({ 'a.log': '', 'closed/b.log': '' });
+  let isClosed = true;
+  const fileSystem = failingFileSystem((real) => ({
+    readdir(path) {
+      if (isClosed && path.endsWith('closed')) throw systemError('EACCES');
+      return real.readdir(path);
+    },
+  }));
+  const { find, log } = makeFinder([`${root}/**/*.log`], [], fileSystem);
+  expect(await find()).toEqual([`${root}/a.log`]);
+  await find();
+  expect(log).toEqual([`warn ${root}/closed cannot look at path, trying again at every scan; check its permissions`]);
+  isClosed = false;
+  expect(await find()).toContain(`${root}/closed/b.log`);
+  isClosed = true;
+  await find();
+  expect(log).toHaveLength(2);
+});
+
+test('finder names a file whose name is not valid UTF-8', async () => {
+  const root = makeTree({ 'a.log': '' });
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff]), Buffer.from('.log')]), 'x');
+  const { find, log } = makeFinder([`${root}/*.log`]);
+  expect(await find()).toEqual([`${root}/a.log`]);
+  expect(log).toEqual([expect.stringContaining('not valid UTF-8')]);
+});
+
+test('finder tells the folders that its globs start in', () => {
+  expect(makeFinder(['/var/log/*.log', '/var/log/**/x', '/srv/app/a.log', '/*.log']).finder.roots).toEqual(['/var/log', '/srv/app', '/']);
+});
+
+test('glob tells base, depth and folders that lead to a match', () => {
+  const rule = compileInclude('/home/*/logs/**/*.log');
+  expect(rule).toMatchObject({ base: '/home', depth: Infinity, isLiteral: false });
+  expect([
+    rule.mayContain('/home/ann', 1),
+    rule.mayContain('/home/ann/logs', 2),
+    rule.mayContain('/home/ann/src', 2),
+    rule.mayContain('/home/ann/logs/x/y', 4),
+  ]).toEqual([true, true, false, true]);
+  expect(compileInclude('/a/b.log')).toMatchObject({ base: '/a/b.log', depth: 0, isLiteral: true });
+  const isExcluded = compileExclude(['*.gz', '/tmp/**']);
+  expect([isExcluded('/a/b.gz'), isExcluded('/tmp/x/y'), isExcluded('/a/b.log')]).toEqual([true, true, false]);
+});

@@ -1,0 +1,114 @@
+import { appendFileSync, closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { failingFileSystem, TailBench } from './tail-bench.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+test('line of 100 MB is cut and marked, the lines around it arrive, memory stays flat', { timeout: 120_000 }, async () => {
+  const bench = new TailBench();
+  const fd = openSync(bench.path('a.log'), 'w');
+  writeSync(fd, 'before\n');
+  const part = Buffer.alloc(MEBIBYTE, 'x');
+  for (let n = 0; n < 100; n += 1) writeSync(fd, part);
+  writeSync(fd, '\nafter\n');
+  closeSync(fd);
+  await bench.start();
+  await bench.source.pollOnce();
+  const before = process.memoryUsage.rss();
+  let most = before;
+  for (let isMore = true; isMore; most = Math.max(most, process.memoryUsage.rss())) isMore = (await bench.source.pollOnce()).moreToRead;
+  expect(bench.lane.lines.map((line) => line.length)).toEqual([6, MEBIBYTE, 5]);
+  expect(bench.lane.blocks[1]).toMatchObject({
+    offset: 7,
+    length: 100 * MEBIBYTE + 1,
+    single: { truncated: true, originalBytes: 100 * MEBIBYTE },
+  });
+  expect(bench.lane.lines[1]!.equals(part)).toBe(true);
+  expect(bench.source.stats).toMatchObject({ truncatedEvents: 1, readBytes: 100 * MEBIBYTE + 14, lagBytes: 0 });
+  expect((most - before) / MEBIBYTE).toBeLessThan(40);
+});
+
+test('long line that grows from turn to turn is read once, not again from its beginning', async () => {
+  let bytesRead = 0;
+  const fileSystem = failingFileSystem((real) => ({
+    async read(fd, into, position) {
+      const count = await real.read(fd, into, position);
+      bytesRead += count;
+      return count;
+    },
+  }));
+  const bench = new TailBench({ fileSystem, maxEventBytes: 1000 });
+  writeFileSync(bench.path('a.log'), 'before\n');
+  await bench.start();
+  // An é across the limit: cut before it.
+  const line = `${'a'.repeat(999)}é${'b'.repeat(500_000)}`;
+  for (let at = 0; at < line.length; at += 10_000) {
+    appendFileSync(bench.path('a.log'), line.slice(at, at + 10_000));
+    await bench.drain();
+    // Others use the same window meanwhile.
+    appendFileSync(bench.path('b.log'), `${at}\n`);
+    await bench.drain();
+  }
+  expect(bench.byFile['a.log']).toEqual(['before']);
+  expect(bench.source.stats.lagBytes).toBe(Buffer.byteLength(line));
+  appendFileSync(bench.path('a.log'), '\r\nafter\n');
+  await bench.drain();
+  const cut = bench.lane.blocks.find((block) => block.single)!;
+  const whole = Buffer.from(`${line}\r\n`);
+  expect(cut.lines[0]!.toString()).toBe('a'.repeat(999));
+  expect(cut).toMatchObject({
+    offset: 7,
+    length: whole.length,
+    single: { crc: crc32(whole), truncated: true, originalBytes: whole.length - 2 },
+  });
+  expect(bench.byFile['a.log']!.at(-1)).toBe('after');
+  expect(bytesRead).toBeLessThan(whole.length * 1.1 + 3000);
+});
+
+test('long line that is truncated away while it grows leaves no trace in what follows', async () => {
+  const bench = new TailBench({ maxEventBytes: 1000 });
+  writeFileSync(bench.path('a.log'), `before\n${'x'.repeat(5000)}`);
+  await bench.start();
+  await bench.drain();
+  writeFileSync(bench.path('a.log'), 'other\nlines\n');
+  await bench.drain();
+  expect(bench.texts).toEqual(['before', 'other', 'lines']);
+  expect(bench.source.stats.lostBytes).toBe(5000);
+});
+
+test('long line that is cut back and grows again with other bytes is counted by what is there', async () => {
+  const bench = new TailBench({ maxEventBytes: 1000 });
+  const head = `${'h'.repeat(2000)}\n`;
+  writeFileSync(bench.path('a.log'), `${head}${'x'.repeat(5000)}`);
+  await bench.start();
+  await bench.drain();
+  writeFileSync(bench.path('a.log'), `${head}${'y'.repeat(3000)}`);
+  await bench.drain();
+  appendFileSync(bench.path('a.log'), `${'z'.repeat(50)}\nafter\n`);
+  await bench.drain();
+  const whole = Buffer.from(`${'y'.repeat(3000)}${'z'.repeat(50)}\n`);
+  const cut = bench.lane.blocks.at(-2);
+  expect(cut).toMatchObject({ offset: 2001, length: whole.length, single: { crc: crc32(whole) } });
+  expect(cut?.lines[0]?.toString()).toBe('y'.repeat(1000));
+  expect(bench.texts.at(-1)).toBe('after');
+});
+
+test('unfinished long line of a --once run is sent, with the length it has', async () => {
+  const bench = new TailBench({ once: true, maxEventBytes: 1000 });
+  writeFileSync(bench.path('a.log'), 'x'.repeat(9_000_000));
+  await bench.start();
+  await bench.source.run();
+  expect(bench.lane.blocks).toMatchObject([{ offset: 0, length: 9_000_000, single: { truncated: true, originalBytes: 9_000_000 } }]);
+  expect(bench.lane.lines[0]!.toString()).toBe('x'.repeat(1000));
+  expect(statSync(bench.path('a.log')).size).toBe(9_000_000);
+});
+
+test('event limit larger than a turn still gets its lines whole', async () => {
+  const bench = new TailBench({ maxEventBytes: 6 * MEBIBYTE });
+  const long = 'x'.repeat(6 * MEBIBYTE - 1);
+  writeFileSync(bench.path('a.log'), `${long}\n${long}\n${'y'.repeat(5 * MEBIBYTE)}`);
+  await bench.start();
+  await bench.drain();
+  expect(bench.lane.lines.map((line) => line.length)).toEqual([long.length, long.length]);
+});
