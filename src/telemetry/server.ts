@@ -43,10 +43,10 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
   };
   const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {
-    const page = pages[new URL(request.url ?? '/', 'http://localhost').pathname];
+    const page = pages[(request.url ?? '/').split('?', 1)[0]!];
     if (!page) return reply(response, 404, 'not here; try /metrics, /healthz or /readyz\n', 'text/plain');
     if (request.method !== 'GET' && request.method !== 'HEAD') return reply(response, 405, 'GET only\n', 'text/plain');
-    Promise.resolve(page(response)).catch((error: unknown) => reply(response, 500, `${messageOf(error)}\n`, 'text/plain'));
+    (async () => page(response))().catch((error: unknown) => reply(response, 500, `${messageOf(error)}\n`, 'text/plain'));
   });
   server.requestTimeout = 10_000;
   server.maxConnections = 64;

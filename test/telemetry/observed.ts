@@ -1,0 +1,45 @@
+/** What an agent with one source and one sink would show, for tests of telemetry. */
+import { Histograms } from '../../src/telemetry/histogram.ts';
+import type { SinkHistograms } from '../../src/telemetry/metrics.ts';
+import type { Observed, ObservedSink, ObservedSource } from '../../src/telemetry/observed.ts';
+
+export function observedSource(changes: Partial<ObservedSource> = {}): ObservedSource {
+  return {
+    id: 'app',
+    stats: { readBytes: 1000, lagBytes: 5, truncatedEvents: 1, lostBytes: 2, files: { active: 3, idle: 4 }, slowPathEvents: 6 },
+    backpressureSeconds: 1.5,
+    accepted: 100,
+    settled: { delivered: 50, dead_lettered: 10, dropped: 5, filtered: 5 },
+    held: 30,
+    ...changes,
+  };
+}
+
+export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink {
+  return {
+    id: 'store',
+    requests: new Map([
+      ['200', 7],
+      ['none', 2],
+    ]),
+    retries: new Map([['network', 2]]),
+    sentBytes: 12_345,
+    ingested: new Map([['logs', 50]]),
+    failed: new Map([['logs', 10]]),
+    processedBytes: 999,
+    blocksCreated: 3,
+    walLength: 4,
+    memoryBytes: 4096,
+    pauses: new Map(),
+    deadLetters: new Map([['rejected', 10]]),
+    ...changes,
+  } as ObservedSink;
+}
+
+export function observed(changes: Partial<Observed> = {}): Observed {
+  return { sources: [observedSource()], sinks: [observedSink()], checkpointSaves: 9, started: true, ...changes };
+}
+
+export function makeHistograms(): SinkHistograms {
+  return { requestSeconds: new Histograms([0.1, 1]), batchEvents: new Histograms([10, 100]), batchBytes: new Histograms([1000]) };
+}
