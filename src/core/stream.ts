@@ -27,11 +27,13 @@ export interface StreamRecord {
 
 /** The part of the state that sources use. */
 export interface StreamStore {
-  /** Persists a new stream, and only then returns it. */
+  /** Makes a new stream. It is on disk before the first batch that names it is sent, and after `persist` or about a second at the latest. */
   mint(source: string, path: string, identity?: FileIdentity, startAt?: number): StreamRecord;
   list(source: string): StreamRecord[];
   /** True when the source ran on this data folder before, whatever is still known of its streams. Absent: told by `list`. */
   hasStarted?(source: string): boolean;
+  /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing when there are none. */
+  persist?(): void;
   /** Notes a grown head or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
   /** Forgets a stream that is settled and whose file is gone. */

@@ -128,6 +128,10 @@ export class State implements StreamStore {
     return toRecord(stream, [...stream.marks.keys()]);
   }
 
+  persist(): void {
+    if (this.#newStreams.size > 0) this.save();
+  }
+
   list(source: string): StreamRecord[] {
     const sinks = this.#options.sinksOf(source);
     return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));

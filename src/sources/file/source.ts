@@ -53,7 +53,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     fields: config.fields,
   });
   const counters = newStats();
-  const tracker: Tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, shapeOf });
+  const tracker: Tracker = new Tracker({ source: config.id, fileSystem, streams, clock, notices, stats: counters, shapeOf });
   const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
   const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters });
   const stopping = new AbortController();

@@ -6,16 +6,19 @@
 import type { EventShape } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { FORGET_AFTER_MS, KEEP_OPEN_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS } from '../../core/limits.ts';
+import { FORGET_AFTER_MS, HEAD_BYTES, KEEP_OPEN_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { Notices } from './notices.ts';
+import { hashHead } from './identity.ts';
 import { isUntouched } from './sample.ts';
 import { isBehind, lagOf, newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface TrackerOptions {
+  /** The source's id. */
+  readonly source: string;
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
@@ -95,6 +98,7 @@ export class Tracker {
       if (!this.has(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
     for (const file of this.files) this.#keepHouse(file);
     this.#forgetSettled();
+    this.#options.streams.persist?.();
     return unknown.length;
   }
 
@@ -244,8 +248,27 @@ export class Tracker {
     this.queue.add(file);
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (this.#open.size < MAX_OPEN_FILES) this.open(file);
+    if (file.stream === undefined && stat.size > 0) this.#name(file);
     // Bytes of a new generation are not the old one's: what is lost with it is counted by its size.
     if (stat.size > file.size && this.#isUntouched(file)) file.size = stat.size;
+  }
+
+  /**
+   * Gives a file its stream when it is first seen, not when it is first read: after a crash it is then known under
+   * whatever name it was rotated to meanwhile.
+   */
+  #name(file: TrackedFile): void {
+    const { fileSystem, streams, source } = this.#options;
+    const wasOpen = file.fd !== undefined;
+    if (!this.open(file)) return;
+    try {
+      const head = Buffer.alloc(HEAD_BYTES);
+      file.identity = { ...file.identity, ...hashHead(head.subarray(0, fileSystem.peek(file.fd!, head, 0))) };
+      file.stream = streams.mint(source, file.firstPath, file.identity, file.offset).id;
+    } catch (error) {
+      this.fail(file, error);
+    }
+    if (!wasOpen && this.#open.size >= MAX_OPEN_FILES) this.close(file);
   }
 
   /** True also when it cannot be told. */

@@ -1,0 +1,52 @@
+/** The real local service as a child process, with a dataset, and the few questions that tests ask it. */
+import { join } from 'node:path';
+import { type Program, startProgram } from './program.ts';
+import { until } from './until.ts';
+
+export const API_TOKEN = 'xaat-11111111-2222-4333-8444-555555555555';
+const PERSONAL_TOKEN = 'xapt-11111111-2222-4333-8444-555555555555';
+
+export interface LocalService {
+  readonly url: string;
+  readonly program: Program;
+  /** Sends a request with the API token and returns the parsed reply; throws on an error status. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Values of aggregations over a whole dataset, by their order. */
+  aggregate(dataset: string, aggregations: readonly { op: string; field?: string }[], filter?: unknown): Promise<unknown[]>;
+}
+
+export async function startLocalService(folder: string, dataset: string): Promise<LocalService> {
+  const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'service'), '--json'], {
+    TAILRACE_API_TOKEN: API_TOKEN,
+    TAILRACE_PERSONAL_TOKEN: PERSONAL_TOKEN,
+    TAILRACE_ORG_ID: 'test-org',
+  });
+  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null, 60_000);
+  if (program.process.exitCode !== null) throw new Error(`the service did not start:\n${program.stderr()}`);
+  const { url } = JSON.parse(program.stdout().split('\n')[0]!) as { url: string };
+  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json' };
+    const reply = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: HTTP ${reply.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  await ask('POST', '/v1/datasets', { name: dataset });
+  return {
+    url,
+    program,
+    ask,
+    async aggregate(name, aggregations, filter) {
+      const query = {
+        startTime: '1970-01-01T00:00:00Z',
+        endTime: '2100-01-01T00:00:00Z',
+        aggregations,
+        ...(filter === undefined ? {} : { filter }),
+      };
+      const result = (await ask('POST', `/v1/datasets/${name}/query`, query)) as {
+        buckets: { totals: { aggregations: { value: unknown }[] }[] };
+      };
+      return (result.buckets.totals[0]?.aggregations ?? []).map(({ value }) => value);
+    },
+  };
+}

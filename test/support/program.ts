@@ -1,0 +1,48 @@
+/** The real command line as a child process, and a way to ask what it says. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const BINARY = join(import.meta.dirname, '..', '..', 'bin', 'tailrace');
+
+export interface Program {
+  readonly process: ChildProcess;
+  /** Everything written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves with the exit code, or the name of the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  /** Waits for a line on stderr that contains `text`, and returns it. */
+  says(text: string): Promise<string>;
+  /** Ends it with `signal` and waits. */
+  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
+}
+
+/** Starts `bin/tailrace` with these arguments. What still runs at the end of a test is to be ended by it. */
+export function startProgram(args: readonly string[], env: Record<string, string> = {}): Program {
+  const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = new Promise<number | NodeJS.Signals>((resolve) =>
+    child.on('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL')),
+  );
+  const program: Program = {
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited,
+    says: async (text) => {
+      await until(`"${text}" on stderr`, () => stderr.includes(text) || child.exitCode !== null, 30_000);
+      const line = stderr.split('\n').find((each) => each.includes(text));
+      if (line === undefined) throw new Error(`it never said "${text}"; it said:\n${stderr}`);
+      return line;
+    },
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+  return program;
+}
