@@ -148,6 +148,7 @@ export function createSyslogSource(config: SyslogSourceConfig, context: SourceCo
     connection.done.then(forget, (error: unknown) => {
       forget(undefined);
       fail(error, peer);
+      countLost(1, 0);
     });
   }
 

@@ -116,6 +116,17 @@ test('framing cuts messages, and loses none, when all connections together hold 
   ]);
 });
 
+test('framing never joins the parts around what it skipped, when memory is free again', () => {
+  const budget = { left: 0 };
+  const framer = new Framer(100_000, budget);
+  framer.push(Buffer.from(`<13>${'a'.repeat(5000)}`));
+  expect(framer.next()).toBeUndefined();
+  budget.left = 1 << 20;
+  framer.push(Buffer.from(`${'b'.repeat(5000)}\n`));
+  expect(seen(framer.next()!)).toEqual({ text: `<13>${'a'.repeat(1019)}`, originalBytes: 10_004 });
+  expect(budget.left).toBe(1 << 20);
+});
+
 const content = fc.oneof(
   fc.string({ maxLength: 30 }),
   fc.string({ minLength: 90, maxLength: 130 }),

@@ -245,6 +245,29 @@ describe('syslog over TCP', () => {
   });
 });
 
+test('syslog senders whose stream cannot be persisted are refused, counted and logged, and the source lives on', async () => {
+  const context = createTestContext();
+  let isBroken = true;
+  const streams: TestContext['streams'] = {
+    ...context.streams,
+    mint(...args) {
+      if (isBroken) throw new TailraceError('E_STATE', 'the disk is full');
+      return context.streams.mint(...args);
+    },
+  };
+  const { source, udpPort, tcpPort } = await start({}, { ...context, streams });
+  const socket = await open(tcpPort);
+  socket.write('<13>lost\n');
+  await once(socket.resume(), 'close');
+  await sendDatagrams(udpPort, ['<13>lost too']);
+  await expect.poll(() => source.stats.droppedEvents, patience).toBe(2);
+  expect(context.logged.filter((line) => line === 'error: cannot take syslog messages: the disk is full')).toHaveLength(2);
+  isBroken = false;
+  await sendDatagrams(udpPort, ['<13>taken']);
+  await context.lane.until((lane) => lane.count === 1);
+  expect(messages(context)).toEqual(['taken']);
+});
+
 describe('syslog listeners', () => {
   test('a taken port is an error that names address and remedy, and leaves nothing open', async () => {
     const server = createServer().listen(0, '127.0.0.1');
