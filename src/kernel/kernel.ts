@@ -74,7 +74,7 @@ export interface Kernel {
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
 interface Exports {
-  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number): void;
+  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number): void;
   useTemplate(at: number): void;
   wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number): void;
   count(p: number, end: number): number;
@@ -103,7 +103,10 @@ const PREFIX_AT = 128;
 const STACK_AT = 256;
 const SCRATCH_AT = aligned(STACK_AT + MAX_JSON_DEPTH);
 const TEMPLATE_AT = aligned(SCRATCH_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
-const REGIONS_AT = aligned(TEMPLATE_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
+const INDEX_AT = aligned(TEMPLATE_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
+/** assembly/index.ts: 16 bytes, and four for each byte of a stretch and its last step. */
+const INDEX_BYTES = 8 * 1024;
+const REGIONS_AT = INDEX_AT + INDEX_BYTES;
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -118,7 +121,7 @@ export function createKernel(capacityBytes: number): Kernel {
   const wasm = readFileSync(new URL('./kernel.wasm', import.meta.url));
   const instance = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
   const kernel = instance.exports as Exports;
-  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH);
+  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT);
 
   let free = REGIONS_AT;
   let timeMs = Number.NaN;

@@ -2,8 +2,9 @@
  * The strict RFC 8259 grammar over one line: is this whole a JSON object, and which of the keys that matter does it
  * have at top level. Reads only; every scan ends at the line's newline, which no token may hold.
  */
-import { findKey } from './keys';
-import { careMask } from './text';
+import { END, index, makeIndex, passTo } from './index';
+import { filter, findKey, filterBit } from './keys';
+import { careMask, wholeText } from './text';
 import { sequence } from './utf8';
 
 /** Of the last object that was accepted: the marks of its known keys, whether it has members, its invalid UTF-8. */
@@ -44,10 +45,18 @@ function isHex(p: usize): bool {
 /** From inside a string to its closing quote, or 0. */
 function stringEnd(p: usize): usize {
   while (true) {
-    const care = careMask(v128.load(p));
+    const v = v128.load(p);
+    const care = careMask(v);
     if (care == 0) {
       p += 16;
       continue;
+    }
+    if (i8x16.bitmask(v)) {
+      const n = wholeText(v, care);
+      if (n) {
+        p += n;
+        continue;
+      }
     }
     p += ctz<i32>(care);
     let c = <u32>load<u8>(p);
@@ -77,15 +86,19 @@ function stringEnd(p: usize): usize {
   }
 }
 
+/** A bit for each of the 16 bytes at `p` that is no digit, and all bits from 16 on. */
+function digitEnds(p: usize): u32 {
+  const v = i8x16.sub(v128.load(p), i8x16.splat(0x30));
+  return <u32>i8x16.bitmask(i8x16.gt_u(v, i8x16.splat(9))) | 0xffff0000;
+}
+
 /** How many digits stand at `p`. */
 function digits(p: usize): usize {
   let n: usize = 0;
   while (true) {
-    const v = i8x16.sub(v128.load(p), i8x16.splat(0x30));
-    const other = i8x16.bitmask(i8x16.gt_u(v, i8x16.splat(9)));
-    if (other) return n + ctz<i32>(other);
-    n += 16;
-    p += 16;
+    const run = <usize>ctz<u32>(digitEnds(p + n));
+    n += run;
+    if (run < 16) return n;
   }
 }
 
@@ -116,56 +129,139 @@ function numberEnd(p: usize): usize {
   return p;
 }
 
+const TRUE: u32 = 0x65757274;
+const NULL: u32 = 0x6c6c756e;
+/** Of `false`, what fits. */
+const FALS: u32 = 0x736c6166;
+
 /** Behind `true`, `false` or `null` at `p`, or 0. */
 function literalEnd(p: usize): usize {
   const word = load<u32>(p);
-  if (word == 0x65757274 || word == 0x6c6c756e) return p + 4;
-  if (word == 0x736c6166 && load<u8>(p + 4) == 0x65) return p + 5;
+  if (word == TRUE || word == NULL) return p + 4;
+  if (word == FALS && load<u8>(p + 4) == 0x65) return p + 5;
   return 0;
 }
+
+/** Where the string that `closeString` looked at ends: its closing quote, or 0 when it breaks the grammar. */
+let closing: usize = 0;
+
+/**
+ * For a string whose opening quote is at `p` and whose next index entry is not its closing quote: there are escapes or
+ * bytes that are not ASCII, or the index has ended. Returns the place in the index behind the string.
+ */
+function closeString(at: usize, p: usize): usize {
+  if (<usize>load<u32>(at) == END) {
+    makeIndex(p);
+    at = index;
+    closing = load<u32>(at, 4);
+    if (load<u8>(closing) == 0x22) return at + 8;
+  }
+  closing = stringEnd(p + 1);
+  return passTo(at, closing + 1);
+}
+
+/** What comes next: a member's key, a value, or what stands behind a value. */
+const KEY = 0;
+const VALUE = 1;
+const BEHIND = 2;
 
 /**
  * Behind the object whose `{` stands at `p`, or 0 when it breaks the grammar or is nested deeper than allowed.
  * Sets `present`, `isEmpty`, `repairs` and `growth`.
+ *
+ * `at` is always the place of the first index entry that is not before `p`: where `p` is a quote, its own, and the next
+ * one is the quote that closes it unless something interrupts. Punctuation is compared several bytes at a time (`word`).
  */
 export function objectEnd(p: usize): usize {
+  const known = filter;
   let depth: u32 = 1;
   let closer: u32 = 0x7d;
   let found: u64 = 0;
-  let members: bool = false;
   repairs = 0;
   growth = 0;
-  if (load<u8>(++p) <= 0x20) p = skipSpaces(p);
-  let descended = load<u8>(p) == 0x7d;
+  makeIndex(p);
+  let at = index;
+  let c = <u32>load<u8>(++p);
+  if (c <= 0x20) {
+    p = skipSpaces(p);
+    at = passTo(at, p);
+    c = load<u8>(p);
+  }
+  isEmpty = c == closer;
+  if (c != 0x22 && !isEmpty) return 0;
   while (true) {
-    if (!descended) {
-      if (closer == 0x7d) {
-        if (load<u8>(p) != 0x22) return 0;
-        const key = ++p;
-        const care = careMask(v128.load(p));
-        p += ctz<i32>(care | 0x10000);
-        const short = load<u8>(p) == 0x22 && care != 0;
-        if (!short) {
-          p = stringEnd(p);
-          if (p == 0) return 0;
-        }
-        if (depth == 1) {
-          found |= findKey(key, p, short);
-          members = true;
-        }
-        if (load<u8>(++p) != 0x3a) {
-          p = skipSpaces(p);
-          if (load<u8>(p) != 0x3a) return 0;
-        }
-        if (load<u8>(++p) <= 0x20) p = skipSpaces(p);
-      }
-      const c = <u32>load<u8>(p);
+    // Here `p` is at a key's quote (in an object), at a value (in a list), or at the closer of an empty container.
+    let next = c == closer ? BEHIND : closer == 0x7d ? KEY : VALUE;
+    // First the members as they mostly are: compact, of a key that is not known, a plain value, and followed by another.
+    // No calls in this loop, so that everything stays in registers; whatever is different leaves it and is done below.
+    while (next == KEY) {
+      let end = <usize>load<u32>(at, 4);
+      let word = load<u32>(end);
+      if ((word & 0xffff) != 0x3a22) break;
+      if ((known >> filterBit(p + 1, end)) & 1) break;
+      p = end + 2;
+      at += 8;
+      c = (word >> 16) & 0xff;
+      next = VALUE;
       if (c == 0x22) {
-        p++;
-        const care = careMask(v128.load(p));
-        p += ctz<i32>(care | 0x10000);
-        if (load<u8>(p) != 0x22 || care == 0) {
-          p = stringEnd(p);
+        end = <usize>load<u32>(at, 4);
+        if (load<u8>(end) != 0x22) break;
+        p = end + 1;
+        at += 8;
+      } else if (c - 0x30 < 10) {
+        const other = digitEnds(p);
+        let length = ctz<u32>(other);
+        if (c == 0x30 && length > 1) break;
+        if (load<u8>(p + length) == 0x2e) {
+          const fraction = ctz<u32>(other >> (length + 1));
+          if (fraction == 0) break;
+          length += 1 + fraction;
+        }
+        if (length > 15) break;
+        c = load<u8>(p + length);
+        if ((c | 0x20) == 0x65) break;
+        p += length;
+      } else {
+        word = load<u32>(p);
+        if (word == TRUE || word == NULL) p += 4;
+        else if (word == FALS && load<u8>(p + 4) == 0x65) p += 5;
+        else break;
+      }
+      next = BEHIND;
+      if (load<u16>(p) != 0x222c) break;
+      p++;
+      next = KEY;
+    }
+    if (next == KEY) {
+      const key = p + 1;
+      p = load<u32>(at, 4);
+      const plain = load<u8>(p) == 0x22;
+      if (plain) {
+        at += 8;
+      } else {
+        at = closeString(at, key - 1);
+        p = closing;
+        if (p == 0) return 0;
+      }
+      if (depth == 1) found |= findKey(key, p, plain);
+      if (load<u8>(++p) != 0x3a) {
+        p = skipSpaces(p);
+        if (load<u8>(p) != 0x3a) return 0;
+      }
+      c = load<u8>(++p);
+    }
+    if (next != BEHIND) {
+      if (c <= 0x20) p = skipSpaces(p);
+      at = passTo(at, p);
+      c = load<u8>(p);
+      if (c == 0x22) {
+        const open = p;
+        p = load<u32>(at, 4);
+        if (load<u8>(p) == 0x22) {
+          at += 8;
+        } else {
+          at = closeString(at, open);
+          p = closing;
           if (p == 0) return 0;
         }
         p++;
@@ -178,34 +274,46 @@ export function objectEnd(p: usize): usize {
         store<u8>(stack + depth, closer);
         depth++;
         closer = c + 2;
-        if (load<u8>(++p) <= 0x20) p = skipSpaces(p);
-        if (load<u8>(p) != closer) continue;
+        c = load<u8>(++p);
+        if (c <= 0x20) {
+          p = skipSpaces(p);
+          at = passTo(at, p);
+          c = load<u8>(p);
+        }
+        if (closer == 0x7d && c != 0x22 && c != closer) return 0;
+        continue;
       } else {
         p = literalEnd(p);
         if (p == 0) return 0;
       }
     }
-    descended = false;
-    // Behind a value: a comma and the next one, or closers.
+    // Behind a value: closers, then a comma and what comes next.
     while (true) {
-      let c = <u32>load<u8>(p);
+      c = load<u8>(p);
       if (c <= 0x20) {
         p = skipSpaces(p);
-        c = <u32>load<u8>(p);
+        at = passTo(at, p);
+        c = load<u8>(p);
       }
-      if (c == 0x2c) {
-        if (load<u8>(++p) <= 0x20) p = skipSpaces(p);
-        break;
-      }
-      if (c != closer) return 0;
+      if (c != closer) break;
       p++;
       depth--;
       if (depth == 0) {
         present = found;
-        isEmpty = !members;
         return p;
       }
       closer = load<u8>(stack + depth);
     }
+    if (c != 0x2c) return 0;
+    c = load<u8>(++p);
+    if (c <= 0x20) {
+      p = skipSpaces(p);
+      at = passTo(at, p);
+      c = load<u8>(p);
+    }
+    // Nothing may stand between a comma and a closer.
+    if (closer == 0x7d ? c != 0x22 : c == closer) return 0;
   }
+  // Never reached: the compiler does not see it.
+  return 0;
 }

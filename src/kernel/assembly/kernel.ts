@@ -4,6 +4,7 @@
  * it out and gives every address. Input must end in a newline; input and output must each have 64 bytes of slack.
  */
 import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
+import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
 import { escapeLine, lineEnd, measureLine, stoppedAt } from './text';
 import { copyOver, putReplacement, sequence } from './utf8';
@@ -35,11 +36,12 @@ let fieldCount: u32 = 0;
 let fieldMarks: u64 = 0;
 let addsTime: bool = false;
 
-export function setUp(resultsAt: usize, prefixAt: usize, scratchAt: usize, stackAt: usize, maxDepth: u32): void {
+export function setUp(resultsAt: usize, prefixAt: usize, scratchAt: usize, stackAt: usize, maxDepth: u32, indexAt: usize): void {
   results = resultsAt;
   prefix = prefixAt;
   setUpKeys(scratchAt);
   setUpJson(stackAt, maxDepth);
+  setUpIndex(indexAt);
 }
 
 /** Takes the template at `t` into use; template.ts says how it is laid out. */

@@ -9,7 +9,7 @@ let keysAt: usize = 0;
 let keyCount: u32 = 0;
 let longestKey: usize = 0;
 /** A bit for each `(3 * length + first byte) % 64` that a known key has: most other keys end here. */
-let filter: u64 = 0;
+export let filter: u64 = 0;
 let scratch: usize = 0;
 
 export function setUpKeys(scratchAt: usize): void {
@@ -23,11 +23,16 @@ export function useKeys(at: usize, count: u32, longest: usize, bits: u64): void 
   filter = bits;
 }
 
-/** The mark of the key between `from` and its closing quote at `to`, or 0. `isPlain`: short ASCII without escapes. */
+/** The bit of the filter for the key between `from` and its closing quote at `to`. */
+export function filterBit(from: usize, to: usize): u64 {
+  return <u64>(3 * (to - from) + <usize>load<u8>(from)) & 63;
+}
+
+/** The mark of the key between `from` and its closing quote at `to`, or 0. `isPlain`: ASCII without escapes. */
 export function findKey(from: usize, to: usize, isPlain: bool): u64 {
   if (!isPlain) return findDecoded(from, to);
   const length = to - from;
-  if (((filter >> (<u64>(3 * length + <usize>load<u8>(from)) & 63)) & 1) == 0) return 0;
+  if (((filter >> filterBit(from, to)) & 1) == 0) return 0;
   return lookUp(from, length);
 }
 

@@ -2,7 +2,7 @@
  * Text as the inside of a JSON string: escapes by RFC 8259, invalid UTF-8 becomes U+FFFD, the trailing CR goes.
  * Sixteen bytes a step; only bytes that need care leave the straight path.
  */
-import { putReplacement, sequence } from './utf8';
+import { putReplacement, sequence, wellFormed } from './utf8';
 
 /** Where the line that `escapeLine` finished ends, behind its newline; 0 when it ran out of room. */
 export let lineEnd: usize = 0;
@@ -15,6 +15,16 @@ const SHORT_ESCAPES: u64 = 0x72_66_00_6e_74_62;
 /** A bit for each of the 16 bytes at `p` that is `"`, `\`, a control or not ASCII (those two are below 20 when signed). */
 export function careMask(v: v128): i32 {
   return i8x16.bitmask(v128.or(i8x16.lt_s(v, i8x16.splat(0x20)), v128.or(i8x16.eq(v, i8x16.splat(0x22)), i8x16.eq(v, i8x16.splat(0x5c)))));
+}
+
+/**
+ * How many of 16 bytes, some of them not ASCII, are text that needs no care; 0 when that takes a closer look.
+ * `care` is their mask.
+ */
+export function wholeText(v: v128, care: i32): usize {
+  const special = ctz<i32>((care & ~i8x16.bitmask(v)) | 0x10000);
+  const n = wellFormed(v);
+  return n < <usize>special ? n : special;
 }
 
 /** The letter of a control's short escape, or 0. */
@@ -48,6 +58,14 @@ export function escapeLine(p: usize, o: usize, safe: usize): usize {
       p += 16;
       o += 16;
       continue;
+    }
+    if (i8x16.bitmask(v)) {
+      const n = wholeText(v, care);
+      if (n) {
+        p += n;
+        o += n;
+        continue;
+      }
     }
     const k = <usize>ctz<i32>(care);
     p += k;
