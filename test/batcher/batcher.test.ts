@@ -1,0 +1,299 @@
+import * as fc from 'fast-check';
+import { crc32 } from 'node:zlib';
+import { afterEach, expect, test, vi } from 'vitest';
+import { Books } from '../../src/batcher/books.ts';
+import { settleTurns, until } from '../support/until.ts';
+import { blockOf, bodyOf, checkSpans, eventsOf, makeBench, shape } from './blocks.ts';
+
+const lines = (count: number, first = 0): Buffer =>
+  Buffer.from(Array.from({ length: count }, (_, i) => `line number ${first + i}\n`).join(''));
+
+afterEach(() => void vi.useRealTimers());
+
+test('batcher closes a batch at max_events', async () => {
+  const bench = makeBench({ maxEvents: 10 });
+  const bytes = lines(25);
+  await bench.take(blockOf(bytes));
+  expect(bench.sealed.map(({ events }) => events)).toEqual([10, 10]);
+  expect(bench.batcher.open().map(({ events }) => events)).toEqual([5]);
+  bench.batcher.flush();
+  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(bench.sealed, new Map([['s1', bytes]]));
+  expect(bench.books.accepted).toBe(25);
+});
+
+test('batcher closes a batch before it would be larger than max_bytes', async () => {
+  const bytes = lines(100);
+  const each = eventsOf(bytes)[50]!.length;
+  const bench = makeBench({ maxBytes: 10 * each, slots: 20 });
+  await bench.take(blockOf(bytes));
+  bench.batcher.flush();
+  for (const batch of bench.sealed) expect(batch.bytes).toBeLessThanOrEqual(10 * each);
+  // Full ones hold ten: no room is wasted.
+  expect(bench.sealed.slice(1, -1).every(({ events }) => events === 10)).toBe(true);
+  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(bench.sealed, new Map([['s1', bytes]]));
+});
+
+test('batcher closes a batch max_age after its first event, however many follow', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const bench = makeBench({ maxAgeMs: 1000 });
+  await bench.take(blockOf(lines(1)));
+  vi.advanceTimersByTime(600);
+  await bench.take(blockOf(lines(1, 1), { offset: lines(1).length }));
+  vi.advanceTimersByTime(399);
+  expect(bench.sealed).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(bench.sealed.map(({ events }) => events)).toEqual([2]);
+  // The next one has an age of its own.
+  await bench.take(blockOf(lines(1)));
+  vi.advanceTimersByTime(999);
+  expect(bench.sealed).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  expect(bench.sealed).toHaveLength(2);
+  // A batch that was closed at its size leaves no timer that could close a later one early.
+  const full = makeBench({ maxAgeMs: 1000, maxEvents: 2 });
+  await full.take(blockOf(lines(2)));
+  vi.advanceTimersByTime(999);
+  await full.take(blockOf(lines(1)));
+  vi.advanceTimersByTime(999);
+  expect(full.sealed).toHaveLength(1);
+});
+
+test('batcher counts empty lines as no events and still covers their bytes', async () => {
+  const bench = makeBench();
+  const bytes = Buffer.from('\n\r\none\n\n\r\n');
+  await bench.take(blockOf(bytes));
+  const blank = Buffer.from('\n\n\n');
+  await bench.take(blockOf(blank, { stream: 's2' }));
+  bench.batcher.flush();
+  expect(bench.sealed).toHaveLength(1);
+  expect(bench.sealed[0]!.spans).toMatchObject([
+    { stream: 's1', from: 0, to: bytes.length, events: 1 },
+    { stream: 's2', from: 0, to: 3, events: 0 },
+  ]);
+  checkSpans(
+    bench.sealed,
+    new Map([
+      ['s1', bytes],
+      ['s2', blank],
+    ]),
+  );
+  expect(bodyOf(bench.sealed[0]!).toString()).toBe(eventsOf(bytes).join(''));
+});
+
+test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async () => {
+  const bench = makeBench();
+  await bench.take(blockOf(Buffer.from('\n\n')));
+  bench.batcher.flush();
+  expect(bench.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 2, events: 0 }] }]);
+});
+
+test('batcher gives an event larger than a batch one of its own, in its place', async () => {
+  const bench = makeBench({ maxBytes: 2000, slots: 10 });
+  const bytes = Buffer.concat([
+    lines(3),
+    Buffer.from(`${'x'.repeat(5000)}\n`),
+    lines(3, 3),
+    Buffer.from(`${'"'.repeat(1500)}\n`),
+    lines(1, 6),
+  ]);
+  await bench.take(blockOf(bytes));
+  bench.batcher.flush();
+  expect(bench.sealed.map(({ events }) => events)).toEqual([3, 1, 3, 1, 1]);
+  expect(bench.sealed.map(({ slot }) => slot !== undefined)).toEqual([true, false, true, false, true]);
+  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(bench.sealed, new Map([['s1', bytes]]));
+  // An empty batch that was open for nothing gave its memory back.
+  const memory = bench.sealed.reduce((sum, batch) => sum + batch.memory, 0);
+  expect(bench.room.usedBytes).toBe(memory);
+  expect(bench.books.accepted).toBe(9);
+});
+
+test('batcher lets one event that is larger than all memory in when it is alone', async () => {
+  const bench = makeBench({ maxBytes: 2000, slots: 2 });
+  await bench.take(blockOf(lines(3)));
+  const big = Buffer.from(`${'x'.repeat(50_000)}\n`);
+  const taken = bench.take(blockOf(big, { stream: 's2' }));
+  await settleTurns();
+  expect(bench.sealed).toHaveLength(1);
+  const [first] = bench.sealed;
+  bench.room.release(first!.memory, first!.slot);
+  await taken;
+  expect(bench.sealed[1]).toMatchObject({ events: 1 });
+  expect(bench.waits).toHaveLength(1);
+});
+
+test('batcher keeps a single event’s own range and checksum, and joins nothing to it', async () => {
+  const bench = makeBench();
+  const before = lines(2);
+  await bench.take(blockOf(before));
+  const cut = Buffer.from('a long line that was cut\n');
+  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, originalBytes: 999, truncated: true };
+  await bench.take(blockOf(cut, { offset: before.length, single }));
+  await bench.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
+  const rest = Buffer.from('unfinished\n');
+  await bench.take(
+    blockOf(rest, {
+      offset: before.length + 1000 + lines(1, 9).length,
+      single: { length: 10, crc: 78, tail: { length: 10, crc: 98 }, truncated: false },
+    }),
+  );
+  bench.batcher.flush();
+  const after = before.length + 1000;
+  const end = after + lines(1, 9).length;
+  expect(bench.sealed[0]!.spans).toMatchObject([
+    { from: 0, to: before.length, events: 2, closed: false },
+    { from: before.length, to: after, events: 1, crc: 77, tail: { length: 64, crc: 99 }, closed: true },
+    { from: after, to: end, events: 1, crc: crc32(lines(1, 9)) },
+    { from: end, to: end + 10, events: 1, crc: 78, closed: true },
+  ]);
+  const events = bodyOf(bench.sealed[0]!).toString().trimEnd().split('\n');
+  expect(JSON.parse(events[2]!)).toMatchObject({ message: 'a long line that was cut', truncated: true, original_bytes: 999 });
+  expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
+});
+
+test('batcher waits for memory, says how long, and goes on when some comes free', async () => {
+  const bench = makeBench({ maxEvents: 10, slots: 2 });
+  const bytes = lines(50);
+  let isDone = false;
+  const taken = bench.take(blockOf(bytes)).then(() => (isDone = true));
+  await settleTurns();
+  expect(bench.sealed).toHaveLength(2);
+  expect([isDone, bench.books.accepted]).toEqual([false, 20]);
+  for (let n = 0; n < 5; n++) {
+    await until(`batch ${n}`, () => bench.sealed.length > n);
+    // Memory never exceeds its budget.
+    expect(bench.room.usedBytes).toBeLessThanOrEqual(bench.room.budgetBytes);
+    bench.room.release(bench.sealed[n]!.memory, bench.sealed[n]!.slot);
+  }
+  await taken;
+  expect(bench.books.accepted).toBe(50);
+  expect(bench.waits).toHaveLength(3);
+  expect(bench.room.usedBytes).toBe(0);
+});
+
+test('batcher holds back files, not live sources, while enough batches wait', async () => {
+  const bench = makeBench();
+  bench.wantsMore = false;
+  let fromFile = false;
+  const file = bench.take(blockOf(lines(1))).then(() => (fromFile = true));
+  await bench.take(blockOf(lines(1), { stream: 's2' }), { rereadable: false });
+  await settleTurns();
+  expect(fromFile).toBe(false);
+  bench.wantsMore = true;
+  blockOf(lines(1));
+  bench.room.wake();
+  await file;
+  expect(fromFile).toBe(true);
+});
+
+test('batcher turns away what waits when the agent stops, and has accepted nothing of it', async () => {
+  const bench = makeBench({ maxEvents: 10, slots: 2 });
+  const file = bench.take(blockOf(lines(30)));
+  const live = bench.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
+  const refused = expect(file).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await settleTurns();
+  bench.room.close('rereadable');
+  await refused;
+  expect(bench.books.accepted).toBe(bench.sealed.filter(({ rereadable }) => rereadable).reduce((sum, { events }) => sum + events, 0));
+  const turnedAway = expect(live).rejects.toMatchObject({ code: 'E_STOPPED' });
+  bench.room.close('all');
+  await turnedAway;
+});
+
+test('batcher never mixes datasets, nor files with what cannot be read again', async () => {
+  const bench = makeBench();
+  await bench.take(blockOf(lines(1)));
+  await bench.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
+  await bench.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
+  bench.batcher.flush();
+  expect(bench.sealed.map(({ dataset, rereadable, events }) => [dataset, rereadable, events])).toEqual([
+    ['logs', true, 1],
+    ['logs', false, 2],
+    ['other', true, 3],
+  ]);
+});
+
+test('batcher lets two sources share a batch, each in spans of its own', async () => {
+  const bench = makeBench();
+  const net = new Books('net');
+  const [one, two] = [lines(2), lines(3)];
+  await bench.take(blockOf(one));
+  await bench.take(blockOf(two, { stream: 's2' }), { books: net });
+  await bench.take(blockOf(one, { offset: one.length }));
+  await bench.take(blockOf(one, { offset: 2 * one.length }));
+  bench.batcher.flush();
+  expect(bench.sealed[0]!.spans).toMatchObject([
+    { source: 'app', stream: 's1', from: 0, to: one.length, firstEvent: 0, events: 2 },
+    { source: 'net', stream: 's2', from: 0, to: two.length, firstEvent: 0, events: 3 },
+    { source: 'app', stream: 's1', from: one.length, to: 3 * one.length, firstEvent: 2, events: 4 },
+  ]);
+  checkSpans(
+    bench.sealed,
+    new Map([
+      ['s1', Buffer.concat([one, one, one])],
+      ['s2', two],
+    ]),
+  );
+});
+
+test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async () => {
+  const bench = makeBench();
+  const bytes = lines(1);
+  await bench.take(blockOf(bytes));
+  await bench.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
+  bench.batcher.flush();
+  const digests = bench.sealed[0]!.spans.map(({ digest }) => digest);
+  expect(new Set(digests).size).toBe(2);
+  // The same shape, made again, has the same digest: a restart recognises its batches.
+  expect(bench.batcher.compile({ ...shape, fields: { service: 'app' } }).digest).toBe(digests[0]);
+  for (const changed of [{ format: 'text' as const }, { wrapFields: { host: 'other' } }, { fields: {} }])
+    expect(bench.batcher.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
+});
+
+const line = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ maxLength: 40 }) },
+  { weight: 2, arbitrary: fc.constantFrom('', '\r', '{"a":1}', '{"_time":"x","service":1}', '{"broken"') },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 100, maxLength: 900 }) },
+);
+
+test('batcher loses, repeats and reorders nothing for any lines, blocks and limits', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.array(line, { minLength: 1, maxLength: 12 })), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 150, max: 2000 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (blocks, maxBytes, maxEvents) => {
+        const bench = makeBench({ maxBytes, maxEvents, slots: 3 });
+        // What is sealed is given back at once: the memory of many batches passes through three slots.
+        const bodies: Buffer[] = [];
+        const push = bench.sealed.push.bind(bench.sealed);
+        bench.sealed.push = (batch) => {
+          bodies.push(bodyOf(batch));
+          expect(batch.events).toBeLessThanOrEqual(maxEvents);
+          if (batch.slot || batch.events !== 1) expect(batch.bytes).toBeLessThanOrEqual(maxBytes);
+          queueMicrotask(() => bench.room.release(batch.memory, batch.slot));
+          return push(batch);
+        };
+        const streams = new Map<string, Buffer>();
+        const expected: Buffer[] = [];
+        for (const [stream, texts] of blocks) {
+          const name = `s${stream}`;
+          const bytes = Buffer.from(texts.map((text) => `${text.replaceAll('\n', ' ')}\n`).join(''));
+          const before = streams.get(name) ?? Buffer.alloc(0);
+          await bench.take(blockOf(bytes, { stream: name, offset: before.length }));
+          streams.set(name, Buffer.concat([before, bytes]));
+          expected.push(...eventsOf(bytes));
+        }
+        bench.batcher.flush();
+        await settleTurns(1);
+        expect(Buffer.concat(bodies).equals(Buffer.concat(expected))).toBe(true);
+        checkSpans(bench.sealed, streams);
+        expect(bench.books.accepted).toBe(expected.length);
+        expect(bench.room.usedBytes).toBe(0);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});

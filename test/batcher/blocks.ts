@@ -1,0 +1,128 @@
+/** Blocks, and a batcher with its memory, for the tests of the batcher's room. */
+import { crc32 } from 'node:zlib';
+import { type Batch, keyOf } from '../../src/batcher/batch.ts';
+import { Batcher } from '../../src/batcher/batcher.ts';
+import { Books } from '../../src/batcher/books.ts';
+import { Room } from '../../src/batcher/room.ts';
+import type { Block, EventShape } from '../../src/core/block.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
+import { createKernel } from '../../src/kernel/kernel.ts';
+import { eventOf } from '../../src/kernel/reference.ts';
+
+export const READ_AT_MS = 1_795_256_100_000;
+export const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
+
+const MiB = 1024 * 1024;
+// One for all tests of a file: address space is given out once.
+export const kernel = createKernel(512 * MiB);
+const window = kernel.reserve(MiB);
+
+/** A block with these bytes (whole lines) of a stream. Only one is valid at a time. */
+export function blockOf(bytes: Buffer, changes: Partial<Block> = {}): Block {
+  window.bytes.set(bytes, 0);
+  return { stream: 's1', shape, window, start: 0, end: bytes.length, offset: 0, readAtMs: READ_AT_MS, ...changes };
+}
+
+/** The events that the lines of these bytes become, as the plain reference makes them. */
+export function eventsOf(bytes: Buffer, of: EventShape = shape, truncatedFrom = -1): Buffer[] {
+  const events: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const newline = bytes.indexOf(10, at);
+    const event = eventOf(bytes.subarray(at, newline), { shape: of, timestampField: undefined, readAtMs: READ_AT_MS, truncatedFrom });
+    if (event) events.push(event);
+    at = newline + 1;
+  }
+  return events;
+}
+
+export interface Bench {
+  readonly batcher: Batcher;
+  readonly room: Room;
+  readonly books: Books;
+  /** Closed batches, in order. */
+  readonly sealed: Batch[];
+  /** Milliseconds of every wait for room. */
+  readonly waits: number[];
+  wantsMore: boolean;
+  take(block: Block, options?: { dataset?: string; rereadable?: boolean; books?: Books }): Promise<void>;
+}
+
+export function makeBench(
+  limits: { maxBytes?: number; maxEvents?: number; maxAgeMs?: number; slots?: number; budget?: number } = {},
+): Bench {
+  const { maxBytes = 64 * 1024, maxEvents = 10_000, maxAgeMs = 3_600_000, slots = 8 } = limits;
+  const slotBytes = maxBytes + KERNEL_SLACK_BYTES;
+  const room = new Room(
+    limits.budget ?? slots * slotBytes,
+    slotBytes,
+    Array.from({ length: slots }, () => kernel.reserve(slotBytes)),
+  );
+  let id = 0;
+  const sealed: Batch[] = [];
+  const books = new Books('app');
+  const waits: number[] = [];
+  const batcher = new Batcher({
+    sink: 'store',
+    kernel,
+    room,
+    clock: systemClock,
+    limits: { maxBytes, maxEvents, maxAgeMs },
+    timestampField: undefined,
+    nextBatchId: () => ++id,
+    wantsMore: () => bench.wantsMore,
+    seal: (batch) => void sealed.push(batch),
+  });
+  const bench: Bench = {
+    batcher,
+    room,
+    books,
+    sealed,
+    waits,
+    wantsMore: true,
+    take: (block, { dataset = 'logs', rereadable = true, books: own = books } = {}) =>
+      batcher.take({
+        books: own,
+        block,
+        dataset,
+        rereadable,
+        start: block.start,
+        end: block.end,
+        firstEvent: own.accepted,
+        taken: (next) => own.accept(next - own.accepted, 1),
+        waited: (ms) => void waits.push(ms),
+      }),
+  };
+  return bench;
+}
+
+/** The batch's NDJSON. */
+export function bodyOf(batch: Batch): Buffer {
+  return Buffer.from(batch.body.subarray(0, batch.bytes));
+}
+
+/** What must hold for the spans of any batches of streams whose bytes are known. Throws at the first difference. */
+export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<string, Buffer>): void {
+  const reached = new Map<string, number>();
+  const keys = new Set<string>();
+  for (const batch of batches) {
+    const key = keyOf(batch.sink, batch.dataset, batch.spans);
+    if (keys.has(key)) throw new Error(`two batches with the key ${key}`);
+    keys.add(key);
+    const events = batch.spans.reduce((sum, span) => sum + span.events, 0);
+    if (events !== batch.events) throw new Error(`${events} events in spans, ${batch.events} in the batch`);
+    for (const { stream, from, to, crc, tail, events: count } of batch.spans) {
+      const bytes = streams.get(stream)!;
+      if (from !== (reached.get(stream) ?? 0)) throw new Error(`span of ${stream} begins at ${from}, not ${reached.get(stream) ?? 0}`);
+      if (to <= from || to > bytes.length) throw new Error(`span of ${stream} ends at ${to} of ${bytes.length}`);
+      reached.set(stream, to);
+      if (crc !== crc32(bytes.subarray(from, to))) throw new Error(`crc of ${stream} ${from}…${to}`);
+      if (tail.length < 1 || tail.length > 64 || tail.crc !== crc32(bytes.subarray(to - tail.length, to)))
+        throw new Error(`tail of ${stream} ${from}…${to}`);
+      const lines = bytes.subarray(from, to);
+      if (lines.at(-1) === 10 && eventsOf(lines).length !== count) throw new Error(`${count} events counted in ${stream} ${from}…${to}`);
+    }
+  }
+  for (const [stream, bytes] of streams)
+    if ((reached.get(stream) ?? 0) !== bytes.length) throw new Error(`spans of ${stream} end at ${reached.get(stream)} of ${bytes.length}`);
+}

@@ -1,0 +1,80 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Books, countEvents, type SettledAs } from '../../src/batcher/books.ts';
+
+const RANK: Record<SettledAs, number> = { filtered: 0, delivered: 1, dead_lettered: 2, dropped: 3 };
+const outcome = fc.constantFrom<SettledAs>('delivered', 'dead_lettered', 'dropped', 'filtered');
+
+test('books give every event the worst of its sinks’ outcomes, once all have settled it', () => {
+  fc.assert(
+    fc.property(
+      // Acceptances: how many events, for how many sinks; then each sink settles its own events in pieces, in any order.
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 8 }),
+      fc.infiniteStream(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 9 }), outcome)),
+      (accepted, random) => {
+        const books = new Books('app');
+        const sinksOf: number[] = [];
+        const due: { sink: number; event: number }[][] = [[], [], []];
+        for (const [events, sinks] of accepted) {
+          books.accept(events, sinks);
+          for (let i = 0; i < events; i++) {
+            for (let sink = 0; sink < sinks; sink++) due[sink]!.push({ sink, event: sinksOf.length });
+            sinksOf.push(sinks);
+          }
+        }
+        expect(books.accepted).toBe(sinksOf.length);
+        const seen: SettledAs[][] = sinksOf.map(() => []);
+        for (const [draw, length, as] of random) {
+          const open = due.filter((queue) => queue.length > 0);
+          if (open.length === 0) break;
+          const queue = open[draw % open.length]!;
+          // A contiguous piece from the front or the back, as batches that end in another order.
+          const part = draw % 2 === 0 ? queue.splice(0, length) : queue.splice(-length);
+          let at = 0;
+          while (at < part.length) {
+            let to = at + 1;
+            while (to < part.length && part[to]!.event === part[to - 1]!.event + 1) to++;
+            books.settle(part[at]!.event, part[to - 1]!.event + 1, as);
+            at = to;
+          }
+          for (const { event } of part) seen[event]!.push(as);
+
+          const model: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
+          seen.forEach((each, event) => {
+            if (each.length === sinksOf[event]) model[each.toSorted((a, b) => RANK[b] - RANK[a])[0]!] += 1;
+          });
+          expect(books.settled).toEqual(model);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('books of one sink settle at once', () => {
+  const books = new Books('app');
+  books.accept(10, 1);
+  books.settle(0, 4, 'delivered');
+  books.settle(4, 4, 'dropped');
+  books.settle(4, 10, 'dead_lettered');
+  expect(books.settled).toEqual({ delivered: 4, dead_lettered: 6, dropped: 0, filtered: 0 });
+});
+
+test('countEvents counts different events in ranges that overlap', () => {
+  expect(countEvents([])).toBe(0);
+  expect(
+    countEvents([
+      [5, 10],
+      [0, 3],
+      [2, 6],
+      [20, 20],
+      [8, 9],
+    ]),
+  ).toBe(10);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(50), fc.nat(20)).map(([from, length]) => [from, from + length] as const)), (ranges) => {
+      const events = new Set(ranges.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i)));
+      expect(countEvents(ranges)).toBe(events.size);
+    }),
+  );
+});

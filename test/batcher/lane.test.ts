@@ -1,0 +1,141 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Books, countEvents } from '../../src/batcher/books.ts';
+import { SourceLane } from '../../src/batcher/lane.ts';
+import { settleTurns, until } from '../support/until.ts';
+import { type Bench, blockOf, bodyOf, checkSpans, eventsOf, makeBench } from './blocks.ts';
+
+/** A lane into these sinks; `committed` is what each has of the stream already. */
+function makeLane(benches: readonly Bench[], committed: readonly (number | undefined)[] = []) {
+  const books = new Books('app');
+  const lane = new SourceLane({
+    books,
+    routes: benches.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
+    rereadable: true,
+    committedTo: (sink) => committed[Number(sink)],
+  });
+  /** As the agent counts it: what batches hold and what is in hand. */
+  const held = (): number =>
+    countEvents([
+      ...lane.held(),
+      ...benches
+        .flatMap(({ batcher, sealed }) => [...batcher.open(), ...sealed].flatMap(({ spans }) => spans))
+        .map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const),
+    ]);
+  return { lane, books, held };
+}
+
+const BYTES = Buffer.from(Array.from({ length: 20 }, (_, i) => `line ${i}\n`).join(''));
+const LINE_ENDS = [...BYTES.keys()].filter((at) => BYTES[at] === 10).map((at) => at + 1);
+
+test('lane offers a block to every sink and accepts each event once', async () => {
+  const benches = [makeBench({ maxEvents: 7 }), makeBench({ maxEvents: 3 })];
+  const { lane, books, held } = makeLane(benches);
+  await lane.accept(blockOf(BYTES));
+  for (const { batcher } of benches) batcher.flush();
+  for (const { sealed } of benches) {
+    expect(Buffer.concat(sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(BYTES)))).toBe(true);
+    checkSpans(sealed, new Map([['s1', BYTES]]));
+  }
+  expect([books.accepted, held()]).toEqual([20, 20]);
+  expect(lane.held()).toEqual([]);
+});
+
+test('lane gives each sink exactly the bytes from its own position on, after any restart', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: LINE_ENDS.length - 1 })), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),
+      async (positions, blockLines) => {
+        const committed = positions.map((position) => (position === undefined ? undefined : LINE_ENDS[position]!));
+        const benches = positions.map(() => makeBench({ maxEvents: 4, slots: 10 }));
+        const { lane, books } = makeLane(benches, committed);
+        // Reading goes on where the sink that is furthest behind is.
+        const start = Math.min(...committed.map((position) => position ?? 0));
+        let line = LINE_ENDS.indexOf(start) + 1;
+        for (let n = 0; line < LINE_ENDS.length; n++) {
+          const from = line === 0 ? 0 : LINE_ENDS[line - 1]!;
+          line = Math.min(LINE_ENDS.length, line + blockLines[n % blockLines.length]!);
+          await lane.accept(blockOf(BYTES.subarray(from, LINE_ENDS[line - 1]), { offset: from }));
+        }
+        benches.forEach(({ batcher, sealed }, sink) => {
+          batcher.flush();
+          const rest = BYTES.subarray(committed[sink] ?? 0);
+          expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(eventsOf(rest).join(''));
+          expect(sealed[0]?.spans[0]?.from ?? committed[sink]).toBe(committed[sink] ?? 0);
+        });
+        expect(books.accepted).toBe(eventsOf(BYTES.subarray(start)).length);
+        // All settle all: every event has one outcome.
+        for (const { sealed } of benches)
+          for (const { spans } of sealed)
+            for (const { firstEvent, events } of spans) books.settle(firstEvent, firstEvent + events, 'delivered');
+        expect(books.settled).toEqual({ delivered: books.accepted, dead_lettered: 0, dropped: 0, filtered: 0 });
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test('lane gives a single event only to the sinks that do not have it', async () => {
+  const benches = [makeBench(), makeBench(), makeBench()];
+  const single = { length: 100, crc: 1, tail: { length: 1, crc: 1 }, truncated: false };
+  const { lane, books } = makeLane(benches, [150, 100, undefined]);
+  await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
+  expect(benches.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
+    [],
+    [[[50, 150]]],
+    [[[50, 150]]],
+  ]);
+  expect(books.accepted).toBe(1);
+});
+
+test('lane counts what one sink has and another waits for as held, at every moment', async () => {
+  const benches = [makeBench({ maxEvents: 4, slots: 10 }), makeBench({ maxEvents: 4, slots: 2 })];
+  const { lane, books, held } = makeLane(benches);
+  let isDone = false;
+  const accepted = lane.accept(blockOf(BYTES)).then(() => (isDone = true));
+  await settleTurns();
+  expect([isDone, books.accepted, held()]).toEqual([false, 20, 20]);
+  // The first sink settles all of its batches; the second still lacks 12 events.
+  for (const batch of benches[0]!.sealed.splice(0))
+    for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
+  benches[0]!.batcher.flush();
+  expect([books.settled.delivered, held()]).toEqual([0, 20]);
+  for (let n = 0; n < 5; n++) {
+    await until(`batch ${n}`, () => benches[1]!.sealed.length > 0);
+    const batch = benches[1]!.sealed.shift()!;
+    for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
+    benches[1]!.room.release(batch.memory, batch.slot);
+    await settleTurns();
+    expect(books.settled.delivered + held()).toBe(20);
+  }
+  await accepted;
+  expect(lane.backpressureMs).toBeGreaterThan(0);
+  expect(books.settled.delivered).toBe(20);
+});
+
+test('lane lets blocks of one source in one after the other', async () => {
+  const bench = makeBench({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([bench]);
+  const order: string[] = [];
+  const first = lane.accept(blockOf(BYTES)).then(() => order.push('first'));
+  const second = lane.accept({ ...blockOf(BYTES), stream: 's2' }).then(() => order.push('second'));
+  for (let n = 0; n < 10; n++) {
+    await until(`batch ${n}`, () => bench.sealed.length > n);
+    // The second block must not have begun before the first one is in.
+    if (bench.sealed[n]!.spans.some(({ stream }) => stream === 's2')) expect(order).toEqual(['first']);
+    bench.room.release(bench.sealed[n]!.memory, bench.sealed[n]!.slot);
+  }
+  await Promise.all([first, second]);
+  expect(order).toEqual(['first', 'second']);
+});
+
+test('lane goes on with the next block after one that was turned away', async () => {
+  const bench = makeBench({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([bench]);
+  const refused = expect(lane.accept(blockOf(BYTES))).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await settleTurns();
+  bench.room.close('all');
+  await refused;
+  await expect(lane.accept(blockOf(BYTES))).rejects.toMatchObject({ code: 'E_STOPPED' });
+});
