@@ -57,13 +57,9 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
 
 async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
   const warnings: Problem[] = [];
+  const seams = { fileSystem: nodeFileSystem, clock: systemClock, notices: new Notices(silentLog, systemClock) };
   for (const [index, glob] of source.include.entries()) {
-    const finder = new Finder({
-      include: [glob],
-      exclude: source.exclude,
-      fileSystem: nodeFileSystem,
-      notices: new Notices(silentLog, systemClock),
-    });
+    const finder = new Finder({ include: [glob], exclude: source.exclude, ...seams });
     const found = await finder.find();
     if (found.size > 0) continue;
     const fix = 'files that appear later are read; check the path, and that this user may list its folder';

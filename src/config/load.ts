@@ -16,6 +16,7 @@ import type { Reading } from './field.ts';
 import { LineIndex } from './line-index.ts';
 import type { Position } from './line-index.ts';
 import type { Config } from './model.ts';
+import { printable } from './quote.ts';
 import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
 import type { PathReport } from './relations.ts';
@@ -129,7 +130,8 @@ class Loader {
 
   #problem(at: number, message: string, fix: string | undefined): Problem {
     const { line, column } = this.#lines.locate(at);
-    return { file: this.#file, line, column, message, ...(fix === undefined ? {} : { fix }) };
+    // Most quote what stands in the file; here none can forget to make it safe to print.
+    return { file: this.#file, line, column, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
   }
 }
 

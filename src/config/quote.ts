@@ -1,9 +1,16 @@
-/** A value as a message shows it: on one line, without control characters, cut where it is long. */
+/** What stands in a file as a message may show it: on one line, cut where it is long, nothing that a terminal obeys. */
 
 const MAX_SHOWN = 60;
 
+/** Control and formatting characters (line breaks, escape sequences, reversed writing) as `\u001b`. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 export function quote(value: unknown, maxShown = MAX_SHOWN): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
-  return JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"').replaceAll('\\\\', '\\');
+  return printable(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 }

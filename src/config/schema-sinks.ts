@@ -2,7 +2,7 @@
 import { MAX_BATCH_EVENTS, MAX_CONCURRENCY } from '../core/limits.ts';
 import { field, group, later } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, duration, durationOr, flag, integer, list, size } from './kinds.ts';
+import { anyText, choice, duration, durationOr, integer, list, onlyFlag, size } from './kinds.ts';
 import { baseUrl, datasetName, headerPrefix, headerValue, token } from './kinds-special.ts';
 import { timestampFormat } from './go-layout.ts';
 
@@ -43,7 +43,7 @@ export const ingestTable = {
   }),
   org_id: field(headerValue, { example: '${TAILRACE_ORG_ID}', doc: 'the organisation, sent as a header' }),
   dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
-  create_dataset: field(flag, { default: 'false', doc: 'creates a dataset that does not exist' }),
+  create_dataset: field(onlyFlag(false), { default: 'false', doc: 'creates a dataset that does not exist' }),
   path: field(choice(['current', 'legacy']), {
     default: 'current',
     doc: 'current: /v1/ingest/{dataset}; legacy: /v1/datasets/{dataset}/ingest',

@@ -47,6 +47,8 @@ const SNIPPETS = [
   '\r',
   '__proto__: 1\n',
   'constructor: {}\n',
+  '\u001b[31m',
+  '\u202e',
 ];
 
 /** The example with pieces cut out, put in, moved or doubled. */
@@ -71,11 +73,11 @@ function read(file: string, content: string | Uint8Array): 'valid' | 'problems' 
   const { config, problems } = readConfig(file, ENV);
   expect(config === undefined).toBe(problems.length > 0);
   const lines = Buffer.from(content).toString('utf8').split('\n').length;
-  for (const { line, column, message } of problems) {
+  for (const { line, column, message, fix } of problems) {
     expect(line).toBeGreaterThan(0);
     expect(line).toBeLessThanOrEqual(lines);
     expect(column).toBeGreaterThan(0);
-    expect(message).not.toMatch(/[\n\0]/);
+    expect(message + (fix ?? '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   }
   return config === undefined ? 'problems' : 'valid';
 }

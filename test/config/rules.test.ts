@@ -114,9 +114,12 @@ describe('not available yet', () => {
     },
   );
 
-  test.each(['encoding: csv', 'buffer: {when_full: drop_newest}', 'buffer: {disk: {max_bytes: 1GiB}}'])('ingest: %s', (line) => {
-    expect(problemsOf(configWith({ sink: line }))[0]).toContain('is not available in this version yet; ');
-  });
+  test.each(['create_dataset: true', 'encoding: csv', 'buffer: {when_full: drop_newest}', 'buffer: {disk: {max_bytes: 1GiB}}'])(
+    'ingest: %s',
+    (line) => {
+      expect(problemsOf(configWith({ sink: line }))[0]).toContain('is not available in this version yet; ');
+    },
+  );
 
   test('the value that is there already is accepted', () => {
     const source = 'on_oversize: truncate\norder: fair\ncharset: utf-8\nread_compressed: false';
