@@ -46,6 +46,10 @@ export const MAX_CONCURRENCY = 64;
 export const TURN_BYTES = 4 * 1024 * 1024;
 /** Directories that one scan visits for one glob. */
 export const MAX_DIRECTORIES = 20_000;
+/** A folder's listing is kept when its modification time had stood still this long before, */
+export const LISTING_SETTLES_MS = 3_000;
+/** and for this long. */
+export const MAX_LISTING_AGE_MS = 30_000;
 /** Files looked at in one go; then sockets and timers get their turn. */
 export const SCAN_SLICE_FILES = 500;
 /** A file that is read to its end stays open this long after its last change; what then is still unfinished in a rotated or deleted file is sent. */
@@ -92,6 +96,8 @@ export const SERVICE_QUERY_MAX_EVENTS = 50_000;
 /** What one query may use. */
 export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Bytes of one query's result inside the engine. */
+export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 /** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */
 export const SERVICE_QUERY_PARTS = 256;
 /** Time buckets of one series. */

@@ -4,9 +4,11 @@
  * Nothing is ever opened here. Work is done in bounded slices.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_DIRECTORIES, MAX_FILES, SCAN_SLICE_FILES } from '../../core/limits.ts';
 import { inodeKey, type FileStat, type FileSystem } from './file-system.ts';
+import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, type IncludeRule } from './glob.ts';
 import type { Notices } from './notices.ts';
 
@@ -20,6 +22,7 @@ export interface FinderOptions {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly fileSystem: FileSystem;
+  readonly clock: Clock;
   readonly notices: Notices;
 }
 
@@ -32,27 +35,30 @@ interface Folder {
 
 export class Finder {
   readonly #options: FinderOptions;
-  readonly #rules: readonly IncludeRule[];
+  readonly #rules: readonly { readonly rule: IncludeRule; readonly listings: FolderListings }[];
   readonly #isExcluded: (path: string) => boolean;
   #looked = 0;
 
   constructor(options: FinderOptions) {
     this.#options = options;
-    this.#rules = options.include.map(compileInclude);
     this.#isExcluded = compileExclude(options.exclude);
+    this.#rules = options.include.map((pattern) => {
+      const rule = compileInclude(pattern);
+      return { rule, listings: new FolderListings(rule, this.#isExcluded, options.fileSystem, options.clock) };
+    });
   }
 
   /** The folders that the globs start in: what can be watched. */
   get roots(): readonly string[] {
-    return [...new Set(this.#rules.map((rule) => (rule.isLiteral ? parentOf(rule.base) : rule.base)))];
+    return [...new Set(this.#rules.map(({ rule }) => (rule.isLiteral ? parentOf(rule.base) : rule.base)))];
   }
 
   /** All matches, at most MAX_FILES, by path. The order is the file system's. */
   async find(): Promise<Map<string, FoundFile>> {
     const found = new Map<string, FoundFile>();
-    for (const rule of this.#rules) {
-      if (rule.isLiteral) this.#look(rule.base, found);
-      else await this.#walk(rule, found);
+    for (const { rule, listings } of this.#rules) {
+      if (!rule.isLiteral) await this.#walk(listings, rule, found);
+      else if (!this.#isExcluded(rule.base)) this.#look(rule.base, found);
     }
     if (found.size < MAX_FILES) this.#options.notices.clear('');
     return found;
@@ -60,68 +66,60 @@ export class Finder {
 
   /** Why a path is or is not among the source's files, as far as its name goes. */
   explain(path: string): string {
-    const rule = this.#rules.find((candidate) => candidate.matches(path));
+    const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
     if (!rule) return 'no include pattern matches it';
     return this.#isExcluded(path) ? `${rule.pattern} includes it, but an exclude pattern matches` : `${rule.pattern} includes it`;
   }
 
-  async #walk(rule: IncludeRule, found: Map<string, FoundFile>): Promise<void> {
+  async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>): Promise<void> {
     const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
     const links: Folder[] = [];
-    const visited = new Set<string>();
+    const inodes = new Set<string>();
+    const paths = new Set<string>();
     for (let folder = folders.pop(); folder; folder = folders.pop() ?? links.pop()) {
-      if (visited.size >= MAX_DIRECTORIES) {
+      if (paths.size >= MAX_DIRECTORIES) {
+        const fields = { pattern: rule.pattern, limit: MAX_DIRECTORIES };
         this.#options.notices.trouble(
           'warn',
           rule.pattern,
-          { pattern: rule.pattern, limit: MAX_DIRECTORIES },
+          fields,
           'pattern leads into too many folders, the rest is not searched; make it narrower',
         );
-        return;
+        break;
       }
-      if (this.#isNewFolder(folder, visited)) await this.#list(rule, folder, folders, links, found);
+      const stat = this.#stat(folder.path);
+      if (!stat) continue;
+      const key = inodeKey(stat);
+      if (folder.isLinked && (stat.kind !== 'directory' || inodes.has(key))) continue;
+      inodes.add(key);
+      paths.add(folder.path);
+      const listing = this.#list(listings, folder, stat);
+      for (const { path, isLink } of listing?.folders ?? []) {
+        const isLinked = isLink || folder.isLinked;
+        (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked });
+      }
+      for (const path of listing?.matches ?? []) {
+        this.#look(path, found);
+        if ((this.#looked += 1) % SCAN_SLICE_FILES === 0) await setImmediate();
+      }
     }
+    listings.retain(paths);
   }
 
-  #isNewFolder(folder: Folder, visited: Set<string>): boolean {
-    const stat = this.#stat(folder.path);
-    if (!stat) return false;
-    const key = inodeKey(stat);
-    if (folder.isLinked && (stat.kind !== 'directory' || visited.has(key))) return false;
-    visited.add(key);
-    return true;
-  }
-
-  async #list(rule: IncludeRule, folder: Folder, folders: Folder[], links: Folder[], found: Map<string, FoundFile>): Promise<void> {
-    const { fileSystem, notices } = this.#options;
-    let entries;
+  #list(listings: FolderListings, folder: Folder, stat: FileStat): FolderListing | undefined {
     try {
-      entries = fileSystem.readdir(folder.path);
-      notices.clear(folder.path);
+      const listing = listings.list(folder.path, folder.level, stat);
+      this.#options.notices.clear(folder.path);
+      return listing;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') this.#sayUnreadable(folder.path, error);
-      return;
-    }
-    const prefix = folder.path === '/' ? '/' : `${folder.path}/`;
-    const level = folder.level + 1;
-    for (const entry of entries) {
-      const path = prefix + entry.name;
-      const isLink = entry.isSymbolicLink();
-      const isDirectory = entry.isDirectory();
-      if ((isDirectory || isLink) && level <= rule.depth && rule.mayContain(path, level) && !this.#isExcluded(path)) {
-        const isLinked = isLink || folder.isLinked;
-        (isLinked ? links : folders).push({ path, level, isLinked });
-      }
-      // With `**` every folder matches; that is no mistake to name.
-      if (!rule.matches(path) || (isDirectory && rule.depth === Infinity)) continue;
-      this.#look(path, found);
-      if ((this.#looked += 1) % SCAN_SLICE_FILES === 0) await setImmediate();
+      return undefined;
     }
   }
 
   #look(path: string, found: Map<string, FoundFile>): void {
-    if (this.#isExcluded(path) || found.has(path)) return;
+    if (found.has(path)) return;
     const { notices } = this.#options;
     if (found.size >= MAX_FILES) {
       notices.trouble('warn', '', { limit: MAX_FILES }, 'more files match than one source follows; the others are left for later');

@@ -46,7 +46,7 @@ export interface FileExplanation {
 export function createFileSource(config: FileSourceConfig, context: SourceContext, fileSystem: FileSystem = nodeFileSystem): FileSource {
   const { streams, clock, log } = context;
   const notices = new Notices(log, clock);
-  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, notices });
+  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices });
   const shapeOf = (path: string): EventShape => ({
     format: config.format,
     wrapFields: { host: context.hostname, file: path },

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
@@ -13,9 +13,10 @@ function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileS
   const log: string[] = [];
   const write = (level: string) => (fields: object, text: string) =>
     void log.push(`${level} ${(fields as { path?: string }).path} ${text}`);
-  const notices = new Notices({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }, new StepClock());
-  const finder = new Finder({ include, exclude, fileSystem, notices });
-  return { finder, log, find: async () => [...(await finder.find()).keys()].sort() };
+  const clock = new StepClock();
+  const notices = new Notices({ debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }, clock);
+  const finder = new Finder({ include, exclude, fileSystem, clock, notices });
+  return { finder, log, clock, find: async () => [...(await finder.find()).keys()].sort() };
 }
 
 test('finder follows ** at any depth and * within one folder only', async () => {
@@ -106,6 +107,30 @@ test('finder names a folder that cannot be read once, looks again, and names it 
   isClosed = true;
   await find();
   expect(log).toHaveLength(2);
+});
+
+test('finder lists an idle folder once, and again when something in it changed or half a minute passed', async () => {
+  const root = makeTree({ 'a.log': '' });
+  // The clock is stepped; the folder's time must not be of the tick in which the next file is made.
+  utimesSync(root, 1000, 1000);
+  let listings = 0;
+  const fileSystem = failingFileSystem((real) => ({ readdir: (path) => ((listings += 1), real.readdir(path)) }));
+  const { find, clock } = makeFinder([`${root}/*.log`], [], fileSystem);
+  const pass = async (seconds: number): Promise<number> => {
+    const before = listings;
+    for (let second = 0; second < seconds; second += 1) {
+      await find();
+      clock.advance(1000);
+    }
+    return listings - before;
+  };
+  // Not believed before the folder's time has stood still.
+  expect(await pass(4)).toBe(4);
+  expect(await pass(20)).toBe(0);
+  writeFileSync(`${root}/b.log`, '');
+  expect(await find()).toEqual([`${root}/a.log`, `${root}/b.log`]);
+  await pass(10);
+  expect(await pass(60)).toBe(2);
 });
 
 test('finder names a file whose name is not valid UTF-8', async () => {

@@ -62,6 +62,17 @@ export function failingFileSystem(changes: (real: FileSystem) => Partial<FileSys
   return { ...nodeFileSystem, ...changes(nodeFileSystem) };
 }
 
+/**
+ * The real one, but no folder's time ever stands still: with a clock that is stepped, listings would be kept that were made
+ * in the same tick of the file system as the next change.
+ */
+const freshFolders = failingFileSystem((real) => ({
+  stat(path) {
+    const stat = real.stat(path);
+    return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+  },
+}));
+
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made to fail`), { code });
 }
@@ -93,7 +104,7 @@ export class TailBench {
 
   /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
   async start(changes: BenchOptions = {}): Promise<this> {
-    const { once = false, fileSystem, ...rest } = { ...this.#options, ...changes };
+    const { once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
     const config: FileSourceConfig = {
       type: 'file',
       id: 'app',
