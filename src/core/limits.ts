@@ -116,8 +116,8 @@ export const MAX_OCTET_COUNT_DIGITS = 10;
 export const SYSLOG_PENDING_BYTES = 512 * 1024;
 /** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** How long a stopping listener goes on taking what was already received. */
-export const SYSLOG_STOP_MS = 1_000;
+/** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */
+export const SYSLOG_STOP_MS = 5_000;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;
 /** Streams of closed connections that are remembered until they are settled. */
@@ -126,3 +126,21 @@ export const MAX_CLOSED_STREAMS = 10_000;
 // The kernel's.
 /** Bytes of the fields that are added to each event, encoded, with their tables. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024;
+
+// The ingest sink.
+/** Columns of one CSV body, as many as a dataset has fields; keys beyond them go into the column for the rest. */
+export const MAX_CSV_COLUMNS = 1024;
+/** Bytes of `labels` as JSON text of ASCII, which is one header. */
+export const MAX_LABELS_BYTES = 4 * 1024;
+/** Bytes of a certificate or key file. */
+export const MAX_TLS_FILE_BYTES = 1024 * 1024;
+/** A connection takes no new request after this long, so that a changed name, certificate or route takes effect. */
+export const MAX_CONNECTION_AGE_MS = 5 * 60_000;
+/** An idle connection is closed after this long, … */
+export const IDLE_CONNECTION_MS = 30_000;
+/** … and after this long at most where the service asks for longer. */
+export const MAX_IDLE_CONNECTION_MS = 60_000;
+/** Longest wait for a connection. */
+export const MAX_CONNECT_MS = 10_000;
+/** Time between two attempts to create a dataset. */
+export const CREATE_DATASET_PAUSE_MS = 10_000;

@@ -3,8 +3,8 @@
  * Opening it also locks the folder: SQLite's exclusive lock ends with the process, however it ends. Every commit outlives a
  * kill -9; a power cut may roll back the last ones.
  */
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 
@@ -32,7 +32,7 @@ export interface Metadata {
 /** Makes the folder if needed, locks it and opens the database. Throws a `TailraceError` that names the process holding it. */
 export function openMetadata(dataDir: string): Metadata {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new TailraceError('E_DATA_DIR', `the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, {
@@ -63,6 +63,16 @@ export function openMetadata(dataDir: string): Metadata {
     },
     close: () => db.close(),
   };
+}
+
+/** Like mkdir with `recursive`, which never returns where a parent exists but takes no folders (/proc). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw new Error('it is no folder');
+    return;
+  }
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 function openDatabase(path: string, dataDir: string, pidFile: string): DatabaseSync {

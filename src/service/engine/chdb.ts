@@ -14,13 +14,13 @@ import type * as Chdb from 'chdb';
 import type { ChdbResult, Session } from 'chdb';
 import PQueue from 'p-queue';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { SERVICE_QUERY_MEMORY_BYTES, SERVICE_QUERY_SECONDS } from '../../core/limits.ts';
+import { SERVICE_QUERY_MEMORY_BYTES, SERVICE_QUERY_SECONDS, SERVICE_RESULT_BYTES } from '../../core/limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import { COLUMNS, type Cell, type Engine, type QueryResult } from './engine.ts';
 
 const STRUCTURE = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
-const QUERY_SETTINGS = `max_execution_time = ${SERVICE_QUERY_SECONDS}, max_memory_usage = ${SERVICE_QUERY_MEMORY_BYTES}, output_format_json_quote_64bit_integers = 1, output_format_json_quote_denormals = 1`;
+const QUERY_SETTINGS = `max_execution_time = ${SERVICE_QUERY_SECONDS}, max_memory_usage = ${SERVICE_QUERY_MEMORY_BYTES}, output_format_json_quote_64bit_integers = 1, max_result_bytes = ${SERVICE_RESULT_BYTES}, output_format_json_quote_denormals = 1`;
 
 /** Opens the engine's data under `dataDir`. Throws a `TailraceError` when chDB is not installed or cannot open the folder. */
 export async function openChdb(dataDir: string): Promise<Engine> {
@@ -46,7 +46,7 @@ export async function openChdb(dataDir: string): Promise<Engine> {
           const result = await session.queryBindAsync(`${sql} settings ${QUERY_SETTINGS}`, params, { format: 'JSONCompactEachRow' });
           return { rows: readRows(result), rowsRead: result.rowsRead };
         } catch (error) {
-          throw limitError(error) ?? error;
+          throw refusal(error) ?? error;
         }
       }) as Promise<QueryResult>,
     insert: async (table, block, token) => {
@@ -106,10 +106,19 @@ function readRows(result: ChdbResult): Cell[][] {
   return text === '' ? [] : (JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as Cell[][]);
 }
 
-/** The engine's codes for a query over its time or memory, as the sentence that the client gets. */
-function limitError(error: unknown): Error | undefined {
-  const found = /Code: (\d+)/.exec(messageOf(error));
-  if (found?.[1] === '159' || found?.[1] === '160') return badRequest(`the query ran over its time limit of ${SERVICE_QUERY_SECONDS} s`);
-  if (found?.[1] === '241') return badRequest(`the query went over its memory limit of ${SERVICE_QUERY_MEMORY_BYTES / 2 ** 20} MiB`);
-  return undefined;
+/** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
+function refusal(error: unknown): Error | undefined {
+  switch (/Code: (\d+)/.exec(messageOf(error))?.[1] ?? '') {
+    case '159':
+    case '160':
+      return badRequest(`the query ran over its time limit of ${SERVICE_QUERY_SECONDS} s`);
+    case '241':
+      return badRequest(`the query went over its memory limit of ${SERVICE_QUERY_MEMORY_BYTES / 2 ** 20} MiB`);
+    case '396':
+      return badRequest(`the result is larger than ${SERVICE_RESULT_BYTES / 2 ** 20} MiB: set a smaller limit`);
+    case '427':
+      return badRequest('the regular expression cannot be compiled (wanted RE2)');
+    default:
+      return undefined;
+  }
 }

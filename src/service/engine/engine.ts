@@ -51,11 +51,13 @@ export const tableOf = (dataset: number): string => `ds_${dataset}`;
 
 /**
  * Partitions by year, with one for everything before 1990 and after 2050: a batch whose events are spread over decades then still
- * makes a bounded number of parts. Buckets make reading one key of a wide map cheap; fresh parts are written without.
+ * makes a bounded number of parts. Buckets make reading one key of a wide map cheap; fresh parts are written without. Merging was two
+ * thirds of the cost of ingest (17 of 26 µs of CPU a pino-like event); with base 20 a row is rewritten 1.4 times instead of 3.4.
  */
 export function createTable(table: string): string {
   const columns = COLUMNS.map(({ name, type, codec }) => `${name} ${type}${codec ? ` codec(${codec})` : ''}`);
   return `create table if not exists ${table} (${columns.join(', ')}) engine = MergeTree
     partition by if(toYear(_time) between 1990 and 2050, toYear(_time), 0) order by (_time, _rowId)
-    settings non_replicated_deduplication_window = 10000, map_serialization_version = 'with_buckets', map_buckets_min_avg_size = 0`;
+    settings non_replicated_deduplication_window = 10000, map_serialization_version = 'with_buckets', map_buckets_min_avg_size = 0,
+    merge_selector_base = 20`;
 }

@@ -46,8 +46,8 @@ export interface WriterOptions {
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;
   readonly readTime: TimeReader;
-  /** Flattened name of the field that holds the time; empty for `_time`. */
-  readonly timestampField: string;
+  /** Flattened name of the field that holds the time; undefined for `_time`. */
+  readonly timestampField: string | undefined;
   /** Added to every event, never over a field of its own. */
   readonly labels: Readonly<Record<string, ExactValue>>;
   /** Time of events without one, ns. */

@@ -25,6 +25,8 @@ export interface IngestOptions {
   readonly csvFields: string;
   /** The Event-Labels header, UTF-8. */
   readonly labels: string;
+  /** Its length as it was sent. */
+  readonly labelBytes: number;
   readonly key: string | undefined;
 }
 
@@ -64,7 +66,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     block,
     fields: dataset.fields,
     readTime: timeReader(options.timestampFormat),
-    timestampField: options.timestampField,
+    timestampField: options.timestampField || undefined,
     labels: readLabels(options.labels),
     receivedAt: now,
   });
@@ -73,7 +75,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     ingested: block.rows,
     failed: failures.length,
     failures,
-    processedBytes: body.length + Buffer.byteLength(options.labels),
+    processedBytes: body.length + options.labelBytes,
     blocksCreated: block.rows > 0 ? 1 : 0,
     walLength: 0,
   } satisfies IngestReply);

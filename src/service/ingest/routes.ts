@@ -1,4 +1,5 @@
 /** POST /v1/ingest/{dataset} and POST /v1/datasets/{dataset}/ingest: the same, under an older path. */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_BODY_BYTES, SERVICE_INGESTS_IN_FLIGHT, SERVICE_KEY_LENGTH } from '../../core/limits.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
@@ -33,6 +34,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
         csvDelimiter: one(query, 'csv-delimiter'),
         csvFields: utf8(headers[`${prefix}csv-fields`]),
         labels: utf8(headers[`${prefix}event-labels`]),
+        labelBytes: headers[`${prefix}event-labels`]?.length ?? 0,
         key: keyOf(headers['idempotency-key']),
       };
       if (inFlight >= SERVICE_INGESTS_IN_FLIGHT) throw new ApiError(429, 'rate limit exceeded', { 'Retry-After': '1' });
@@ -63,9 +65,11 @@ function one(query: Ingest['Querystring'], name: string): string {
   return value;
 }
 
-/** Node reads header bytes as Latin-1; clients mean UTF-8. */
+/** Node reads header bytes as Latin-1; most clients mean UTF-8. */
 function utf8(header: string | string[] | undefined): string {
-  return Buffer.from(typeof header === 'string' ? header : (header ?? []).join(','), 'latin1').toString('utf8');
+  const text = typeof header === 'string' ? header : (header ?? []).join(',');
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
 function keyOf(header: string | string[] | undefined): string | undefined {

@@ -1,0 +1,119 @@
+/** A real service for a test file, and plain HTTP to it. One engine start costs a second and 250 MB: share it within a file. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../src/core/log.ts';
+import { startService, type Service } from '../../src/service/service.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; an empty object for an empty one. */
+  readonly json: Record<string, unknown>;
+}
+
+export interface Client {
+  readonly url: string;
+  readonly apiToken: string;
+  readonly personalToken: string;
+  readonly orgId: string;
+  /** One request. `token: ''` sends none; the API token is the default. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** NDJSON of the events (or any body) to a dataset; the reply must be a 200. */
+  ingest(dataset: string, body: string | readonly object[], options?: CallOptions): Promise<Answer>;
+  query(dataset: string, body?: object): Promise<QueryAnswer>;
+  createDataset(name: string): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | object;
+}
+
+export interface QueryAnswer {
+  readonly matches: readonly { _time: string; _sysTime: string; _rowId: string; data: Record<string, unknown> }[];
+  readonly buckets: { series: readonly Bucket[]; totals: readonly Group[] };
+  readonly fieldsMeta: readonly { name: string; type: string }[];
+  readonly status: Record<string, unknown>;
+  readonly text: string;
+}
+export interface Group {
+  readonly id: number;
+  readonly group: Record<string, unknown>;
+  readonly aggregations: readonly { op: string; value: unknown }[];
+}
+export interface Bucket {
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly groups: readonly Group[];
+}
+
+export const tempDir = (): string => mkdtempSync(join(tmpdir(), 'tailrace-service-'));
+
+export async function startForTest(): Promise<{ service: Service; client: Client; dataDir: string; stop: () => Promise<void> }> {
+  const dataDir = tempDir();
+  const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
+  const { apiToken = '', personalToken = '', orgId } = service.credentials;
+  return {
+    service,
+    dataDir,
+    client: clientOf(service.address, { apiToken, personalToken, orgId }),
+    stop: async () => {
+      await service.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function clientOf(url: string, credentials: { apiToken: string; personalToken: string; orgId: string }): Client {
+  const client: Client = {
+    url,
+    ...credentials,
+    async call(method, path, { token = credentials.apiToken, headers = {}, body } = {}) {
+      const plain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          ...(token !== '' && { authorization: `Bearer ${token}` }),
+          ...(!plain && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: plain ? (body as string) : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+      };
+    },
+    async ingest(dataset, body, options = {}) {
+      const text = typeof body === 'string' ? body : body.map((event) => JSON.stringify(event)).join('\n');
+      const answer = await client.call('POST', `/v1/ingest/${dataset}`, {
+        ...options,
+        headers: { 'content-type': 'application/x-ndjson', ...options.headers },
+        body: options.body ?? text,
+      });
+      if (answer.status !== 200) throw new Error(`ingest answered ${answer.status}: ${answer.text}`);
+      return answer;
+    },
+    async query(dataset, body = {}) {
+      const answer = await client.call('POST', `/v1/datasets/${dataset}/query`, { body });
+      if (answer.status !== 200) throw new Error(`query answered ${answer.status}: ${answer.text}`);
+      return { ...(answer.json as unknown as Omit<QueryAnswer, 'text'>), text: answer.text };
+    },
+    async createDataset(name) {
+      const answer = await client.call('POST', '/v1/datasets', { body: { name } });
+      if (answer.status !== 200) throw new Error(`dataset creation answered ${answer.status}: ${answer.text}`);
+    },
+  };
+  return client;
+}
+
+/** The values of the totals' first group by operation name. */
+export function totalsOf(answer: QueryAnswer): Record<string, unknown> {
+  return Object.fromEntries((answer.buckets.totals[0]?.aggregations ?? []).map(({ op, value }) => [op, value]));
+}
