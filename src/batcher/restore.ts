@@ -47,6 +47,13 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
       );
       continue;
     }
+    if (stored.spans.every((span) => !options.source(span.source))) {
+      options.log.warn(
+        { source: stored.spans[0]?.source, batch: stored.key, events: stored.events },
+        'a batch belongs to a source that is not configured any more; it is kept until the source is back',
+      );
+      continue;
+    }
     await restore(options, target, stored);
   }
 }
