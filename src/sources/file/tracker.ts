@@ -316,8 +316,15 @@ export class Tracker {
   }
 
   #lookElsewhere(file: TrackedFile, folders: Map<string, Map<string, string>>): void {
-    const there = this.#isAt(file.path, file);
-    if (there) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
+    let there: FileStat | undefined;
+    try {
+      there = this.#options.fileSystem.stat(file.path);
+    } catch {
+      // It cannot be told whether the file is there: nothing is given up. The finder names what it cannot look at.
+      file.scan = this.#scans;
+      return;
+    }
+    if (there && isSameFile(there, file)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
     const held = this.#held(file);
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
     const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;

@@ -82,6 +82,32 @@ for (const name of ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close']
   });
 }
 
+test('folder that cannot be looked at for a while takes nothing away', async () => {
+  let isClosed = false;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      if (isClosed || path.endsWith('b.log')) throw systemError('EACCES');
+      return real.open(path);
+    },
+    stat(path) {
+      if (isClosed) throw systemError('EACCES');
+      return real.stat(path);
+    },
+  }));
+  const bench = new TailBench({ fileSystem });
+  writeFileSync(bench.path('a.log'), 'one\n');
+  writeFileSync(bench.path('b.log'), 'never read\n');
+  await bench.start();
+  await bench.pass(30);
+  isClosed = true;
+  appendFileSync(bench.path('a.log'), 'two\n');
+  await bench.pass(300, 10);
+  expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 11, files: { deleted: 0 } });
+  isClosed = false;
+  await bench.drain();
+  expect(bench.texts).toEqual(['one', 'two']);
+});
+
 test('more files than may be open are all followed, with bounded descriptors', async () => {
   let open = 0;
   let most = 0;

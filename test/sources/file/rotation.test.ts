@@ -156,6 +156,8 @@ test('file that is made again under a reused inode, longer than the old position
   await bench.start();
   await bench.drain();
   expect(bench.texts).toHaveLength(3);
+  expect(bench.source.stats.lostBytes).toBe(0);
+  expect(bench.said(/other content now/)).toHaveLength(2);
 });
 
 test('truncated file begins a new generation, and what a stat had seen unread is counted as lost', async () => {
@@ -192,6 +194,22 @@ test('truncation is seen although the file has grown past the old position betwe
   appendFileSync(bench.path('a.log'), 'line 3\nline 4\nline 5\n');
   await bench.drain();
   expect(bench.texts).toEqual(['line 1', 'line 2', 'line 3', 'line 4', 'line 5']);
+});
+
+test('truncation is seen by the bytes before the position where every file begins with the same long banner', async () => {
+  const bench = await startBench();
+  const banner = `${'='.repeat(1999)}\n`;
+  writeFileSync(bench.path('a.log'), `${banner}line 1 of the first\n`);
+  await bench.drain();
+  await bench.pass(30);
+  writeFileSync(bench.path('a.log'), `${banner}line 1 of the other, longer\nline 2\n`);
+  await bench.drain();
+  expect(bench.texts.slice(1)).toEqual(['line 1 of the first', '='.repeat(1999), 'line 1 of the other, longer', 'line 2']);
+  bench.commit();
+  writeFileSync(bench.path('a.log'), `${banner}line 1 of the third, which is even longer than all\nline 2\nline 3\n`);
+  await bench.start();
+  await bench.drain();
+  expect(bench.texts).toHaveLength(4);
 });
 
 test('truncation in the middle of a turn does not mix old and new bytes', async () => {
