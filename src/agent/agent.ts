@@ -14,7 +14,7 @@ import { messageOf, TailraceError } from '../core/errors.ts';
 import { READ_CHUNK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
-import type { Source } from '../core/source.ts';
+import { newStats, type Source } from '../core/source.ts';
 import { createKernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
 import { DeadLetters, toStoredLetter } from '../state/dead-letters.ts';
@@ -24,7 +24,7 @@ import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
 import { createSource, isRereadable } from './create-source.ts';
-import { createSinkRoom, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
+import { createSinkRoom, drainSink, heldBatches, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
 
 const SAVE_EVERY_MS = 1000;
 /** Bytes of dead letters that are kept; over it, batches with refused events wait. */
@@ -97,6 +97,8 @@ class RunningAgent implements Agent {
   };
   readonly #sinks = new Map<string, SinkRoom>();
   readonly #sources = new Map<string, SourceRoom>();
+  /** Books of sources that the disk buffer still holds events of and that are not configured any more. */
+  readonly #formerBooks = new Map<string, Books>();
   readonly #deadLetters: DeadLetters;
   #telemetry: TelemetryServer | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -136,6 +138,8 @@ class RunningAgent implements Agent {
         log: this.#log,
         histograms: this.#histograms,
         paused,
+        folder: config.dataDir,
+        booksOf: (source) => this.#booksOf(source),
         bury: (name, letters) => this.#bury(name, letters),
       });
       this.#sinks.set(sinkConfig.id, room);
@@ -150,6 +154,10 @@ class RunningAgent implements Agent {
       });
     }
     for (const sourceConfig of config.sources) await this.#addSource(sourceConfig, (bytes) => kernel.reserve(bytes));
+    for (const { buffer, sink } of this.#sinks.values()) {
+      const batches = await buffer.recover();
+      if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
+    }
     for (const { source } of this.#sources.values()) await source.open();
     this.#state.noteStarted([...this.#sources.keys()]);
     this.#started = true;
@@ -162,27 +170,43 @@ class RunningAgent implements Agent {
   observe(): Observed {
     const held = new Map<Books, (readonly [number, number])[]>();
     for (const { books, lane } of this.#sources.values()) held.set(books, [...lane.held()]);
-    for (const { batcher, delivery } of this.#sinks.values()) {
-      for (const batch of [...batcher.open(), ...delivery.held()]) {
+    for (const books of this.#formerBooks.values()) held.set(books, []);
+    for (const room of this.#sinks.values()) {
+      for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
         for (const span of batch.spans) held.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
       }
     }
     return {
-      sources: [...this.#sources.values()].map(({ source, books, lane }) => ({
-        id: source.id,
-        stats: source.stats,
-        backpressureSeconds: lane.backpressureMs / 1000,
-        accepted: books.accepted,
-        settled: books.settled,
-        held: countEvents(held.get(books) ?? []),
-      })),
-      sinks: [...this.#sinks.values()].map(({ sink, room, delivery }) => ({
+      sources: [...this.#sources.values()]
+        .map(({ source, books, lane }) => ({
+          id: source.id,
+          stats: source.stats,
+          backpressureSeconds: lane.backpressureMs / 1000,
+          accepted: books.accepted,
+          settled: books.settled,
+          held: countEvents(held.get(books) ?? []),
+        }))
+        .concat(
+          [...this.#formerBooks].map(([id, books]) => ({
+            id,
+            stats: newStats(),
+            backpressureSeconds: 0,
+            accepted: books.accepted,
+            settled: books.settled,
+            held: countEvents(held.get(books) ?? []),
+          })),
+        ),
+      sinks: [...this.#sinks.values()].map(({ sink, room, delivery, spool }) => ({
         id: sink.id,
         ...delivery.stats,
+        diskBytes: spool.bytes,
+        brokenFiles: spool.brokenFiles,
+        concurrency: delivery.concurrency,
         memoryBytes: room.usedBytes,
         pauses: delivery.pauses,
       })),
       checkpointSaves: this.#state.saves,
+      deadLetterBytes: this.#deadLetters.bytes,
       started: this.#started,
     };
   }
@@ -238,7 +262,7 @@ class RunningAgent implements Agent {
     await Promise.all([restored, ...runs]);
     for (const { batcher } of this.#sinks.values()) batcher.flush();
     const never = new AbortController().signal;
-    await Promise.all([...this.#sinks.values()].map(({ delivery }) => delivery.drain(never)));
+    await Promise.all([...this.#sinks.values()].map((room) => drainSink(room, never)));
   }
 
   async #restore(
@@ -278,10 +302,11 @@ class RunningAgent implements Agent {
     stopped.catch((error: unknown) => this.#log.error({ reason: messageOf(error) }, 'a source did not stop cleanly'));
     await Promise.race([stopped.catch(() => {}), given]);
     for (const { batcher } of rooms) batcher.flush();
-    await Promise.all(rooms.map(({ delivery }) => delivery.drain(deadline)));
+    await Promise.all(rooms.map((room) => drainSink(room, deadline)));
     for (const { room } of rooms) room.close('all');
     await stopped.catch(() => {});
     for (const { batcher } of rooms) batcher.flush();
+    for (const { buffer } of rooms) await buffer.stop();
     for (const { delivery } of rooms) await delivery.stop();
     clearInterval(this.#timer);
     const report = this.#countHeld();
@@ -294,13 +319,21 @@ class RunningAgent implements Agent {
   #countHeld(): StopReport {
     let lostEvents = 0;
     let keptEvents = 0;
-    for (const { delivery } of this.#sinks.values()) {
-      for (const batch of delivery.held()) {
-        if (batch.rereadable) keptEvents += batch.events;
+    for (const room of this.#sinks.values()) {
+      for (const batch of heldBatches(room)) {
+        if (batch.rereadable || batch.spoolName !== undefined) keptEvents += batch.events;
         else lostEvents += batch.events;
       }
     }
     return { lostEvents, keptEvents, failure: this.#failure };
+  }
+
+  #booksOf(source: string): Books {
+    const current = this.#sources.get(source)?.books ?? this.#formerBooks.get(source);
+    if (current) return current;
+    const books = new Books(source);
+    this.#formerBooks.set(source, books);
+    return books;
   }
 
   /** Keeps refused events, each with its place in the file that it came from. */

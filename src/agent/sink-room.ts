@@ -1,6 +1,10 @@
 /** What one sink consists of: its memory, its batcher, its delivery, and the sink itself, wired together. */
+import { join } from 'node:path';
 import { Batcher } from '../batcher/batcher.ts';
-import { Delivery } from '../batcher/delivery.ts';
+import type { Batch } from '../batcher/batch.ts';
+import type { Books } from '../batcher/books.ts';
+import { Delivery, type Durability } from '../batcher/delivery.ts';
+import { DiskBuffer } from '../batcher/disk-buffer.ts';
 import { Room } from '../batcher/room.ts';
 import type { IngestSinkConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
@@ -8,6 +12,7 @@ import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { Spool } from '../state/spool.ts';
 import type { State } from '../state/store.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 
@@ -17,9 +22,15 @@ export interface SinkRoom {
   readonly room: Room;
   readonly batcher: Batcher;
   readonly delivery: Delivery;
+  readonly buffer: DiskBuffer;
+  readonly spool: Spool;
 }
 
 export interface SinkRoomOptions {
+  /** The data folder. */
+  readonly folder: string;
+  /** The books of a source, also of one that is not configured any more. */
+  booksOf(source: string): Books;
   readonly config: IngestSinkConfig;
   readonly sink: Sink;
   readonly kernel: Kernel;
@@ -58,9 +69,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       clock,
       log,
       random: Math.random,
-      commit: (batches) => state.commit(batches),
-      settle: (batch) => state.settle(batch),
-      commitParts: (batch, parts) => state.commitParts(batch, parts),
+      durability: createDurability(state, () => buffer),
       bury: (name, letters) => options.bury(name, letters),
       paused: (dataset) => options.paused(dataset),
     },
@@ -80,8 +89,49 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     limits: config.batch,
     timestampField: config.timestampField,
     nextBatchId: () => state.nextBatchId(),
-    wantsMore: () => delivery.wantsMore(),
-    seal: (batch) => delivery.seal(batch),
+    wantsMore: (dataset) => delivery.wantsMore(dataset),
+    seal: (batch) => (batch.rereadable ? delivery.seal(batch) : buffer.take(batch)),
   });
-  return { config, sink, room, batcher, delivery };
+  const spool = new Spool(join(options.folder, 'spool', config.id), log);
+  const { maxDiskBytes: maxBytes, whenFull } = config.buffer;
+  const nextBatchId = () => state.nextBatchId();
+  const booksOf = (source: string) => options.booksOf(source);
+  const buffer: DiskBuffer = new DiskBuffer({
+    sink: config.id,
+    spool,
+    maxBytes,
+    whenFull,
+    delivery,
+    room,
+    clock,
+    log,
+    nextBatchId,
+    booksOf,
+  });
+  return { config, sink, room, batcher, delivery, buffer, spool };
+}
+
+/** What can be read again is kept by its positions in the database, the rest by the disk buffer. */
+function createDurability(state: State, buffer: () => DiskBuffer): Durability {
+  return {
+    commit: (batches) => state.commit(batches.map((batch) => batch.toStored())),
+    commitParts: (batch, parts) => (batch.rereadable ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
+    load: (batch) => buffer().load(batch),
+    evict: (batch) => buffer().evict(batch),
+    settle: (batch) => (batch.rereadable ? state.settle(batch.toStored()) : buffer().settle(batch)),
+  };
+}
+
+/** Resolves when the sink holds nothing, or when `signal` aborts. */
+export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSignal): Promise<void> {
+  const given = new Promise<void>((resolve) =>
+    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  await Promise.race([buffer.idle(), given]);
+  await delivery.drain(signal);
+}
+
+/** Batches that are neither open nor settled. */
+export function heldBatches({ buffer, delivery }: SinkRoom): readonly Batch[] {
+  return [...buffer.held(), ...delivery.held()];
 }

@@ -41,6 +41,8 @@ export class Batch {
   /** Its spans and key are in the database (or need not be). */
   committed = false;
   attempts = 0;
+  /** Its file in the disk buffer, once it is there. */
+  spoolName: string | undefined;
 
   constructor(id: number, sink: string, dataset: string, rereadable: boolean, storage: { slot: Region } | { body: Buffer }) {
     this.id = id;

@@ -19,7 +19,7 @@ export interface BatcherOptions {
   readonly timestampField: string | undefined;
   nextBatchId(): number;
   /** False while enough closed batches wait: sources that can be read again then wait, too, instead of filling memory. */
-  wantsMore(): boolean;
+  wantsMore(dataset: string): boolean;
   /** Takes a closed batch. */
   seal(batch: Batch): void;
 }
@@ -63,7 +63,7 @@ export class Batcher {
     while (start < intake.end) {
       const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
       if (!batch) {
-        await this.#waitForRoom(intake, () => this.#open.has(name) || this.#canOpen(intake.rereadable));
+        await this.#waitForRoom(intake, () => this.#open.has(name) || this.#canOpen(intake));
         continue;
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
@@ -148,13 +148,13 @@ export class Batcher {
     return consumed;
   }
 
-  #canOpen(rereadable: boolean): boolean {
+  #canOpen({ rereadable, dataset }: Intake): boolean {
     const { room } = this.#options;
-    return room.hasSlot() && (!rereadable || this.#options.wantsMore());
+    return room.hasSlot() && (!rereadable || this.#options.wantsMore(dataset));
   }
 
   #tryOpen(name: string, intake: Intake): Batch | undefined {
-    if (!this.#canOpen(intake.rereadable)) return undefined;
+    if (!this.#canOpen(intake)) return undefined;
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
     const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot });

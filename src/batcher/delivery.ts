@@ -4,11 +4,10 @@
  */
 import PQueue from 'p-queue';
 import type { Clock } from '../core/clock.ts';
-import { messageOf } from '../core/errors.ts';
+import { codeOf, messageOf } from '../core/errors.ts';
 import { MAX_RETRY_AFTER_MS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter, IngestResult, Outcome, SendResult, Sink } from '../core/sink.ts';
-import type { StoredBatch, StoredPart } from '../state/store.ts';
 import { type BackoffOptions, nextBackoffMs } from './backoff.ts';
 import { type Batch, keyOf } from './batch.ts';
 import { Concurrency } from './concurrency.ts';
@@ -22,6 +21,20 @@ const BAD_ANSWERS_BEFORE_PAUSE = 5;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */
 const MAX_EXTRA_REQUESTS = 64;
 
+/** What keeps a batch safe while it is held: the database (files can be read again) or the disk buffer. */
+export interface Durability {
+  /** Persists spans and keys before the first send. Throws when the disk refuses. */
+  commit(batches: readonly Batch[]): void;
+  /** Persists the parts that a batch is sent in from now on, before the first of them is sent. Throws or rejects when the disk refuses. */
+  commitParts(batch: Batch, parts: readonly Part[]): Promise<void> | void;
+  /** Brings the body of a batch that left memory back. Rejects with `E_SPOOL_BROKEN` when it is gone for good. */
+  load(batch: Batch): Promise<void>;
+  /** Lets the body of a batch leave memory, where it is safe elsewhere. */
+  evict(batch: Batch): void;
+  /** The batch is settled: marks move, its file goes. */
+  settle(batch: Batch): void;
+}
+
 export interface DeliveryOptions {
   readonly sink: Sink;
   readonly room: Room;
@@ -31,16 +44,11 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly log: Log;
   random(): number;
-  /** Persists spans and keys before the first send. Throws when the disk refuses. */
-  commit(batches: readonly StoredBatch[]): void;
-  /** Persists the parts that a batch is sent in from now on, before the first of them is sent. Throws when the disk refuses. */
-  commitParts(batch: number, parts: readonly StoredPart[]): void;
+  readonly durability: Durability;
   /** Keeps dead letters durably under a name; the same name again replaces them. Rejects when they cannot be kept now. */
   bury(name: string, letters: readonly DeadLetter[]): Promise<void>;
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
-  /** Moves the marks of a batch whose spans were committed. */
-  settle(batch: StoredBatch): void;
 }
 
 /** Why a dataset is paused. */
@@ -68,6 +76,10 @@ export interface DeliveryObserver {
   batch(sink: string, events: number, bytes: number): void;
 }
 
+/** A service that stores nothing for this long while draining is not waited for, when nothing can be lost. */
+const HOPELESS_AFTER_MS = 5000;
+const DRAIN_CHECK_MS = 250;
+
 /** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
 type Next = 'go on' | 'again' | 'park';
 
@@ -80,10 +92,15 @@ export class Delivery {
   readonly #inFlight = new Set<Batch>();
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #pauses = new Map<string, Pause>();
+  /** Datasets whose next probe is on its way. */
+  readonly #probes = new Set<string>();
   readonly #abort = new AbortController();
   #whenEmpty = Promise.withResolvers<void>();
   #compression: 'gzip' | 'zstd' | 'none';
   #notBefore = 0;
+  /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
+  #storedAtMs = -Infinity;
+  #failedAtMs = -Infinity;
   #badAnswers = 0;
   readonly stats: DeliveryStats = {
     requests: new Map(),
@@ -113,14 +130,56 @@ export class Delivery {
     this.#startWorker();
   }
 
-  /** False while enough closed batches wait to keep every worker busy. */
-  wantsMore(): boolean {
-    return this.#closed.length < this.#options.concurrency;
+  /**
+   * False while enough closed batches of files wait to keep every worker busy: files can wait where they are. A paused
+   * dataset has its own count, and all paused ones together at most half of the memory, so that they do not starve the others.
+   */
+  wantsMore(dataset: string): boolean {
+    const { concurrency, room } = this.#options;
+    const isPaused = this.#pauses.has(dataset);
+    let waiting = 0;
+    let pausedBytes = 0;
+    for (const batch of this.#closed) {
+      if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
+      if (batch.rereadable && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset))) waiting += 1;
+    }
+    return waiting < concurrency && (!isPaused || pausedBytes < room.budgetBytes / 2);
   }
 
-  /** Batches that are closed and not settled, for the books. */
+  /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
+  isNext(batch: Batch): boolean {
+    return this.#inFlight.has(batch) || (this.#closed.indexOf(batch) < this.#options.concurrency && !this.#pauses.has(batch.dataset));
+  }
+
+  /** True while no batch waits for a worker. */
+  isIdle(): boolean {
+    return this.#closed.length === 0;
+  }
+
+  /** Gives the batch its key and compresses it, before it is written anywhere. */
+  async prepare(batch: Batch): Promise<void> {
+    if (batch.key === '') batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    await this.#compress(batch);
+  }
+
+  /** Settles a batch as dropped by policy. */
+  drop(batch: Batch): void {
+    for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
+    this.#leave(batch);
+  }
+
+  /** Drops the oldest batch that is in the disk buffer and not being sent; false when there is none. */
+  dropOldest(): boolean {
+    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined);
+    if (index < 0) return false;
+    const [batch] = this.#closed.splice(index, 1);
+    this.drop(batch!);
+    return true;
+  }
+
+  /** Batches that are closed and not settled, for the books; oldest first, as marks need them committed. */
   held(): Batch[] {
-    return [...this.#closed, ...this.#inFlight];
+    return [...this.#inFlight, ...this.#closed];
   }
 
   /** Paused datasets and why; empty while all is well. */
@@ -133,34 +192,42 @@ export class Delivery {
     return this.#concurrency.limit;
   }
 
-  /** Resolves when nothing is held, or when `signal` aborts. */
+  /**
+   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: the service takes
+   * nothing, and everything held is safe on disk.
+   */
   async drain(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.monotonic();
+    const isHopeless = (): boolean =>
+      clock.monotonic() - since > HOPELESS_AFTER_MS && this.#failedAtMs > Math.max(since, this.#storedAtMs) && this.held().every(isDurable);
     const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    while (!signal.aborted && this.held().length > 0) await Promise.race([this.#whenEmpty.promise, given]);
+    while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
+      await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
+    }
   }
 
   /** Ends requests and waits under way; what is not settled stays where it is durable. */
   async stop(): Promise<void> {
     this.#abort.abort();
-    this.#queue.clear();
     await this.#queue.onIdle();
   }
 
   #startWorker(): void {
-    this.#queue
-      .add(() => this.#next())
-      .catch((error: unknown) => {
-        this.#options.log.error(
-          { sink: this.#options.sink.id, reason: messageOf(error) },
-          'delivery failed by a fault of its own; the batch is held until a restart',
-        );
-      });
+    this.#queue.add(() => this.#next()).catch((error: unknown) => this.#reportFault(error));
+  }
+
+  #reportFault(error: unknown): void {
+    this.#options.log.error(
+      { sink: this.#options.sink.id, reason: messageOf(error) },
+      'delivery failed by a fault of its own; the batch is held until a restart',
+    );
   }
 
   /** One ticket of the queue: the oldest batch whose dataset is not paused. */
   async #next(): Promise<void> {
     const index = this.#closed.findIndex((batch) => !this.#pauses.has(batch.dataset));
-    if (index >= 0) await this.#takeOut(index);
+    if (index >= 0 && !this.#abort.signal.aborted) await this.#takeOut(index);
   }
 
   async #takeOut(index: number): Promise<void> {
@@ -169,8 +236,13 @@ export class Delivery {
     this.#options.room.wake();
     const settled = await this.#deliver(batch!);
     this.#inFlight.delete(batch!);
-    if (!settled) this.#closed.unshift(batch!);
-    else if (this.held().length === 0) {
+    if (!settled) {
+      this.#closed.unshift(batch!);
+      this.#shipments.get(batch!)?.release();
+      this.#options.durability.evict(batch!);
+      // The dataset may have gone on while this batch was on its way back.
+      if (!this.#pauses.has(batch!.dataset) && !this.#abort.signal.aborted) this.#startWorker();
+    } else if (this.held().length === 0) {
       this.#whenEmpty.resolve();
       this.#whenEmpty = Promise.withResolvers();
     }
@@ -178,6 +250,7 @@ export class Delivery {
 
   /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
   async #deliver(batch: Batch): Promise<boolean> {
+    if (!(await this.#load(batch))) return batch.spans.length === 0;
     await this.#compress(batch);
     if (!(await this.#commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
@@ -190,6 +263,22 @@ export class Delivery {
     }
     this.#settle(batch, shipment);
     return true;
+  }
+
+  /** False when the batch is not in memory: the agent stops, or its file is damaged; the batch is then dropped, and has no spans. */
+  async #load(batch: Batch): Promise<boolean> {
+    const { log, sink, durability } = this.#options;
+    try {
+      return await this.#persist(() => durability.load(batch));
+    } catch (error) {
+      log.error(
+        { sink: sink.id, events: batch.events, reason: messageOf(error) },
+        'a batch of the disk buffer cannot be read any more; its events are counted as dropped',
+      );
+      this.drop(batch);
+      batch.spans.length = 0;
+      return false;
+    }
   }
 
   /** A shared wait that the service asked for, then a place among the requests under way. */
@@ -221,6 +310,9 @@ export class Delivery {
 
   async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<Next> {
     const { batch } = shipment;
+    const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
+    if (isStored) this.#storedAtMs = this.#options.clock.monotonic();
+    else this.#failedAtMs = this.#options.clock.monotonic();
     if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);
     this.#badAnswers = 0;
     switch (outcome.kind) {
@@ -335,7 +427,8 @@ export class Delivery {
     if (clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs)
       return this.#refuse(shipment, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
-    const waitMs = outcome.afterMs === undefined ? backoffMs : Math.min(outcome.afterMs, MAX_RETRY_AFTER_MS);
+    // A service that asks for no wait at all, or for one that is over, still gets the backoff.
+    const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBefore = Math.max(this.#notBefore, clock.monotonic() + waitMs);
     if (batch.attempts === 1 || batch.attempts % 10 === 0) {
       log.warn(
@@ -349,7 +442,7 @@ export class Delivery {
 
   /** Stops sending to the dataset and asks the service again from time to time, with its oldest batch. */
   #pause(dataset: string, pause: Pause): void {
-    const { log, sink, clock, retry } = this.#options;
+    const { log, sink } = this.#options;
     if (this.#pauses.get(dataset)?.reason !== pause.reason) {
       log.error(
         { sink: sink.id, dataset, reason: pause.reason, answer: pause.detail, fix: pause.fix },
@@ -358,22 +451,36 @@ export class Delivery {
     }
     this.#pauses.set(dataset, { reason: pause.reason, detail: pause.detail, fix: pause.fix });
     this.#options.paused(dataset);
-    const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
-    void clock.sleep(waitMs, this.#abort.signal).then(() => this.#probe(dataset));
+    this.#scheduleProbe(dataset);
   }
 
-  #probe(dataset: string): void {
-    if (this.#abort.signal.aborted) return;
-    void this.#queue.add(async () => {
-      const index = this.#closed.findIndex((batch) => batch.dataset === dataset);
-      if (index >= 0 && !this.#abort.signal.aborted) await this.#takeOut(index);
-    });
+  /** One probe at a time for a dataset, about once per max_backoff. */
+  #scheduleProbe(dataset: string): void {
+    if (this.#probes.has(dataset)) return;
+    this.#probes.add(dataset);
+    const { clock, retry } = this.#options;
+    const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
+    void clock
+      .sleep(waitMs, this.#abort.signal)
+      .then(() => this.#queue.add(() => this.#probe(dataset)))
+      .catch((error: unknown) => this.#reportFault(error));
+  }
+
+  async #probe(dataset: string): Promise<void> {
+    this.#probes.delete(dataset);
+    if (this.#abort.signal.aborted || !this.#pauses.has(dataset)) return;
+    const index = this.#closed.findIndex((batch) => batch.dataset === dataset);
+    if (index >= 0) await this.#takeOut(index);
+    // Still paused without a probe: there was nothing to ask with, or the answer was no outcome of its own.
+    if (this.#pauses.has(dataset)) this.#scheduleProbe(dataset);
   }
 
   #resume(dataset: string): void {
     if (!this.#pauses.delete(dataset)) return;
     this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
-    for (const batch of this.#closed) if (batch.dataset === dataset) this.#startWorker();
+    // Counted first: a worker takes its batch out of the list at once.
+    const waiting = this.#closed.filter((batch) => batch.dataset === dataset).length;
+    for (let i = 0; i < waiting; i++) this.#startWorker();
   }
 
   async #compress(batch: Batch): Promise<void> {
@@ -400,26 +507,26 @@ export class Delivery {
     return this.#persist(() => {
       if (batch.committed) return;
       const group = this.held().filter((each) => !each.committed);
-      const rows = group.filter((each) => each.rereadable).map((each) => each.toStored());
-      if (rows.length > 0) this.#options.commit(rows);
+      const rows = group.filter((each) => each.rereadable);
+      if (rows.length > 0) this.#options.durability.commit(rows);
       for (const each of group) each.committed = true;
     });
   }
 
   async #commitParts(shipment: Shipment): Promise<Next> {
     const { batch, parts } = shipment;
-    if (!batch.rereadable) return 'go on';
-    return (await this.#persist(() => this.#options.commitParts(batch.id, parts))) ? 'go on' : 'park';
+    return (await this.#persist(() => this.#options.durability.commitParts(batch, parts))) ? 'go on' : 'park';
   }
 
   /** Writes to the database, again and again while the disk refuses; nothing is sent meanwhile. */
-  async #persist(write: () => void): Promise<boolean> {
+  async #persist(write: () => Promise<void> | void): Promise<boolean> {
     const { log, sink, clock, retry } = this.#options;
     for (;;) {
       try {
-        write();
+        await write();
         return true;
       } catch (error) {
+        if (codeOf(error) === 'E_SPOOL_BROKEN') throw error;
         log.error(
           { sink: sink.id, reason: messageOf(error) },
           'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself',
@@ -443,10 +550,17 @@ export class Delivery {
       span.books.settle(from, span.firstEvent + span.events, 'delivered');
       index += span.events;
     }
-    this.#inFlight.delete(batch);
-    if (batch.rereadable) this.#options.settle(batch.toStored());
-    this.#options.room.release(batch.memory, batch.slot);
+    this.#leave(batch);
     this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
+  }
+
+  /** The batch is settled and goes. */
+  #leave(batch: Batch): void {
+    this.#inFlight.delete(batch);
+    this.#options.durability.settle(batch);
+    this.#options.room.release(batch.memory, batch.slot);
+    batch.memory = 0;
+    batch.slot = undefined;
   }
 
   #noteStored(batch: Batch, result: IngestResult): void {
@@ -463,6 +577,11 @@ export class Delivery {
     change();
     if (this.#queue.concurrency !== this.#concurrency.limit) this.#queue.concurrency = this.#concurrency.limit;
   }
+}
+
+/** True when a restart sends the batch: its positions are in the database, or it is in the disk buffer. */
+function isDurable(batch: Batch): boolean {
+  return batch.rereadable ? batch.committed : batch.spoolName !== undefined;
 }
 
 function add(map: Map<string, number>, name: string, value: number): void {

@@ -48,6 +48,11 @@ export class Room {
     return true;
   }
 
+  /** Counts bytes that come back from disk to be sent now: a worker must never wait for room. */
+  takeAnyway(bytes: number): void {
+    this.#usedBytes += bytes;
+  }
+
   /** A slot's batch moved into `bytes` bytes outside: the slot is free again. */
   swap(slot: Region, bytes: number): void {
     this.#free.push(slot);

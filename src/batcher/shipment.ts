@@ -50,6 +50,11 @@ export class Shipment {
     return this.#plain;
   }
 
+  /** Forgets what was decoded: the batch leaves memory. */
+  release(): void {
+    this.#plain = undefined;
+  }
+
   /** The part's own NDJSON. */
   plainOf(part: Part): Buffer {
     return sliceEvents(this.plain(), part.first, part.count);

@@ -7,6 +7,7 @@ import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
 import type { Config, IngestSinkConfig, Secret, SourceConfig } from './model.ts';
+import { parseProxy, proxyVariableFor } from './proxy.ts';
 import type { agentTable } from './schema.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
@@ -82,17 +83,28 @@ function absoluteGlob(glob: string, folder: string): string {
 function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig {
   const values = finish(draft);
   const { batch, retry } = values;
+  const url = values.edge_url ?? values.url;
+  const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
+  const proxy = (address: string) => values.proxy ?? environmentProxy(address, context.env);
   return {
     type: 'ingest',
     id,
     inputs: values.inputs ?? context.sourceIds,
-    url: values.edge_url ?? values.url,
+    url,
+    apiUrl: values.url,
     token: secretOf(values.token, values.token_file, context),
     orgId: values.org_id,
     dataset: values.dataset,
     createDataset: values.create_dataset,
     path: values.path,
+    encoding: values.encoding,
+    csv: { columns: values.csv.columns, extra: values.csv.extra === 'drop' ? undefined : values.csv.extra, header: values.csv.header },
+    json: values.json,
     headerPrefix: values.header_prefix,
+    tls: { ca: path(values.tls.ca), cert: path(values.tls.cert), key: path(values.tls.key) },
+    proxy: proxy(url),
+    apiProxy: proxy(values.url),
+    labels: values.labels,
     timestampField: values.timestamp_field,
     timestampFormat: values.timestamp_format,
     compression: values.compression,
@@ -100,17 +112,27 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     concurrency: values.concurrency,
     timeoutMs: values.timeout,
     retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
-    buffer: { maxMemoryBytes: values.buffer.max_memory },
+    buffer: { maxMemoryBytes: values.buffer.max_memory, maxDiskBytes: values.buffer.disk.max_bytes, whenFull: values.buffer.when_full },
   };
 }
 
-function secretOf(value: string | undefined, file: string | undefined, { env, folder }: Context): Secret | undefined {
+function secretOf(value: string | undefined, file: string | undefined, context: Context): Secret | undefined {
   if (value !== undefined) return { kind: 'value', value };
-  if (file === undefined) return undefined;
+  return file === undefined ? undefined : { kind: 'file', path: credentialPath(file, context) };
+}
+
+function credentialPath(file: string, { env, folder }: Context): string {
   const credentials = env['CREDENTIALS_DIRECTORY'] ?? '';
   if (credentials !== '' && !isAbsolute(file)) {
     const path = resolve(credentials, file);
-    if (existsSync(path)) return { kind: 'file', path };
+    if (existsSync(path)) return path;
   }
-  return { kind: 'file', path: resolve(folder, file) };
+  return resolve(folder, file);
+}
+
+/** One that cannot be read was reported before (config/relations). */
+function environmentProxy(address: string, env: Environment): string | undefined {
+  const name = proxyVariableFor(address, env);
+  const parsed = name === undefined ? undefined : parseProxy(env[name] ?? '');
+  return parsed && 'value' in parsed ? parsed.value : undefined;
 }

@@ -55,19 +55,47 @@ export interface SyslogSourceConfig extends SourceCommon {
 
 export type Secret = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly path: string };
 
+export interface CsvConfig {
+  /** Undefined takes the keys of each batch. */
+  readonly columns: readonly string[] | undefined;
+  /** The column that takes all other keys; undefined drops them. */
+  readonly extra: string | undefined;
+  /** Where the columns are named: the first line of the body, or a header of the request. */
+  readonly header: 'line' | 'header';
+}
+
+/** Absolute paths of PEM files. */
+export interface TlsFiles {
+  readonly ca: string | undefined;
+  /** Both or none. */
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
 export interface IngestSinkConfig {
   readonly type: 'ingest';
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
-  /** Base address without a trailing slash; `edge_url` where it is set. */
+  /** Base address of ingest without a trailing slash; `edge_url` where it is set. */
   readonly url: string;
+  /** Base address of everything else. */
+  readonly apiUrl: string;
   readonly token: Secret | undefined;
   readonly orgId: string | undefined;
   readonly dataset: string;
   readonly createDataset: boolean;
   readonly path: 'current' | 'legacy';
+  readonly encoding: 'ndjson' | 'csv' | 'json';
+  readonly csv: CsvConfig;
+  readonly json: { readonly envelope: boolean };
   readonly headerPrefix: string;
+  readonly tls: TlsFiles;
+  /** Address of the proxy for each base address, which may hold a user and password; undefined where there is none. */
+  readonly proxy: string | undefined;
+  readonly apiProxy: string | undefined;
+  /** Added to every event by the service. */
+  readonly labels: Readonly<Record<string, JsonValue>>;
   readonly timestampField: string | undefined;
   readonly timestampFormat: string | undefined;
   readonly compression: 'gzip' | 'zstd' | 'none';
@@ -76,7 +104,12 @@ export interface IngestSinkConfig {
   readonly timeoutMs: number;
   /** `maxElapsedMs` is Infinity for `never`. */
   readonly retry: { readonly initialBackoffMs: number; readonly maxBackoffMs: number; readonly maxElapsedMs: number };
-  readonly buffer: { readonly maxMemoryBytes: number };
+  readonly buffer: {
+    readonly maxMemoryBytes: number;
+    /** Of the disk buffer, for sources that cannot be read again. */
+    readonly maxDiskBytes: number;
+    readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
+  };
 }
 
 export interface TelemetryConfig {

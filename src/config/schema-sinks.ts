@@ -1,9 +1,9 @@
 /** The field tables of the sinks. */
 import { MAX_BATCH_EVENTS, MAX_CONCURRENCY } from '../core/limits.ts';
-import { field, group, later } from './field.ts';
+import { field, group } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, duration, durationOr, integer, list, onlyFlag, size } from './kinds.ts';
-import { baseUrl, datasetName, headerPrefix, headerValue, token } from './kinds-special.ts';
+import { anyText, choice, duration, durationOr, flag, integer, list, size } from './kinds.ts';
+import { baseUrl, columnName, datasetName, headerPrefix, headerValue, proxyAddress, staticFields, token } from './kinds-special.ts';
 import { timestampFormat } from './go-layout.ts';
 
 const batchTable = {
@@ -21,10 +21,47 @@ const retryTable = {
   max_elapsed: field(durationOr('never', '1s', '365d'), { default: 'never', doc: 'gives up after this long and dead-letters the batch' }),
 } satisfies Table;
 
+const diskTable = {
+  max_bytes: field(size('1MiB', '16384GiB'), { default: '1GiB', doc: 'of the disk buffer, as compressed' }),
+} satisfies Table;
+
 const bufferTable = {
   max_memory: field(size('1MiB', '1GiB'), { default: '32MiB', doc: 'of events read and not yet stored; when it is full, reading waits' }),
-  disk: later({ example: '{max_bytes: 1GiB}', doc: 'keeps batches on disk when memory is full' }),
-  when_full: field(choice(['block'], ['drop_newest', 'drop_oldest']), { default: 'block', doc: 'what happens when the buffer is full' }),
+  disk: field(group(diskTable), {
+    default: '{}',
+    doc: 'batches of sources that cannot be read again (syslog, stdin) are kept here until they are stored',
+  }),
+  when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
+    default: 'block',
+    doc: 'what happens when the disk buffer is full; what is dropped is counted by source',
+  }),
+} satisfies Table;
+
+const csvTable = {
+  columns: field(list(columnName, { filled: true, example: '[_time, level, message]' }), {
+    computed: 'the keys of each batch, in the order they are first seen',
+    example: '[_time, level, message]',
+    doc: 'the columns; `_time` or timestamp_field belongs among them',
+  }),
+  extra: field(columnName, { default: 'json', doc: 'the column that holds all other keys as one JSON object; `drop` leaves them out' }),
+  header: field(choice(['line', 'header']), {
+    default: 'line',
+    doc: 'where the columns are named: in the first line, or in the CSV-fields header of the request',
+  }),
+} satisfies Table;
+
+const jsonTable = {
+  envelope: field(flag, { default: 'false', doc: 'sends {time, data, labels} objects instead of the events alone' }),
+} satisfies Table;
+
+const tlsTable = {
+  ca: field(anyText, {
+    computed: "the system's",
+    example: 'ca.pem',
+    doc: "certificates of the authorities that may sign the service's own",
+  }),
+  cert: field(anyText, { example: 'client.crt', doc: 'client certificate, with the chain behind it' }),
+  key: field(anyText, { example: 'client.key', doc: 'its private key, not encrypted' }),
 } satisfies Table;
 
 export const ingestTable = {
@@ -43,23 +80,30 @@ export const ingestTable = {
   }),
   org_id: field(headerValue, { example: '${TAILRACE_ORG_ID}', doc: 'the organisation, sent as a header' }),
   dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
-  create_dataset: field(onlyFlag(false), { default: 'false', doc: 'creates a dataset that does not exist' }),
+  create_dataset: field(flag, { default: 'false', doc: 'creates a dataset that does not exist' }),
   path: field(choice(['current', 'legacy']), {
     default: 'current',
     doc: 'current: /v1/ingest/{dataset}; legacy: /v1/datasets/{dataset}/ingest',
   }),
-  encoding: field(choice(['ndjson'], ['csv', 'json']), { default: 'ndjson', doc: 'how events are written in a request' }),
-  csv: later({ example: '{columns: [_time, level, message], extra: json}', doc: 'columns of the csv encoding' }),
-  json: later({ example: '{envelope: false}', doc: 'form of the json encoding' }),
-  header_prefix: field(headerPrefix, { default: 'X-Service-', doc: 'of the organisation header' }),
-  tls: later({ example: '{ca: ca.pem, cert: client.crt, key: client.key}', doc: 'own certificate authority and client certificate' }),
-  proxy: later({ example: 'http://proxy:3128', doc: 'the way to the service' }),
+  encoding: field(choice(['ndjson', 'csv', 'json']), { default: 'ndjson', doc: 'how events are written in a request' }),
+  csv: field(group(csvTable), { default: '{}', doc: 'of the csv encoding' }),
+  json: field(group(jsonTable), { default: '{}', doc: 'of the json encoding' }),
+  header_prefix: field(headerPrefix, { default: 'X-Service-', doc: 'of the org-ID, event-labels and CSV-fields headers' }),
+  tls: field(group(tlsTable), {
+    default: '{}',
+    doc: 'of https addresses; relative paths as for token_file, files are read again when they change',
+  }),
+  proxy: field(proxyAddress, {
+    computed: 'HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment',
+    example: 'http://proxy:3128',
+    doc: 'the way to the service; may hold a user and password',
+  }),
   timestamp_field: field(anyText, { example: 'ts', doc: 'the field that holds the time of JSON events, sent as timestamp-field' }),
   timestamp_format: field(timestampFormat, {
     example: "'2006-01-02T15:04:05Z07:00'",
     doc: 'how that time is written, sent as timestamp-format',
   }),
-  labels: later({ example: '{team: core}', doc: 'added to every event by the service' }),
+  labels: field(staticFields, { default: '{}', example: '{team: core}', doc: 'added to every event by the service, sent once a request' }),
   compression: field(choice(['gzip', 'zstd', 'none']), { default: 'gzip', doc: 'of request bodies' }),
   batch: field(group(batchTable), { default: '{}', doc: 'when a batch is full' }),
   concurrency: field(integer(1, MAX_CONCURRENCY), {

@@ -140,9 +140,31 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'walLength of the service’s last reply',
     eachSink(({ walLength }) => walLength),
   );
-  add('gauge', 'buffer_bytes', 'Memory that batches hold', () =>
-    seen.sinks.map((sink): Sample => [{ sink: sink.id, kind: 'memory' }, sink.memoryBytes]),
+  add('gauge', 'buffer_bytes', 'Bytes that batches hold, in memory and on disk', () =>
+    seen.sinks.flatMap(({ id, memoryBytes, diskBytes }): Sample[] => [
+      [{ sink: id, kind: 'memory' }, memoryBytes],
+      [{ sink: id, kind: 'disk' }, diskBytes],
+    ]),
   );
+  add(
+    'counter',
+    'buffer_broken_files_total',
+    'Files of the disk buffer that were torn or damaged and set aside',
+    eachSink(({ brokenFiles }) => brokenFiles),
+  );
+  add(
+    'gauge',
+    'sink_concurrency',
+    'Requests that may be under way at once, adapted to the service',
+    eachSink(({ concurrency }) => concurrency),
+  );
+  add(
+    'counter',
+    'dead_letter_events_total',
+    'Events kept as dead letters',
+    eachOf('reason', ({ deadLetters }) => deadLetters),
+  );
+  add('gauge', 'dead_letter_bytes', 'Bytes of dead letters on disk', () => [[{}, seen.deadLetterBytes]]);
   add('counter', 'checkpoint_saves_total', 'Times that positions were written', () => [[{}, seen.checkpointSaves]]);
   addHistogram(registry, 'sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', histograms.requestSeconds);
   addHistogram(registry, 'sink_batch_events', 'Events of a delivered batch', histograms.batchEvents);

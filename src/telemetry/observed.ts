@@ -23,6 +23,13 @@ export interface ObservedSink {
   readonly blocksCreated: number;
   readonly walLength: number;
   readonly memoryBytes: number;
+  readonly diskBytes: number;
+  /** Files of the disk buffer that were set aside. */
+  readonly brokenFiles: number;
+  /** Requests that may be under way at once, now. */
+  readonly concurrency: number;
+  /** Events by reason. */
+  readonly deadLetters: ReadonlyMap<string, number>;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
 
@@ -30,6 +37,7 @@ export interface Observed {
   readonly sources: readonly ObservedSource[];
   readonly sinks: readonly ObservedSink[];
   readonly checkpointSaves: number;
+  readonly deadLetterBytes: number;
   /** True once configuration is in force and sources are open. */
   readonly started: boolean;
 }

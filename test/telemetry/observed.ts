@@ -30,6 +30,9 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     blocksCreated: 3,
     walLength: 4,
     memoryBytes: 4096,
+    diskBytes: 8192,
+    brokenFiles: 0,
+    concurrency: 4,
     pauses: new Map(),
     deadLetters: new Map([['rejected', 10]]),
     ...changes,
@@ -37,7 +40,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
 }
 
 export function observed(changes: Partial<Observed> = {}): Observed {
-  return { sources: [observedSource()], sinks: [observedSink()], checkpointSaves: 9, started: true, ...changes };
+  return { sources: [observedSource()], sinks: [observedSink()], checkpointSaves: 9, deadLetterBytes: 0, started: true, ...changes };
 }
 
 export function makeHistograms(): SinkHistograms {

@@ -1,0 +1,188 @@
+/**
+ * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before
+ * they are first sent, and leave memory while the service is not there to take them. Order is kept: one batch is written at
+ * a time, and delivery gets them in that order.
+ */
+import { messageOf } from '../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { StoredPart } from '../state/store.ts';
+import type { SpoolEntry, Spool } from '../state/spool.ts';
+import type { SpoolHeader } from '../state/spool-file.ts';
+import { Batch } from './batch.ts';
+import type { Books } from './books.ts';
+import type { Delivery } from './delivery.ts';
+import type { Room } from './room.ts';
+
+/** How long to wait before a disk that refused is tried again. */
+const RETRY_MS = 1000;
+
+export interface DiskBufferOptions {
+  readonly sink: string;
+  readonly spool: Spool;
+  readonly maxBytes: number;
+  readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
+  readonly delivery: Delivery;
+  readonly room: Room;
+  readonly clock: Clock;
+  readonly log: Log;
+  nextBatchId(): number;
+  /** The books of a source, also of one that is not configured any more. */
+  booksOf(source: string): Books;
+}
+
+export class DiskBuffer {
+  readonly #options: DiskBufferOptions;
+  readonly #waiting: Batch[] = [];
+  readonly #stopping = new AbortController();
+  #writing: Promise<void> | undefined;
+  #isFull = false;
+
+  constructor(options: DiskBufferOptions) {
+    this.#options = options;
+  }
+
+  /** Batches that delivery does not have yet, for the books. */
+  held(): readonly Batch[] {
+    return this.#waiting;
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async idle(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  /** Why nothing is written now, if so: for readiness. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Takes a closed batch; delivery gets it once it is durable. */
+  take(batch: Batch): void {
+    this.#waiting.push(batch);
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  /** Hands what the last process left to delivery, oldest first; counts its events as accepted again. */
+  async recover(): Promise<number> {
+    const entries = await this.#options.spool.recover();
+    for (const entry of entries) this.#options.delivery.seal(this.#restore(entry), entry.header.parts ?? []);
+    return entries.length;
+  }
+
+  /** Brings an evicted batch's body back into memory. Throws `E_SPOOL_BROKEN`, or what the disk says. */
+  async load(batch: Batch): Promise<void> {
+    if (batch.spoolName === undefined || batch.body.length > 0 || batch.events === 0) return;
+    const body = await this.#options.spool.read(batch.spoolName);
+    batch.body = body;
+    batch.memory = body.length;
+    this.#options.room.takeAnyway(body.length);
+  }
+
+  /** Frees the memory of a batch that is on disk and not about to be sent. */
+  evict(batch: Batch): void {
+    if (batch.spoolName === undefined || batch.memory === 0) return;
+    this.#options.room.release(batch.memory, batch.slot);
+    batch.memory = 0;
+    batch.slot = undefined;
+    batch.body = EMPTY;
+  }
+
+  /** Keeps a split batch's parts with it. */
+  async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
+    if (batch.spoolName !== undefined) await this.#options.spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.body);
+  }
+
+  /** The batch is settled. */
+  settle(batch: Batch): void {
+    if (batch.spoolName !== undefined) void this.#options.spool.remove(batch.spoolName);
+  }
+
+  /** Writes what still waits, over the limit if need be: better than losing it with the process. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let batch = this.#waiting[0]; batch; batch = this.#waiting[0]) {
+      await this.#options.delivery.prepare(batch);
+      const kept = await this.#write(batch);
+      this.#waiting.shift();
+      if (!kept) continue;
+      // Delivery takes over in the same turn, so that the batch is always somewhere.
+      this.#options.delivery.seal(batch);
+      if (!this.#options.delivery.isNext(batch)) this.evict(batch);
+    }
+  }
+
+  /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
+  async #write(batch: Batch): Promise<boolean> {
+    const { spool, log, sink, clock, delivery, whenFull } = this.#options;
+    for (;;) {
+      const isStopping = this.#stopping.signal.aborted;
+      try {
+        if (spool.bytes + batch.body.length <= this.#options.maxBytes || isStopping) {
+          batch.spoolName = await spool.write(headerOf(batch, undefined), batch.body);
+          this.#noteRoom();
+          return true;
+        }
+        this.#noteFull('the disk buffer has reached its max_bytes');
+      } catch (error) {
+        this.#noteFull(messageOf(error));
+        if (isStopping) return true;
+      }
+      if (whenFull === 'drop_newest') return this.#drop(batch);
+      if (whenFull === 'drop_oldest' && delivery.dropOldest()) continue;
+      // Block. A batch in memory alone may still be sent when the service takes it.
+      if (delivery.isIdle()) {
+        log.debug({ sink, key: batch.key }, 'sent from memory, the disk buffer is full');
+        return true;
+      }
+      await clock.sleep(RETRY_MS, this.#stopping.signal);
+    }
+  }
+
+  #drop(batch: Batch): boolean {
+    this.#options.delivery.drop(batch);
+    return false;
+  }
+
+  #noteFull(reason: string): void {
+    if (!this.#isFull) {
+      const { sink, whenFull, log } = this.#options;
+      const effect =
+        whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
+      log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
+    }
+    this.#isFull = true;
+  }
+
+  #noteRoom(): void {
+    if (this.#isFull) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
+    this.#isFull = false;
+  }
+
+  #restore({ name, header }: SpoolEntry): Batch {
+    const batch = new Batch(this.#options.nextBatchId(), header.sink, header.dataset, false, { body: EMPTY });
+    batch.key = header.key;
+    batch.events = header.events;
+    batch.bytes = header.bytes;
+    batch.encoding = header.encoding;
+    batch.spoolName = name;
+    batch.committed = true;
+    for (const span of header.spans) {
+      const books = this.#options.booksOf(span.source);
+      batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+      books.accept(span.events, 1);
+    }
+    return batch;
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function headerOf(batch: Batch, parts: readonly StoredPart[] | undefined): SpoolHeader {
+  const { key, sink, dataset, events, spans } = batch.toStored();
+  return { key, sink, dataset, events, bytes: batch.bytes, encoding: batch.encoding, spans, ...(parts ? { parts } : {}) };
+}

@@ -1,0 +1,163 @@
+/**
+ * The spool of one sink: the disk buffer, one fsynced file a batch. The folder is the index; names sort by age. A file
+ * that cannot be trusted is set aside alone, under `broken/`, and counted.
+ */
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { decodeSpoolFile, encodeHead, type SpoolHeader } from './spool-file.ts';
+
+export interface SpoolEntry {
+  /** The file's name; sorts by age. */
+  readonly name: string;
+  readonly size: number;
+  readonly header: SpoolHeader;
+}
+
+const SUFFIX = '.batch';
+
+export class Spool {
+  readonly #folder: string;
+  readonly #log: Log;
+  readonly #sizes = new Map<string, number>();
+  #next = 1;
+  #bytes = 0;
+  /** Files set aside by this process. */
+  brokenFiles = 0;
+
+  constructor(folder: string, log: Log) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  /** Bytes of all files. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get files(): number {
+    return this.#sizes.size;
+  }
+
+  /** Reads every file whole, sets aside what cannot be trusted, and returns the rest, oldest first, without their bodies. */
+  async recover(): Promise<SpoolEntry[]> {
+    const entries: SpoolEntry[] = [];
+    for (const name of (await listFolder(this.#folder)).sort()) {
+      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
+      if (!name.endsWith(SUFFIX)) continue;
+      this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);
+      const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
+      if (!content.ok) {
+        await this.#setAside(name, content.reason);
+        continue;
+      }
+      const { size } = await stat(join(this.#folder, name));
+      this.#note(name, size);
+      entries.push({ name, size, header: content.header });
+    }
+    return entries;
+  }
+
+  /** Writes a batch durably and returns its file's name. Throws what the disk says; nothing is left behind then. */
+  async write(header: SpoolHeader, body: Uint8Array): Promise<string> {
+    const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}${SUFFIX}`;
+    await this.#writeAs(name, header, body);
+    return name;
+  }
+
+  /** Writes a batch again under its name: its parts changed. */
+  async rewrite(name: string, header: SpoolHeader, body: Uint8Array): Promise<void> {
+    await this.#writeAs(name, header, body);
+  }
+
+  /** A batch's body. Throws `E_SPOOL_BROKEN` when it cannot be trusted any more; it is set aside then. */
+  async read(name: string): Promise<Buffer> {
+    const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
+    if (content.ok) return content.body;
+    await this.#setAside(name, content.reason);
+    throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" cannot be trusted: ${content.reason}`, {
+      fix: 'it is kept under broken/; `tailrace buffer export` shows what can still be read',
+    });
+  }
+
+  /** Removes a settled batch's file. A file that cannot be removed now is sent again after a restart, under its key. */
+  async remove(name: string): Promise<void> {
+    this.#forget(name);
+    try {
+      await rm(join(this.#folder, name), { force: true });
+    } catch (error) {
+      this.#log.warn(
+        { file: name, reason: messageOf(error) },
+        'a delivered spool file cannot be removed; its batch is sent again after a restart, under the same key',
+      );
+    }
+  }
+
+  async #writeAs(name: string, header: SpoolHeader, body: Uint8Array): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o750 });
+    const temporary = join(this.#folder, `${name}.tmp`);
+    const head = encodeHead(header, body);
+    try {
+      const file = await open(temporary, 'w', 0o640);
+      try {
+        await writeAll(file, head);
+        await writeAll(file, body);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, join(this.#folder, name));
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    await syncFolder(this.#folder);
+    this.#note(name, head.length + body.length);
+  }
+
+  async #setAside(name: string, reason: string): Promise<void> {
+    this.#forget(name);
+    this.brokenFiles += 1;
+    const aside = join(this.#folder, 'broken');
+    await mkdir(aside, { recursive: true });
+    await rename(join(this.#folder, name), join(aside, name));
+    this.#log.error(
+      { file: join(aside, name), reason },
+      'a file of the disk buffer is torn or damaged and was set aside; the others are not touched',
+    );
+  }
+
+  #note(name: string, size: number): void {
+    this.#forget(name);
+    this.#sizes.set(name, size);
+    this.#bytes += size;
+  }
+
+  #forget(name: string): void {
+    this.#bytes -= this.#sizes.get(name) ?? 0;
+    this.#sizes.delete(name);
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
