@@ -123,7 +123,8 @@ describe('syslog over UDP', () => {
 
   test('stop takes the datagrams that were received', async () => {
     const { context, source, udpPort } = await start();
-    const all = Array.from({ length: 1000 }, (_, n) => `<13>${n}`);
+    // As many as the smallest receive buffer holds.
+    const all = Array.from({ length: 150 }, (_, n) => `<13>${n}`);
     await sendDatagrams(udpPort, all);
     await source.stop();
     expect(messages(context)).toEqual(all.map((text) => text.slice(4)));
