@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { countEvents, Books } from '../batcher/books.ts';
+import { Books } from '../batcher/books.ts';
 import { offsetOfEvent } from '../batcher/events.ts';
 import { SourceLane } from '../batcher/lane.ts';
 import { restoreBatches } from '../batcher/restore.ts';
@@ -14,7 +14,7 @@ import { messageOf, TailraceError } from '../core/errors.ts';
 import { READ_CHUNK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
-import { newStats, type Source } from '../core/source.ts';
+import type { Source } from '../core/source.ts';
 import { createKernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
 import { DeadLetters, toStoredLetter } from '../state/dead-letters.ts';
@@ -24,6 +24,7 @@ import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
 import { createSource, isRereadable } from './create-source.ts';
+import { type BookedSource, observeSink, observeSources } from './observe.ts';
 import { createSinkRoom, drainSink, heldBatches, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
 
 const SAVE_EVERY_MS = 1000;
@@ -60,11 +61,9 @@ export interface Agent {
   stop(deadline: AbortSignal): Promise<StopReport>;
 }
 
-interface SourceRoom {
+interface SourceRoom extends BookedSource {
   readonly config: SourceConfig;
   readonly source: Source;
-  readonly books: Books;
-  readonly lane: SourceLane;
 }
 
 /** Starts everything; throws `TailraceError` when that cannot be done, with nothing left open. */
@@ -127,7 +126,7 @@ class RunningAgent implements Agent {
     const { config } = this.#options;
     const kernel = createKernel(capacityOf(config));
     for (const sinkConfig of config.sinks) {
-      const sink = createIngestSink(sinkConfig, this.#clock);
+      const sink = createIngestSink(sinkConfig, this.#clock, this.#log);
       const paused = (dataset: string) => this.#notePause(sinkConfig.id, dataset);
       const room = createSinkRoom({
         config: sinkConfig,
@@ -154,6 +153,7 @@ class RunningAgent implements Agent {
       });
     }
     for (const sourceConfig of config.sources) await this.#addSource(sourceConfig, (bytes) => kernel.reserve(bytes));
+    this.#forgetFormerRuns();
     for (const { buffer, sink } of this.#sinks.values()) {
       const batches = await buffer.recover();
       if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
@@ -168,43 +168,9 @@ class RunningAgent implements Agent {
   }
 
   observe(): Observed {
-    const held = new Map<Books, (readonly [number, number])[]>();
-    for (const { books, lane } of this.#sources.values()) held.set(books, [...lane.held()]);
-    for (const books of this.#formerBooks.values()) held.set(books, []);
-    for (const room of this.#sinks.values()) {
-      for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
-        for (const span of batch.spans) held.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
-      }
-    }
     return {
-      sources: [...this.#sources.values()]
-        .map(({ source, books, lane }) => ({
-          id: source.id,
-          stats: source.stats,
-          backpressureSeconds: lane.backpressureMs / 1000,
-          accepted: books.accepted,
-          settled: books.settled,
-          held: countEvents(held.get(books) ?? []),
-        }))
-        .concat(
-          [...this.#formerBooks].map(([id, books]) => ({
-            id,
-            stats: newStats(),
-            backpressureSeconds: 0,
-            accepted: books.accepted,
-            settled: books.settled,
-            held: countEvents(held.get(books) ?? []),
-          })),
-        ),
-      sinks: [...this.#sinks.values()].map(({ sink, room, delivery, spool }) => ({
-        id: sink.id,
-        ...delivery.stats,
-        diskBytes: spool.bytes,
-        brokenFiles: spool.brokenFiles,
-        concurrency: delivery.concurrency,
-        memoryBytes: room.usedBytes,
-        pauses: delivery.pauses,
-      })),
+      sources: observeSources(this.#sources, this.#formerBooks, this.#sinks.values()),
+      sinks: [...this.#sinks.values()].map(observeSink),
       checkpointSaves: this.#state.saves,
       deadLetterBytes: this.#deadLetters.bytes,
       started: this.#started,
@@ -249,7 +215,7 @@ class RunningAgent implements Agent {
       reserve,
       once: this.#options.once,
     });
-    this.#sources.set(id, { config: sourceConfig, source, books, lane });
+    this.#sources.set(id, { config: sourceConfig, source, stats: source.stats, books, lane });
   }
 
   async #run(kernel: ReturnType<typeof createKernel>, scratch: () => ReturnType<typeof kernel.reserve>): Promise<void> {
@@ -326,6 +292,14 @@ class RunningAgent implements Agent {
       }
     }
     return { lostEvents, keptEvents, failure: this.#failure };
+  }
+
+  /** Connections and runs of earlier processes have nothing left to read; what they sent is in the disk buffer. */
+  #forgetFormerRuns(): void {
+    for (const { config } of this.#sources.values()) {
+      if (isRereadable(config)) continue;
+      for (const { id } of this.#state.list(config.id)) this.#state.forget(id);
+    }
   }
 
   #booksOf(source: string): Books {

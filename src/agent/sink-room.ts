@@ -12,6 +12,7 @@ import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { encoderOf, formOf } from '../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../state/spool.ts';
 import type { State } from '../state/store.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
@@ -65,6 +66,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       room,
       concurrency: config.concurrency,
       compression: config.compression,
+      encode: encoderOf(config),
       retry: config.retry,
       clock,
       log,
@@ -88,6 +90,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     clock,
     limits: config.batch,
     timestampField: config.timestampField,
+    form: formOf(config),
     nextBatchId: () => state.nextBatchId(),
     wantsMore: (dataset) => delivery.wantsMore(dataset),
     seal: (batch) => (batch.rereadable ? delivery.seal(batch) : buffer.take(batch)),
