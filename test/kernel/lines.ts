@@ -36,9 +36,17 @@ function spliced(bytes: Buffer, at: number, drop: number, put: Buffer): Buffer {
 }
 
 const junk = fc
-  .array(fc.oneof(edge, fc.constantFrom(Buffer.from('a'), Buffer.from('0123456789abcdef')), fc.uint8Array({ maxLength: 3 })), {
-    maxLength: 12,
-  })
+  .array(
+    fc.oneof(
+      edge,
+      fc.constantFrom(Buffer.from('a'), Buffer.from('0123456789abcdef')),
+      fc.uint8Array({ maxLength: 3 }),
+      fc.uint8Array({ max: 31, maxLength: 9 }),
+    ),
+    {
+      maxLength: 12,
+    },
+  )
   .map((parts) => Buffer.concat(parts));
 
 const space = fc.constantFrom('', '', '', '', ' ', '\t', '\r', '  ');
@@ -64,7 +72,7 @@ const GOOD_VALUES = [
 // prettier-ignore
 const BAD_VALUES = [
   '01', '-', '1.', '.5', '+1', '1e', '1e+', '0x1', 'tru', 'True', 'NaN', 'nulll', 'undefined', '"', "'a'", '"\\x"', '"\\u12g4"', '"\t"',
-  '{a:1}', '[1,]', '{"a":1,}', '{,}', '{"a"}', '[1 2]', '{]', '[}',
+  '{a:1}', '[1,]', '{"a":1,}', '{,}', '{"a"}', '[1 2]', '{]', '[}', '[1}', '{"a":1]', '[[]}',
 ];
 /** Mostly valid, so that whole lines often are. */
 const scalar = fc
