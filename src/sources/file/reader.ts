@@ -56,7 +56,7 @@ export class Reader {
         if (await this.#read(current)) this.#options.tracker.queue.add(current);
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
-        this.#options.tracker.fail(current, error);
+        this.#options.tracker.descriptors.fail(current, error);
       } finally {
         current.isBusy = false;
       }
@@ -116,7 +116,7 @@ export class Reader {
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
     const { fileSystem, tracker, streams, source } = this.#options;
-    if (!tracker.open(file)) return undefined;
+    if (!tracker.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.fd!);
     const sample = sampleFile(fileSystem, file.fd!, stat, file);
     const current = hasSameContent(file, sample) ? file : tracker.renew(file, stat);

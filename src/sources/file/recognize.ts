@@ -12,6 +12,7 @@ import type { Notices } from './notices.ts';
 import { findLineStart, readBefore, sampleFile } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
+import { type FolderInodes, inodesIn } from './whereabouts.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 
 export interface RecognizeOptions {
@@ -25,7 +26,7 @@ export interface RecognizeOptions {
 /** Hands every recognised file to the tracker; the streams of the others are retired. Returns how many were recognised. */
 export function recognizeFiles({ records, found, tracker, fileSystem, notices }: RecognizeOptions): number {
   const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
-  const folders = new Map<string, Map<string, string>>();
+  const folders: FolderInodes = new Map();
   let recognized = 0;
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
@@ -49,7 +50,7 @@ export function recognizeFiles({ records, found, tracker, fileSystem, notices }:
     const key = inodeKey({ device: record.identity.device, inode: record.identity.inode });
     const matched = byInode.get(key);
     if (matched) return matched;
-    const path = tracker.inodesIn(parentOf(record.path), folders).get(key);
+    const path = inodesIn(fileSystem, parentOf(record.path), folders).get(key);
     const stat = path === undefined ? undefined : fileSystem.stat(path);
     if (path !== undefined && stat) return { path, stat };
     // A device may have another number after a reboot; the inode must be the same.

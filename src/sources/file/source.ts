@@ -82,13 +82,13 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
 
   /** A file that cannot be read now is read from its beginning later: its present end is not known. */
   function skipPresent(file: TrackedFile, stat: FileStat): void {
-    if (!tracker.open(file)) return;
+    if (!tracker.descriptors.open(file)) return;
     try {
       positionAtEnd(file, stat, fileSystem, file.fd!, config.maxEventBytes);
       file.stream = streams.mint(config.id, file.firstPath, file.identity, file.offset).id;
-      tracker.close(file);
+      tracker.descriptors.close(file);
     } catch (error) {
-      tracker.fail(file, error);
+      tracker.descriptors.fail(file, error);
     }
   }
 

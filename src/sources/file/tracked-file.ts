@@ -99,10 +99,15 @@ export function isBehind(file: TrackedFile): boolean {
   return file.readTo < file.size;
 }
 
+/** It has no name any more that is known: an open descriptor is the only way to its bytes. */
+export function isGone(file: TrackedFile): boolean {
+  return file.place === 'deleted' || file.place === 'missing';
+}
+
 /** The state that metrics and `explain` tell. */
 export function stateOf(file: TrackedFile): 'active' | 'idle' | 'rotated' | 'deleted' | 'failed' {
   if (file.failure) return 'failed';
-  if (file.place === 'deleted' || file.place === 'missing') return 'deleted';
+  if (isGone(file)) return 'deleted';
   if (file.place === 'aside' || file.isRotated) return 'rotated';
   return file.fd !== undefined || isBehind(file) ? 'active' : 'idle';
 }

@@ -1,20 +1,21 @@
 /**
- * Which file is which stream. Owns the tracked files, their descriptors and the queue of those that have something to
+ * Which file is which stream. Owns the tracked files and the queue of those that have something to
  * read. A scan only observes: it follows renames by device and inode, notices deletes, keeps open what could vanish before
  * it is read. Positions are moved, and new generations made, by the reader's turns alone.
  */
 import type { EventShape } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, messageOf } from '../../core/errors.ts';
-import { FORGET_AFTER_MS, HEAD_BYTES, KEEP_OPEN_MS, MAX_OPEN_FILES, MAX_OPEN_RETRY_MS } from '../../core/limits.ts';
+import { FORGET_AFTER_MS, HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
-import { type FoundFile, parentOf } from './finder.ts';
-import type { Notices } from './notices.ts';
+import type { FoundFile } from './finder.ts';
 import { hashHead } from './identity.ts';
+import type { Notices } from './notices.ts';
+import { OpenFiles } from './open-files.ts';
 import { isUntouched } from './sample.ts';
-import { isBehind, lagOf, newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, lagOf, newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
+import { findWhereabouts, type FolderInodes, statIfAt } from './whereabouts.ts';
 
 export interface TrackerOptions {
   /** The source's id. */
@@ -27,23 +28,22 @@ export interface TrackerOptions {
   shapeOf(path: string): EventShape;
 }
 
-const FIRST_RETRY_MS = 1000;
-
 export class Tracker {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
   readonly queue = new Set<TrackedFile>();
+  /** The open descriptors of the files. */
+  readonly descriptors: OpenFiles;
   readonly #options: TrackerOptions;
   readonly #byPath = new Map<string, TrackedFile>();
   readonly #byInode = new Map<string, TrackedFile>();
-  /** Files that are open; the one that changed last is last. */
-  readonly #open = new Set<TrackedFile>();
   /** Streams whose file generation is gone, by the time they were left (monotonic). */
   readonly #retired = new Map<string, number>();
   #scans = 0;
 
   constructor(options: TrackerOptions) {
     this.#options = options;
+    this.descriptors = new OpenFiles(options);
   }
 
   /** Takes up a file that is known from before. Its content has been compared. */
@@ -92,7 +92,7 @@ export class Tracker {
     }
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
     const unknown = strange.filter((each) => !this.#seeRenamed(each));
-    const folders = new Map<string, Map<string, string>>();
+    const folders: FolderInodes = new Map();
     for (const file of this.files) if (file.scan !== this.#scans) this.#lookElsewhere(file, folders);
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1)))
       if (!this.has(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
@@ -100,64 +100,6 @@ export class Tracker {
     this.#forgetSettled();
     this.#options.streams.persist?.();
     return unknown.length;
-  }
-
-  /** Makes sure the file is open. False when it cannot be now; it is tried again. */
-  open(file: TrackedFile): boolean {
-    const { fileSystem, notices } = this.#options;
-    if (file.fd !== undefined) return true;
-    if (file.place === 'deleted' || file.place === 'missing' || (file.failure && file.failure.retryAtMs > this.#now)) return false;
-    let fd: number | undefined;
-    try {
-      if (!this.#makeRoom()) throw new Error(`${MAX_OPEN_FILES} deleted files are still being read`);
-      fd = fileSystem.open(file.path);
-      const stat = fileSystem.fstat(fd);
-      if (stat.kind !== 'file' || !isSameFile(stat, file)) {
-        // Replaced since the scan; the next one says by what.
-        fileSystem.close(fd);
-        return false;
-      }
-    } catch (error) {
-      if (fd !== undefined) fileSystem.close(fd);
-      if (codeOf(error) !== 'ENOENT') this.fail(file, error);
-      return false;
-    }
-    file.fd = fd;
-    file.realPath ??= fileSystem.pathOf(fd);
-    this.#open.add(file);
-    if (file.failure) {
-      file.failure = undefined;
-      if (notices.clear(file.path)) notices.event('info', { path: file.path }, 'file can be read again');
-    }
-    return true;
-  }
-
-  /** Notes that the file cannot be read now. What is deleted stays open: there is no other way to its bytes. */
-  fail(file: TrackedFile, error: unknown): void {
-    if (file.place === 'matched' || file.place === 'aside') this.close(file);
-    const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.failure ? file.failure.waitMs * 2 : FIRST_RETRY_MS);
-    file.failure = { reason: messageOf(error), waitMs, retryAtMs: this.#now + waitMs };
-    const isFull = codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE';
-    const fix = isFull ? 'raise the limit of open files' : 'check its permissions and its disk';
-    this.#options.notices.trouble(
-      'warn',
-      file.path,
-      { path: file.path, code: codeOf(error), reason: messageOf(error) },
-      `cannot read file, trying again; ${fix}`,
-    );
-  }
-
-  /** Closes the file's descriptor, if it has one. */
-  close(file: TrackedFile): void {
-    const { fd } = file;
-    if (fd === undefined) return;
-    file.fd = undefined;
-    this.#open.delete(file);
-    try {
-      this.#options.fileSystem.close(fd);
-    } catch {
-      // Nothing was written through it, so nothing is lost by it.
-    }
   }
 
   /**
@@ -181,9 +123,7 @@ export class Tracker {
     next.leftAtMs = file.leftAtMs;
     next.realPath = file.realPath;
     next.scan = file.scan;
-    if (file.fd !== undefined) this.#open.add(next);
-    next.fd = file.fd;
-    file.fd = undefined;
+    this.descriptors.handOver(file, next);
     this.#add(next);
     return next;
   }
@@ -203,7 +143,7 @@ export class Tracker {
   }
 
   closeAll(): void {
-    for (const file of this.files) this.close(file);
+    for (const file of this.files) this.descriptors.close(file);
   }
 
   get #now(): number {
@@ -220,7 +160,6 @@ export class Tracker {
   #remove(file: TrackedFile): void {
     this.files.delete(file);
     this.queue.delete(file);
-    this.#open.delete(file);
     if (this.#byInode.get(inodeKey(file)) === file) this.#byInode.delete(inodeKey(file));
     if (this.#byPath.get(file.path) === file) this.#byPath.delete(file.path);
     if (file.stream !== undefined) this.retire(file.stream);
@@ -243,11 +182,11 @@ export class Tracker {
       file.seenSize = stat.size;
       file.seenMtimeMs = stat.mtimeMs;
       file.changedAtMs = this.#now;
-      if (file.fd !== undefined) this.#touch(file);
+      this.descriptors.touch(file);
     } else if (!isBehind(file)) return;
     this.queue.add(file);
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
-    if (this.#open.size < MAX_OPEN_FILES) this.open(file);
+    if (!this.descriptors.isFull) this.descriptors.open(file);
     if (file.stream === undefined && stat.size > 0) this.#name(file);
     // Bytes of a new generation are not the old one's: what is lost with it is counted by its size.
     if (stat.size > file.size && this.#isUntouched(file)) file.size = stat.size;
@@ -260,15 +199,15 @@ export class Tracker {
   #name(file: TrackedFile): void {
     const { fileSystem, streams, source } = this.#options;
     const wasOpen = file.fd !== undefined;
-    if (!this.open(file)) return;
+    if (!this.descriptors.open(file)) return;
     try {
       const head = Buffer.alloc(HEAD_BYTES);
       file.identity = { ...file.identity, ...hashHead(head.subarray(0, fileSystem.peek(file.fd!, head, 0))) };
       file.stream = streams.mint(source, file.firstPath, file.identity, file.offset).id;
     } catch (error) {
-      this.fail(file, error);
+      this.descriptors.fail(file, error);
     }
-    if (!wasOpen && this.#open.size >= MAX_OPEN_FILES) this.close(file);
+    if (!wasOpen && this.descriptors.isFull) this.descriptors.close(file);
   }
 
   /** True also when it cannot be told. */
@@ -278,11 +217,6 @@ export class Tracker {
     } catch {
       return true;
     }
-  }
-
-  #touch(file: TrackedFile): void {
-    this.#open.delete(file);
-    this.#open.add(file);
   }
 
   /** True when the file is known under another name. */
@@ -295,7 +229,8 @@ export class Tracker {
       return true;
     }
     // Else a second name (hard link, symbolic link) of a file that is still under its own.
-    if (file.scan !== this.#scans && !this.#isAt(file.path, file)) this.#move(file, found.path, found.stat, 'matched');
+    if (file.scan !== this.#scans && !statIfAt(this.#options.fileSystem, file.path, file))
+      this.#move(file, found.path, found.stat, 'matched');
     return true;
   }
 
@@ -315,7 +250,7 @@ export class Tracker {
     this.#see(file, stat, place);
   }
 
-  #lookElsewhere(file: TrackedFile, folders: Map<string, Map<string, string>>): void {
+  #lookElsewhere(file: TrackedFile, folders: FolderInodes): void {
     let there: FileStat | undefined;
     try {
       there = this.#options.fileSystem.stat(file.path);
@@ -328,8 +263,8 @@ export class Tracker {
     const held = this.#held(file);
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
     const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
-    const path = isSearched ? this.#search(file, folders) : undefined;
-    const stat = path === undefined ? undefined : this.#isAt(path, file);
+    const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
+    const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
     if (path !== undefined && stat) return this.#move(file, path, stat, 'aside');
     this.#leave(file, held, file.place === 'deleted' ? 'deleted' : 'missing');
   }
@@ -350,46 +285,6 @@ export class Tracker {
     else file.scan = this.#scans;
   }
 
-  /** Where the file is now, if it can be found: by its descriptor, by its real path, in the folders it was in. */
-  #search(file: TrackedFile, folders: Map<string, Map<string, string>>): string | undefined {
-    const { fileSystem } = this.#options;
-    const told = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
-    for (const path of [told, file.realPath]) if (path !== undefined && this.#isAt(path, file)) return path;
-    for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
-      const path = this.inodesIn(folder, folders).get(inodeKey(file));
-      if (path !== undefined) return path;
-    }
-    return undefined;
-  }
-
-  /** The regular files of a folder by inode; `cache` is for one scan. */
-  inodesIn(folder: string, cache: Map<string, Map<string, string>>): ReadonlyMap<string, string> {
-    let inodes = cache.get(folder);
-    if (inodes) return inodes;
-    cache.set(folder, (inodes = new Map()));
-    const { fileSystem } = this.#options;
-    try {
-      for (const entry of fileSystem.readdir(folder)) {
-        if (!entry.isFile()) continue;
-        const path = folder === '/' ? `/${entry.name}` : `${folder}/${entry.name}`;
-        const stat = fileSystem.stat(path);
-        if (stat) inodes.set(inodeKey(stat), path);
-      }
-    } catch {
-      // The finder names folders that cannot be read; here they hold nothing that can be found.
-    }
-    return inodes;
-  }
-
-  #isAt(path: string, file: TrackedFile): FileStat | undefined {
-    try {
-      const stat = this.#options.fileSystem.stat(path);
-      return stat && stat.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
   #held(file: TrackedFile): FileStat | undefined {
     try {
       return file.fd === undefined ? undefined : this.#options.fileSystem.fstat(file.fd);
@@ -400,8 +295,7 @@ export class Tracker {
 
   /** Closes what is idle, has the last line of what is over sent, drops what is gone. */
   #keepHouse(file: TrackedFile): void {
-    const isGone = file.place === 'deleted' || file.place === 'missing';
-    if (isGone && file.failure && !file.isBusy && this.#now - file.leftAtMs >= FORGET_AFTER_MS) return this.#giveUp(file);
+    if (isGone(file) && file.failure && !file.isBusy && this.#now - file.leftAtMs >= FORGET_AFTER_MS) return this.#giveUp(file);
     if (file.isBusy || isBehind(file) || this.#now - file.changedAtMs < KEEP_OPEN_MS) return;
     if (lagOf(file) > 0 && !file.failure) {
       // An unfinished line. A file that may still be written to stays open for its rest: a delete would take it along.
@@ -410,8 +304,8 @@ export class Tracker {
       this.queue.add(file);
       return;
     }
-    this.close(file);
-    if (isGone && (file.place === 'deleted' || this.#now - file.leftAtMs >= FORGET_AFTER_MS)) this.#remove(file);
+    this.descriptors.close(file);
+    if (isGone(file) && (file.place === 'deleted' || this.#now - file.leftAtMs >= FORGET_AFTER_MS)) this.#remove(file);
   }
 
   #giveUp(file: TrackedFile): void {
@@ -422,7 +316,7 @@ export class Tracker {
       { path: file.path, reason: file.failure?.reason, lostBytes },
       'deleted file cannot be read, giving it up',
     );
-    this.close(file);
+    this.descriptors.close(file);
     this.#remove(file);
   }
 
@@ -433,16 +327,5 @@ export class Tracker {
       this.#retired.delete(stream);
       streams.forget(stream);
     }
-  }
-
-  /** Closes the file that changed longest ago, if the bound is reached. What has no name any more must stay open. */
-  #makeRoom(): boolean {
-    if (this.#open.size < MAX_OPEN_FILES) return true;
-    for (const file of this.#open) {
-      if (file.isBusy || file.place === 'deleted' || file.place === 'missing') continue;
-      this.close(file);
-      return true;
-    }
-    return false;
   }
 }
