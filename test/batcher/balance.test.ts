@@ -1,0 +1,230 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Batch } from '../../src/batcher/batch.ts';
+import { Batcher } from '../../src/batcher/batcher.ts';
+import { Books, countEvents } from '../../src/batcher/books.ts';
+import { Delivery } from '../../src/batcher/delivery.ts';
+import { SourceLane } from '../../src/batcher/lane.ts';
+import { Room } from '../../src/batcher/room.ts';
+import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
+import type { Outcome, Parcel, SendResult } from '../../src/core/sink.ts';
+import { newStats } from '../../src/core/source.ts';
+import { findImbalance, type Observed } from '../../src/telemetry/observed.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
+import { settleTurns } from '../support/until.ts';
+import { kernel, READ_AT_MS, shape } from './blocks.ts';
+import { delivered, pause, retry } from './delivery-bench.ts';
+
+const MAX_BYTES = 600;
+const SLOT_BYTES = MAX_BYTES + KERNEL_SLACK_BYTES;
+const SLOTS = 3;
+// Made once: the kernel's memory is not given back.
+const regions = [0, 1].map(() => Array.from({ length: SLOTS }, () => kernel.reserve(SLOT_BYTES)));
+const windows = [0, 1].map(() => kernel.reserve(64 * 1024));
+
+interface Open {
+  readonly parcel: Parcel;
+  readonly resolve: (result: SendResult) => void;
+}
+
+/** Two sources that both feed two sinks into one dataset, wired as the agent does it. `lose` drops a batch on its way. */
+class Pipeline {
+  readonly clock = new SteppedClock();
+  readonly log = new MemoryLog();
+  readonly open: Open[] = [];
+  readonly settled: number[] = [0, 0];
+  readonly sources;
+  readonly sinks;
+  readonly #busy = [false, false];
+  readonly #offsets = [0, 0];
+
+  constructor(lose: (batch: Batch) => boolean = () => false) {
+    let id = 0;
+    this.sinks = [0, 1].map((index) => {
+      const room = new Room(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
+      const delivery = new Delivery(
+        {
+          sink: {
+            id: `sink${index}`,
+            send: (parcel) => new Promise((resolve) => this.open.push({ parcel, resolve })),
+            close: () => Promise.resolve(),
+          },
+          room,
+          concurrency: 2,
+          compression: index === 0 ? 'none' : 'gzip',
+          retry: { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 },
+          clock: this.clock,
+          log: this.log,
+          random: () => 0.5,
+          durability: {
+            commit: () => {},
+            commitParts: () => {},
+            load: () => Promise.resolve(),
+            evict: () => {},
+            settle: (batch) => void (this.settled[index]! += batch.events),
+          },
+          bury: () => Promise.resolve(),
+          paused: () => {},
+        },
+        { request: () => {}, batch: () => {} },
+      );
+      const batcher = new Batcher({
+        sink: `sink${index}`,
+        kernel,
+        room,
+        clock: this.clock,
+        limits: { maxBytes: MAX_BYTES, maxEvents: index === 0 ? 4 : 7, maxAgeMs: 3_600_000 },
+        timestampField: undefined,
+        nextBatchId: () => ++id,
+        wantsMore: (dataset) => delivery.wantsMore(dataset),
+        seal: (batch) => {
+          if (!lose(batch)) delivery.seal(batch);
+        },
+      });
+      return { room, delivery, batcher };
+    });
+    this.sources = ['app', 'net'].map((source, index) => {
+      const books = new Books(source);
+      const routes = this.sinks.map(({ batcher }, sink) => ({ sink: `sink${sink}`, dataset: 'logs', batcher }));
+      // Only one source's bytes can be read again: their batches are never mixed.
+      return { books, lane: new SourceLane({ books, routes, rereadable: index === 0, committedTo: () => 0 }) };
+    });
+  }
+
+  /** Offers a block, unless the source's last one still waits. */
+  accept(index: number, lines: readonly string[]): void {
+    if (this.#busy[index]) return;
+    this.#busy[index] = true;
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    const window = windows[index]!;
+    window.bytes.set(bytes);
+    const offset = this.#offsets[index]!;
+    this.#offsets[index] = offset + bytes.length;
+    void this.sources[index]!.lane.accept({
+      stream: `stream${index}`,
+      shape,
+      window,
+      start: 0,
+      end: bytes.length,
+      offset,
+      readAtMs: READ_AT_MS,
+    }).then(() => (this.#busy[index] = false));
+  }
+
+  get isBusy(): boolean {
+    return this.#busy.some(Boolean);
+  }
+
+  observe(): Observed {
+    return {
+      sources: this.sources.map(({ books, lane }) => {
+        const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.held()]);
+        const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.books === books);
+        const held = countEvents([...lane.held(), ...spans.map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const)]);
+        return { id: books.source, stats: newStats(), backpressureSeconds: 0, accepted: books.accepted, settled: books.settled, held };
+      }),
+      sinks: [],
+      checkpointSaves: 0,
+      started: true,
+    } as unknown as Observed;
+  }
+
+  /** Answers everything well until nothing is under way. */
+  async finish(): Promise<void> {
+    const deadline = performance.now() + 20_000;
+    while (performance.now() < deadline) {
+      for (const { batcher } of this.sinks) batcher.flush();
+      for (const { parcel, resolve } of this.open.splice(0)) resolve({ outcome: delivered(parcel.events), status: 200, elapsedMs: 1 });
+      await settleTurns(2);
+      await this.clock.advance(200);
+      if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.held().length + batcher.open().length === 0)) return;
+    }
+    const left = this.sinks.map(({ room, delivery, batcher }) => [room.usedBytes, delivery.held().length, batcher.open().length]);
+    throw new Error(
+      `it never came to an end: ${JSON.stringify({ left, waiting: this.#busy, said: this.log.lines.filter(({ level }) => level === 'error') })}`,
+    );
+  }
+}
+
+const lines = fc.array(fc.oneof(fc.string({ maxLength: 60 }), fc.constant(''), fc.constant('{"a":1}'), fc.constant('x'.repeat(2000))), {
+  minLength: 1,
+  maxLength: 10,
+});
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('accept' as const), source: fc.nat(1), lines }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('answer' as const), which: fc.nat(), how: fc.nat(11) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(200) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
+);
+
+function answerOf(how: number, events: number): { outcome: Outcome; status: number } {
+  if (how === 0) return { outcome: retry('network'), status: 0 };
+  if (how === 1) return { outcome: retry('rate_limited', 50), status: 429 };
+  if (how === 2) return { outcome: pause(), status: 403 };
+  if (how === 3) return { outcome: { kind: 'halve', detail: '413' }, status: 413 };
+  if (how === 4) return { outcome: { kind: 'bisect', detail: '400' }, status: 400 };
+  if (how === 5) {
+    const result = { ingested: events - 1, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
+    return { outcome: { kind: 'partial', result, failures: [{ index: 0, timestamp: '', error: 'no' }], detail: '1' }, status: 200 };
+  }
+  if (how === 6) return { outcome: retry('bad_answer'), status: 200 };
+  return { outcome: delivered(events), status: 200 };
+}
+
+test('books balance at every step, for any blocks, answers and order, and every event is settled in the end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
+      const pipeline = new Pipeline();
+      for (const each of steps) {
+        if (each.do === 'accept')
+          pipeline.accept(
+            each.source,
+            each.lines.map((line) => line.replaceAll('\n', ' ')),
+          );
+        else if (each.do === 'flush') for (const { batcher } of pipeline.sinks) batcher.flush();
+        else if (each.do === 'wait') await pipeline.clock.advance(each.ms);
+        else if (pipeline.open.length > 0) {
+          const [request] = pipeline.open.splice(each.which % pipeline.open.length, 1);
+          request!.resolve({ ...answerOf(each.how, request!.parcel.events), elapsedMs: 1 });
+        }
+        expect(findImbalance(pipeline.observe())).toEqual([]);
+        await settleTurns(1);
+        expect(findImbalance(pipeline.observe())).toEqual([]);
+      }
+      await pipeline.finish();
+      const { sources } = pipeline.observe();
+      for (const { accepted, settled, held } of sources) {
+        expect(held).toBe(0);
+        expect(settled.delivered + settled.dead_lettered).toBe(accepted);
+      }
+      // Each sink settled every event of both sources.
+      const all = sources.reduce((sum, { accepted }) => sum + accepted, 0);
+      expect(pipeline.settled).toEqual([all, all]);
+      for (const { room } of pipeline.sinks) expect(room.usedBytes).toBe(0);
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test('books that lost one batch on its way are found out', async () => {
+  let count = 0;
+  const pipeline = new Pipeline((batch) => batch.sink === 'sink1' && ++count === 2);
+  pipeline.accept(
+    0,
+    Array.from({ length: 20 }, (_, i) => `line ${i}`),
+  );
+  for (let i = 0; i < 50 && count < 3; i++) {
+    for (const { parcel, resolve } of pipeline.open.splice(0)) resolve({ outcome: delivered(parcel.events), status: 200, elapsedMs: 1 });
+    for (const { batcher } of pipeline.sinks) batcher.flush();
+    await settleTurns();
+  }
+  expect(count).toBeGreaterThanOrEqual(2);
+  for (let i = 0; i < 20; i++) {
+    for (const { parcel, resolve } of pipeline.open.splice(0)) resolve({ outcome: delivered(parcel.events), status: 200, elapsedMs: 1 });
+    await settleTurns();
+  }
+  expect(findImbalance(pipeline.observe())).toEqual([
+    expect.stringMatching(/^source "app": \d+ events were accepted, \d+ are accounted for/),
+  ]);
+});

@@ -1,0 +1,176 @@
+/** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
+import { Batch, keyOf } from '../../src/batcher/batch.ts';
+import { Books } from '../../src/batcher/books.ts';
+import { Delivery } from '../../src/batcher/delivery.ts';
+import type { Part } from '../../src/batcher/shipment.ts';
+import { decode } from '../../src/batcher/events.ts';
+import { Room } from '../../src/batcher/room.ts';
+import type { DeadLetter, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
+import { settleTurns, until } from '../support/until.ts';
+
+export const delivered = (events: number): Outcome => ({
+  kind: 'delivered',
+  result: { ingested: events, failed: 0, processedBytes: 10 * events, blocksCreated: 1, walLength: 3 },
+});
+export const retry = (reason: Extract<Outcome, { kind: 'retry' }>['reason'], afterMs?: number): Outcome => ({
+  kind: 'retry',
+  reason,
+  detail: `the service said ${reason}`,
+  ...(afterMs === undefined ? {} : { afterMs }),
+});
+export const pause = (reason: 'unauthorized' | 'not_found' = 'unauthorized'): Outcome => ({
+  kind: 'pause',
+  reason,
+  detail: 'HTTP 403 no',
+  fix: 'check the token',
+});
+
+/** A request that waits for its answer. */
+export interface OpenRequest {
+  readonly parcel: Parcel;
+  /** The body's events. */
+  readonly events: readonly string[];
+  answer(outcome: Outcome, status?: number, elapsedMs?: number): Promise<void>;
+}
+
+export interface BenchOptions {
+  readonly concurrency?: number;
+  readonly compression?: 'gzip' | 'zstd' | 'none';
+  readonly maxElapsedMs?: number;
+  readonly random?: () => number;
+}
+
+export class DeliveryBench {
+  readonly clock = new SteppedClock();
+  readonly log = new MemoryLog();
+  readonly room = new Room(64 * 1024 * 1024, 1024, []);
+  readonly books = new Books('app');
+  /** `commit k1,k2`, `parts …`, `send k`, `bury …`, `settle k`, in order; keys as `nameOf` gives them. */
+  readonly trace: string[] = [];
+  readonly open: OpenRequest[] = [];
+  readonly requests: OpenRequest[] = [];
+  readonly letters = new Map<string, readonly DeadLetter[]>();
+  readonly paused: string[] = [];
+  readonly delivery: Delivery;
+  /** Answers at once instead of waiting for the test. */
+  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number } | undefined) | undefined;
+  /** Thrown by the next writes. */
+  diskFails = false;
+  buryFails = false;
+  readonly #names = new Map<string, string>();
+  #offset = 0;
+  #id = 0;
+
+  constructor(options: BenchOptions = {}) {
+    this.delivery = new Delivery(
+      {
+        sink: this.#makeSink(),
+        room: this.room,
+        concurrency: options.concurrency ?? 1,
+        compression: options.compression ?? 'none',
+        retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: options.maxElapsedMs ?? Infinity },
+        clock: this.clock,
+        log: this.log,
+        random: options.random ?? (() => 0.5),
+        durability: {
+          commit: (batches: readonly Batch[]) => {
+            this.#refuse();
+            this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);
+          },
+          commitParts: (batch: Batch, parts: readonly Part[]) => {
+            this.#refuse();
+            this.trace.push(`parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`);
+          },
+          load: () => Promise.resolve(),
+          evict: () => {},
+          settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
+        },
+        bury: (name, letters) => {
+          if (this.buryFails) return Promise.reject(new Error('no space left'));
+          this.trace.push(`bury ${letters.length}`);
+          this.letters.set(name, letters);
+          return Promise.resolve();
+        },
+        paused: (dataset) => void this.paused.push(dataset),
+      },
+      { request: () => {}, batch: () => {} },
+    );
+  }
+
+  /** Makes a closed batch of `count` events and hands it over; its key is known as `name` from then on. */
+  seal(name: string, count = 1, options: { dataset?: string; rereadable?: boolean; events?: readonly string[] } = {}): Batch {
+    const events = options.events ?? Array.from({ length: count }, (_, i) => `{"batch":"${name}","n":${i}}`);
+    const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
+    if (!this.room.take(body.length)) throw new Error('the room is full');
+    const batch = new Batch(++this.#id, 'store', options.dataset ?? 'logs', options.rereadable ?? true, { body });
+    const from = this.#offset;
+    this.#offset += Math.max(1, body.length);
+    batch.spans.push({
+      books: this.books,
+      firstEvent: this.books.accepted,
+      source: 'app',
+      stream: 's1',
+      digest: 'd',
+      from,
+      to: this.#offset,
+      events: events.length,
+      crc: 1,
+      tail: { length: 1, crc: 1 },
+      closed: false,
+    });
+    this.books.accept(events.length, 1);
+    batch.events = events.length;
+    batch.bytes = body.length;
+    batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    this.#names.set(batch.key, name);
+    this.delivery.seal(batch);
+    return batch;
+  }
+
+  nameOf(key: string): string {
+    return this.#names.get(key) ?? key.slice(0, 6);
+  }
+
+  /** Waits for a request that is open and returns it. */
+  async next(): Promise<OpenRequest> {
+    await until('a request', () => this.open.length > 0);
+    return this.open.shift()!;
+  }
+
+  /** Events that are held, counted by walking, plus those that are settled; must be what was accepted. */
+  get accountedFor(): number {
+    const held = this.delivery.held().flatMap(({ spans }) => spans.map(({ events }) => events));
+    return [...held, ...Object.values(this.books.settled)].reduce((sum, events) => sum + events, 0);
+  }
+
+  #refuse(): void {
+    if (this.diskFails) throw new Error('database or disk is full');
+  }
+
+  #makeSink(): Sink {
+    return {
+      id: 'store',
+      send: (parcel, signal) => {
+        this.trace.push(`send ${this.nameOf(parcel.key)}`);
+        const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
+        const request: OpenRequest = {
+          parcel,
+          events: decode(parcel.body, parcel.encoding).toString().trimEnd().split('\n'),
+          answer: async (outcome, status = 200, elapsedMs = 1) => {
+            resolve({ outcome, status, elapsedMs });
+            await settleTurns();
+          },
+        };
+        this.requests.push(request);
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        const now = this.respond?.(request);
+        if (now) resolve({ outcome: now.outcome, status: now.status ?? 200, elapsedMs: 1 });
+        else this.open.push(request);
+        return promise;
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+}

@@ -1,0 +1,460 @@
+import { expect, test } from 'vitest';
+import { settleTurns, until } from '../support/until.ts';
+import { delivered, DeliveryBench, pause, retry } from './delivery-bench.ts';
+
+test('delivery commits a batch, sends it, and settles it when it is stored', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('a', 3);
+  const request = await bench.next();
+  expect(request.events).toEqual(['{"batch":"a","n":0}', '{"batch":"a","n":1}', '{"batch":"a","n":2}']);
+  expect(request.parcel).toMatchObject({ dataset: 'logs', events: 3, encoding: 'identity' });
+  expect([bench.books.settled.delivered, bench.accountedFor]).toEqual([0, 3]);
+  await request.answer(delivered(3));
+  expect(bench.trace).toEqual(['commit a', 'send a', 'settle a']);
+  expect(bench.books.settled).toMatchObject({ delivered: 3 });
+  expect([bench.delivery.held(), bench.room.usedBytes]).toEqual([[], 0]);
+  expect(bench.delivery.stats).toMatchObject({ processedBytes: 30, blocksCreated: 1, walLength: 3, sentBytes: request.parcel.body.length });
+  expect(bench.delivery.stats.requests).toEqual(new Map([['200', 1]]));
+  expect(bench.delivery.stats.ingested).toEqual(new Map([['logs', 3]]));
+});
+
+test.for(['gzip', 'zstd'] as const)(
+  'delivery compresses with %s, counts the memory that is left, and gives it back',
+  async (compression) => {
+    const bench = new DeliveryBench({ compression });
+    const events = [`{"message":"${'x'.repeat(50_000)}"}`];
+    bench.seal('a', 1, { events });
+    const before = bench.room.usedBytes;
+    const request = await bench.next();
+    expect(request.parcel.encoding).toBe(compression);
+    expect(request.events).toEqual(events);
+    expect(bench.room.usedBytes).toBe(request.parcel.body.length);
+    expect(bench.room.usedBytes).toBeLessThan(before / 10);
+    await request.answer(retry('network'), 0);
+    await bench.clock.advance(1000);
+    const again = await bench.next();
+    expect(Buffer.from(again.parcel.body).equals(Buffer.from(request.parcel.body))).toBe(true);
+    await again.answer(delivered(1));
+    expect(bench.room.usedBytes).toBe(0);
+  },
+);
+
+test.for(['rate_limited', 'timeout', 'server_error', 'network', 'bad_answer'] as const)(
+  'delivery sends the same events under the same key after %s, once the backoff is over',
+  async (reason) => {
+    const bench = new DeliveryBench();
+    bench.seal('a', 2);
+    const first = await bench.next();
+    await first.answer(retry(reason), 0);
+    expect(bench.clock.sleeps).toEqual([50]);
+    await bench.clock.advance(49);
+    expect(bench.requests).toHaveLength(1);
+    await bench.clock.advance(1);
+    const second = await bench.next();
+    expect(second.parcel.key).toBe(first.parcel.key);
+    expect(second.events).toEqual(first.events);
+    expect(bench.delivery.stats.retries).toEqual(new Map([[reason, 1]]));
+    expect([bench.books.settled.delivered, bench.accountedFor]).toEqual([0, 2]);
+    await second.answer(delivered(2));
+    expect(bench.books.settled.delivered).toBe(2);
+    // Committed once, however often it is sent.
+    expect(bench.trace).toEqual(['commit a', 'send a', 'send a', 'settle a']);
+  },
+);
+
+test('delivery backs off longer and longer up to the maximum, and says so now and then', async () => {
+  const bench = new DeliveryBench({ random: () => 0.9999 });
+  bench.respond = () => ({ outcome: retry('server_error'), status: 503 });
+  bench.seal('a');
+  await until('the first wait', () => bench.clock.sleeps.length === 1);
+  for (let i = 0; i < 19; i++) await bench.clock.advance(bench.clock.nextMs);
+  expect(bench.clock.sleeps.slice(0, 7)).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
+  expect(bench.requests).toHaveLength(20);
+  expect(bench.log.find('warn', 'sent again')).toHaveLength(3);
+});
+
+test('delivery of all workers waits when the service says Retry-After', async () => {
+  const bench = new DeliveryBench({ concurrency: 3 });
+  for (const name of ['a', 'b', 'c', 'd']) bench.seal(name);
+  await until('three requests', () => bench.open.length === 3);
+  const [a, b, c] = bench.open.splice(0) as [(typeof bench.open)[0], (typeof bench.open)[0], (typeof bench.open)[0]];
+  await a.answer(retry('rate_limited', 5000), 429);
+  await b.answer(delivered(1));
+  // `d` has a worker now, and waits, too. While it does, another answer asks for longer.
+  await bench.clock.advance(3000);
+  await c.answer(retry('rate_limited', 60_000), 429);
+  await bench.clock.advance(59_999);
+  expect(bench.requests).toHaveLength(3);
+  await bench.clock.advance(1);
+  await until('all go on', () => bench.requests.length > 3);
+});
+
+test('delivery obeys Retry-After up to an hour', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('a');
+  await (await bench.next()).answer(retry('rate_limited', Infinity), 429);
+  await bench.clock.advance(3_599_999);
+  expect(bench.requests).toHaveLength(1);
+  await bench.clock.advance(1);
+  await bench.next();
+});
+
+// Symptom: a service that answers `Retry-After: 0`, or a reset time that is over, was asked again without any wait, as
+// fast as the network goes. Cause: the service's wait replaced the backoff. Fix: the longer of both.
+test('delivery backs off also when the service asks for no wait', async () => {
+  const bench = new DeliveryBench({ random: () => 0.9999 });
+  bench.respond = () => ({ outcome: retry('rate_limited', 0), status: 429 });
+  bench.seal('a');
+  await until('the first wait', () => bench.clock.sleeps.length > 0);
+  for (let i = 0; i < 4; i++) await bench.clock.advance(bench.clock.nextMs);
+  expect(bench.requests).toHaveLength(5);
+  expect(bench.clock.sleeps).toEqual([100, 200, 400, 800, 1000]);
+});
+
+test('delivery pauses the dataset, not the others, probes, and goes on when it works', async () => {
+  const bench = new DeliveryBench({ concurrency: 1 });
+  bench.seal('a');
+  bench.seal('b');
+  bench.seal('other', 1, { dataset: 'other' });
+  const first = await bench.next();
+  await first.answer(pause(), 403);
+  expect(bench.paused).toEqual(['logs']);
+  expect(bench.delivery.pauses.get('logs')).toEqual({ reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check the token' });
+  const other = await bench.next();
+  expect(other.parcel.dataset).toBe('other');
+  await other.answer(delivered(1));
+  expect(bench.delivery.pauses.size).toBe(1);
+
+  // Probes come once in half to a whole max_backoff, with the same batch.
+  for (let probe = 1; probe <= 3; probe++) {
+    expect(bench.open).toHaveLength(0);
+    await bench.clock.advance(1000);
+    const request = await bench.next();
+    expect(request.parcel.key).toBe(first.parcel.key);
+    if (probe < 3) await request.answer(pause(), 403);
+    else await request.answer(delivered(1));
+  }
+  expect(bench.delivery.pauses.size).toBe(0);
+  expect(bench.log.find('error', 'paused')).toHaveLength(1);
+  expect(bench.log.find('info', 'goes on')).toHaveLength(1);
+  await (await bench.next()).answer(delivered(1));
+  expect(bench.books.settled.delivered).toBe(3);
+  expect(bench.trace.filter((each) => each.startsWith('settle'))).toEqual(['settle other', 'settle a', 'settle b']);
+});
+
+// Symptom: a service that refuses the token was asked as many times as there are workers in each round, for ever. Cause:
+// every refused request began probes of its own. Fix: one for each dataset.
+test('delivery probes a paused dataset with one request at a time', async () => {
+  const bench = new DeliveryBench({ concurrency: 4 });
+  for (const name of ['a', 'b', 'c', 'd']) bench.seal(name);
+  await until('four requests', () => bench.open.length === 4);
+  for (const request of bench.open.splice(0)) await request.answer(pause(), 403);
+  for (let round = 1; round <= 3; round++) {
+    await bench.clock.advance(1000);
+    expect(bench.open).toHaveLength(1);
+    await bench.open.shift()!.answer(pause(), 403);
+  }
+  await bench.clock.advance(1000);
+  bench.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  await bench.open.shift()!.answer(delivered(1));
+  await until('all are settled', () => bench.books.settled.delivered === 4);
+});
+
+// Symptom: after a pause one batch was never sent again, and a drain never ended. Cause: the list of waiting batches was
+// walked while workers took batches out of it. Fix: it is counted first.
+test('delivery takes up every batch of a dataset that goes on', async () => {
+  for (const concurrency of [1, 2, 3, 4, 8]) {
+    const bench = new DeliveryBench({ concurrency });
+    for (let i = 0; i < 9; i++) bench.seal(`b${i}`);
+    await until('the first requests', () => bench.open.length === concurrency);
+    for (const request of bench.open.splice(0)) await request.answer(pause(), 403);
+    bench.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+    await bench.clock.advance(1000);
+    await bench.delivery.drain(AbortSignal.timeout(10_000));
+    expect(bench.delivery.held()).toEqual([]);
+    expect(bench.books.settled.delivered).toBe(9);
+  }
+});
+
+// The same, when the good answer comes while refused batches are still on their way back to the list.
+test('delivery forgets no batch whose refusal crosses a success', async () => {
+  const bench = new DeliveryBench({ concurrency: 4 });
+  for (const name of ['a', 'b', 'c', 'd']) bench.seal(name);
+  await until('four requests', () => bench.open.length === 4);
+  const answers = bench.open.splice(0).map((request, i) => request.answer(i === 3 ? delivered(1) : pause(), i === 3 ? 200 : 403));
+  bench.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  await Promise.all(answers);
+  await bench.clock.advance(1000);
+  await bench.delivery.drain(AbortSignal.timeout(10_000));
+  expect(bench.books.settled.delivered).toBe(4);
+});
+
+test('delivery pauses after five answers in a row that are none, and feeds the service no more than probes', async () => {
+  const bench = new DeliveryBench({ random: () => 0.5 });
+  bench.respond = () => ({ outcome: retry('bad_answer'), status: 200 });
+  bench.seal('a');
+  await until('the first', () => bench.requests.length === 1);
+  for (let i = 0; i < 4; i++) {
+    expect(bench.delivery.pauses.size).toBe(0);
+    await bench.clock.advance(bench.clock.nextMs);
+  }
+  expect(bench.requests).toHaveLength(5);
+  expect(bench.delivery.pauses.get('logs')).toMatchObject({ reason: 'bad_answer' });
+  await bench.clock.advance(10_000);
+  expect(bench.requests.length).toBeLessThanOrEqual(5 + 20);
+  expect(bench.requests.length).toBeGreaterThanOrEqual(5 + 10);
+  bench.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+  await bench.clock.advance(1000);
+  expect(bench.delivery.pauses.size).toBe(0);
+  expect(bench.books.settled.delivered).toBe(1);
+});
+
+test('delivery counts bad answers in a row: a good one between them starts anew', async () => {
+  const bench = new DeliveryBench();
+  let count = 0;
+  bench.respond = (request) => ({ outcome: ++count % 5 === 0 ? delivered(request.parcel.events) : retry('bad_answer') });
+  for (let i = 0; i < 4; i++) bench.seal(`b${i}`);
+  await until('the first', () => bench.requests.length === 1);
+  for (let i = 0; i < 40 && bench.clock.sleeping > 0; i++) await bench.clock.advance(bench.clock.nextMs);
+  expect(bench.books.settled.delivered).toBe(4);
+  expect(bench.paused).toEqual([]);
+});
+
+// Symptom: a low-water mark stood beyond a batch that was not settled. Cause: batches that waited were committed before the
+// older ones under way, and a mark takes spans in the order of their commit. Fix: those under way come first.
+test('delivery commits batches in the order in which they were closed', async () => {
+  for (const compression of ['none', 'gzip'] as const) {
+    for (const concurrency of [1, 2, 4]) {
+      const bench = new DeliveryBench({ compression, concurrency });
+      const names = Array.from({ length: 9 }, (_, i) => `b${i}`);
+      for (const name of names) bench.seal(name);
+      await until('all are committed', () => bench.trace.some((each) => each.startsWith('commit') && each.endsWith('b8')));
+      const committed = bench.trace.filter((each) => each.startsWith('commit')).flatMap((each) => each.slice('commit '.length).split(','));
+      expect(committed).toEqual(names);
+      bench.respond = (request) => ({ outcome: delivered(request.parcel.events) });
+      for (const request of bench.open.splice(0)) await request.answer(delivered(1));
+      await bench.delivery.drain(new AbortController().signal);
+      for (const name of names)
+        expect(bench.trace.indexOf(`send ${name}`)).toBeGreaterThan(bench.trace.findIndex((each) => each.startsWith('commit')));
+    }
+  }
+});
+
+test('delivery commits what waits together with the batch that is sent first', async () => {
+  const bench = new DeliveryBench({ compression: 'gzip' });
+  for (const name of ['a', 'b', 'c']) bench.seal(name);
+  await bench.next();
+  expect(bench.trace).toEqual(['commit a,b,c', 'send a']);
+});
+
+test('delivery settles what cannot be read again, too', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('live', 2, { rereadable: false });
+  await (await bench.next()).answer(delivered(2));
+  expect(bench.books.settled.delivered).toBe(2);
+});
+
+test('delivery sends nothing while the disk refuses to commit, says so, and goes on by itself', async () => {
+  const bench = new DeliveryBench({ concurrency: 2 });
+  bench.diskFails = true;
+  bench.seal('a');
+  bench.seal('b');
+  await until('the refusal', () => bench.clock.sleeping > 0);
+  await bench.clock.advance(5000);
+  expect(bench.requests).toEqual([]);
+  expect(bench.accountedFor).toBe(2);
+  expect(bench.log.find('error', 'cannot save')[0]?.fields).toMatchObject({ reason: 'database or disk is full' });
+  bench.diskFails = false;
+  await bench.clock.advance(1000);
+  await until('both are sent', () => bench.open.length === 2);
+  expect(bench.trace[0]).toBe('commit a,b');
+});
+
+test('delivery halves a batch that is too large until it fits; one event alone becomes a dead letter', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = (request) =>
+    request.parcel.events > 2 || request.events.some((event) => event.includes('huge'))
+      ? { outcome: { kind: 'halve', detail: 'HTTP 413' }, status: 413 }
+      : { outcome: delivered(request.parcel.events) };
+  const events = Array.from({ length: 8 }, (_, i) => (i === 5 ? '{"n":"huge"}' : `{"n":${i}}`));
+  bench.seal('a', 8, { events });
+  await until('it is settled', () => bench.delivery.held().length === 0);
+  expect(bench.books.settled).toEqual({ delivered: 7, dead_lettered: 1, dropped: 0, filtered: 0 });
+  const stored = bench.requests
+    .filter(({ parcel, events }) => parcel.events <= 2 && !events.join('').includes('huge'))
+    .flatMap(({ events }) => events);
+  expect(stored).toEqual(events.filter((event) => !event.includes('huge')));
+  expect([...bench.letters.values()].flat()).toMatchObject([
+    { reason: 'too_large', status: 413, detail: 'HTTP 413', source: 'app', stream: 's1', eventInSpan: 5, dataset: 'logs', sink: 'store' },
+  ]);
+  expect(Buffer.from([...bench.letters.values()].flat()[0]!.event).toString()).toBe('{"n":"huge"}');
+  // No two requests with different events have the same key, and the parts are on disk before the first is sent.
+  const byKey = new Map<string, string>();
+  for (const { parcel, events } of bench.requests) {
+    expect(byKey.get(parcel.key) ?? events.join()).toBe(events.join());
+    byKey.set(parcel.key, events.join());
+  }
+  expect(bench.trace.slice(0, 4)).toEqual(['commit a', 'send a', 'parts of a: 0+4 4+4', expect.stringMatching(/^send /)]);
+});
+
+test('delivery splits deterministically: the same batch gives the same keys', async () => {
+  const keys = [1, 2].map(async () => {
+    const bench = new DeliveryBench();
+    bench.respond = (request) =>
+      request.parcel.events > 1 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(1) };
+    bench.seal('a', 7);
+    await until('it is settled', () => bench.delivery.held().length === 0);
+    return bench.requests.map(({ parcel }) => parcel.key);
+  });
+  const [one, two] = await Promise.all(keys);
+  expect(one).toEqual(two);
+  expect(new Set(one).size).toBe(one!.length);
+});
+
+test('delivery finds the events that the service refuses, and delivers the rest', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = (request) =>
+    request.events.some((event) => event.includes('bad'))
+      ? { outcome: { kind: 'bisect', detail: 'HTTP 400 bad event' }, status: 400 }
+      : { outcome: delivered(request.parcel.events) };
+  const events = Array.from({ length: 50 }, (_, i) => (i % 20 === 7 ? `{"bad":${i}}` : `{"n":${i}}`));
+  bench.seal('a', 50, { events });
+  await until('it is settled', () => bench.delivery.held().length === 0);
+  expect(bench.books.settled).toMatchObject({ delivered: 47, dead_lettered: 3 });
+  expect([...bench.letters.values()].flat().map(({ eventInSpan, reason }) => [eventInSpan, reason])).toEqual([
+    [7, 'rejected'],
+    [27, 'rejected'],
+    [47, 'rejected'],
+  ]);
+  expect(bench.delivery.stats.deadLetters).toEqual(new Map([['rejected', 3]]));
+});
+
+test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
+  bench.seal('a', 1000);
+  await until('it is settled', () => bench.delivery.held().length === 0);
+  expect(bench.requests.length).toBeLessThanOrEqual(65);
+  expect(bench.books.settled.dead_lettered).toBe(1000);
+  const reasons = [...bench.letters.values()].flat().map(({ reason }) => reason);
+  expect(reasons).toHaveLength(1000);
+  expect(reasons.filter((reason) => reason === 'unresolved').length).toBeGreaterThan(900);
+});
+
+test('delivery takes the service’s word for single failures only when it names exactly as many as failed', async () => {
+  const result = { ingested: 3, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
+  const named = new DeliveryBench();
+  named.seal('a', 4);
+  await (
+    await named.next()
+  ).answer({ kind: 'partial', result, failures: [{ index: 2, timestamp: '', error: 'no such type' }], detail: '1 of 4' });
+  expect(named.books.settled).toMatchObject({ delivered: 3, dead_lettered: 1 });
+  expect([...named.letters.values()].flat()).toMatchObject([{ eventInSpan: 2, detail: 'no such type', reason: 'rejected', status: 200 }]);
+  expect(named.requests).toHaveLength(1);
+
+  for (const failures of [[], [{ index: 9, timestamp: '', error: 'x' }], [1, 2].map((index) => ({ index, timestamp: '', error: 'x' }))]) {
+    const lying = new DeliveryBench();
+    lying.seal('a', 4);
+    await (await lying.next()).answer({ kind: 'partial', result, failures, detail: '1 of 4' });
+    // Halves find out which it is.
+    const half = await lying.next();
+    expect(half.events).toHaveLength(2);
+    expect([lying.books.settled.delivered, lying.accountedFor]).toEqual([0, 4]);
+  }
+});
+
+test('delivery goes on without compression once the service refuses it', async () => {
+  const bench = new DeliveryBench({ compression: 'zstd' });
+  bench.seal('a', 2);
+  const first = await bench.next();
+  expect(first.parcel.encoding).toBe('zstd');
+  await first.answer({ kind: 'uncompress', detail: 'HTTP 415' }, 415);
+  const again = await bench.next();
+  expect([again.parcel.encoding, again.parcel.key]).toEqual(['identity', first.parcel.key]);
+  expect(again.events).toEqual(first.events);
+  await again.answer(delivered(2));
+  bench.seal('b');
+  expect((await bench.next()).parcel.encoding).toBe('identity');
+  expect(bench.log.find('warn', 'compression')).toHaveLength(1);
+});
+
+test('delivery dead-letters a batch after max_elapsed', async () => {
+  const bench = new DeliveryBench({ maxElapsedMs: 10_000 });
+  bench.respond = () => ({ outcome: retry('server_error'), status: 500 });
+  bench.seal('a', 3);
+  await until('the first', () => bench.requests.length === 1);
+  await bench.clock.advance(9000);
+  expect(bench.books.settled.dead_lettered).toBe(0);
+  await bench.clock.advance(3000);
+  expect(bench.books.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
+  expect([...bench.letters.values()].flat()).toMatchObject(
+    [0, 1, 2].map((eventInSpan) => ({ eventInSpan, reason: 'expired', status: 500 })),
+  );
+  expect(bench.trace.indexOf('bury 3')).toBeLessThan(bench.trace.indexOf('settle a'));
+});
+
+test('delivery holds a batch whose dead letters cannot be kept, and goes on when they can', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
+  bench.buryFails = true;
+  bench.seal('a');
+  await until('the refusal', () => bench.clock.sleeping > 0);
+  await bench.clock.advance(3000);
+  expect([bench.books.settled.dead_lettered, bench.accountedFor]).toEqual([0, 1]);
+  expect(bench.trace).not.toContain('settle a');
+  bench.buryFails = false;
+  await bench.clock.advance(1000);
+  expect(bench.books.settled.dead_lettered).toBe(1);
+  expect(bench.trace.at(-1)).toBe('settle a');
+});
+
+test('delivery drains until nothing is held, or the deadline comes', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('a');
+  let isDrained = false;
+  const drained = bench.delivery.drain(new AbortController().signal).then(() => (isDrained = true));
+  const request = await bench.next();
+  await settleTurns();
+  expect(isDrained).toBe(false);
+  await request.answer(delivered(1));
+  await drained;
+
+  bench.seal('b');
+  await (await bench.next()).answer(retry('network'), 0);
+  const deadline = new AbortController();
+  const given = bench.delivery.drain(deadline.signal);
+  deadline.abort();
+  await given;
+  await bench.delivery.drain(deadline.signal);
+  expect(bench.delivery.held()).toHaveLength(1);
+});
+
+test('delivery stops at once: requests end, nothing more is sent, nothing unsettled is lost from sight', async () => {
+  const bench = new DeliveryBench({ concurrency: 2 });
+  for (const name of ['retrying', 'sending', 'waiting', 'more']) bench.seal(name);
+  await until('two requests', () => bench.open.length === 2);
+  await bench.open.shift()!.answer(retry('network'), 0);
+  await bench.delivery.stop();
+  expect(bench.delivery.held()).toHaveLength(4);
+  expect(bench.accountedFor).toBe(4);
+  await bench.clock.advance(60_000);
+  expect(bench.requests).toHaveLength(2);
+  expect(bench.trace.filter((each) => each.startsWith('settle'))).toEqual([]);
+});
+
+test('delivery wants more from files while fewer batches wait than it has workers', async () => {
+  const bench = new DeliveryBench({ concurrency: 2 });
+  for (const name of ['a', 'b', 'c']) bench.seal(name);
+  await until('two requests', () => bench.open.length === 2);
+  expect(bench.delivery.wantsMore('logs')).toBe(true);
+  bench.seal('d');
+  expect(bench.delivery.wantsMore('logs')).toBe(false);
+});
+
+test('delivery settles a batch without events without sending it', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('empty', 0, { events: [] });
+  await until('it is settled', () => bench.trace.includes('settle empty'));
+  expect(bench.requests).toEqual([]);
+  expect(bench.delivery.held()).toEqual([]);
+});
