@@ -17,6 +17,8 @@ export interface BatcherOptions {
   readonly clock: Clock;
   readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
   readonly timestampField: string | undefined;
+  /** Names the form in which events are sent, as part of the digest of what shapes them; `ndjson` by default. */
+  readonly form?: string;
   nextBatchId(): number;
   /** False while enough closed batches wait: sources that can be read again then wait, too, instead of filling memory. */
   wantsMore(dataset: string): boolean;
@@ -93,7 +95,7 @@ export class Batcher {
     if (!compiled) {
       const { timestampField } = this.#options;
       const digest = createHash('sha256')
-        .update(JSON.stringify(['ndjson', shape, timestampField ?? null]))
+        .update(JSON.stringify([this.#options.form ?? 'ndjson', shape, timestampField ?? null]))
         .digest('hex')
         .slice(0, 16);
       compiled = { template: this.#options.kernel.compile(shape, timestampField), digest };

@@ -40,6 +40,8 @@ export interface DeliveryOptions {
   readonly room: Room;
   readonly concurrency: number;
   readonly compression: 'gzip' | 'zstd' | 'none';
+  /** Turns NDJSON into the body that is sent, before compression; undefined sends it as it is. Pure. */
+  readonly encode?: ((ndjson: Buffer) => Uint8Array) | undefined;
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
@@ -292,7 +294,7 @@ export class Delivery {
   }
 
   async #sendPart(shipment: Shipment, part: Part): Promise<Next> {
-    const parcel = await shipment.parcelOf(part, this.#compression);
+    const parcel = await shipment.parcelOf(part, this.#compression, this.#options.encode);
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= this.#options.clock.monotonic();
     let sent: SendResult;
@@ -486,6 +488,8 @@ export class Delivery {
   async #compress(batch: Batch): Promise<void> {
     if (
       this.#compression === 'none' ||
+      // A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk.
+      this.#options.encode !== undefined ||
       batch.encoding !== 'identity' ||
       batch.events === 0 ||
       batch.key === '' ||

@@ -60,14 +60,14 @@ export class Shipment {
     return sliceEvents(this.plain(), part.first, part.count);
   }
 
-  /** What is sent for the part, compressed as wanted. */
-  async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none'): Promise<Parcel> {
+  /** What is sent for the part, encoded and compressed as wanted. */
+  async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
     const wanted: Encoding = compression === 'none' ? 'identity' : compression;
     const { dataset } = this.batch;
-    if (part.count === this.batch.events && this.batch.encoding === wanted) {
+    if (!encode && part.count === this.batch.events && this.batch.encoding === wanted) {
       return { key: part.key, dataset, events: part.count, body: this.batch.body, encoding: wanted };
     }
-    const plain = this.plainOf(part);
+    const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
     const body = wanted === 'identity' ? plain : await compress(plain, wanted);
     return { key: part.key, dataset, events: part.count, body, encoding: wanted };
   }

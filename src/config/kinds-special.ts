@@ -7,6 +7,7 @@ import type { Key, Kind, Reading } from './field.ts';
 import { readScalar, text } from './kinds.ts';
 import type { ListenAddress } from './model.ts';
 import { nearest } from './nearest.ts';
+import { parseProxy } from './proxy.ts';
 import { quote } from './quote.ts';
 
 /** Characters of a static field's name. */
@@ -57,6 +58,17 @@ export const baseUrl: Kind<string> = text({
     if (/[?#]/.test(value)) return { message: 'holds a query or fragment', fix: 'end it before the `?` or `#`' };
     return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
   },
+});
+
+/** Never shown, because it may hold a password. */
+export const proxyAddress: Kind<string> = text({ type: 'http or https address', secret: true, parse: parseProxy });
+
+/** A CSV column: services trim names, so that spaces at their ends would be lost. */
+export const columnName: Kind<string> = text({
+  parse: (value) =>
+    value.trim() === value && value.length <= MAX_FIELD_NAME
+      ? { value }
+      : { message: 'cannot be a column', fix: `use up to ${MAX_FIELD_NAME} characters, no spaces at either end` },
 });
 
 /** `udp://host:port`, `tcp://host:port`, IPv6 in brackets; port 0 takes any free one. */

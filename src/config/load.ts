@@ -83,8 +83,11 @@ class Loader {
     const map = this.#rootMap(root);
     if (map === undefined) return undefined;
     const agent = readTable(agentTable, map, '', this.#reading);
-    checkRelations(agent, this.#pathReport());
-    for (const sink of agent.sinks?.components ?? []) this.#warnOfSecrets(sink);
+    checkRelations(agent, this.#pathReport(), this.#reading.env);
+    for (const sink of agent.sinks?.components ?? []) {
+      this.#warnOfSecrets(sink);
+      this.#warnOfTls(sink);
+    }
     if (this.#problems.length > 0) return undefined;
     return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
   }
@@ -105,6 +108,15 @@ class Loader {
     if (this.#text.startsWith('$', place.valueAt) || this.#text.startsWith('$', place.valueAt + 1)) return;
     const fix = `run \`chmod o-r ${this.#file}\`, or use \`token_file\` or a variable`;
     this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
+  }
+
+  #warnOfTls({ path, draft }: SinkDraft): void {
+    const place = this.#places.get(`${path}.tls`);
+    const addresses = [draft.url, draft.edge_url].filter((address) => address !== undefined);
+    if (place === undefined || addresses.some((address) => address.startsWith('https:'))) return;
+    if (Object.values(draft.tls ?? {}).every((file) => file === undefined)) return;
+    const fix = 'write the address with `https://`, or remove `tls`';
+    this.#warnings.push(this.#problem(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix));
   }
 
   #pathReport(): PathReport {

@@ -3,11 +3,13 @@
  * they are told in one go with the problems of single keys; what could not be read is not judged a second time.
  */
 import type { JsonValue } from '../core/block.ts';
-import { MAX_FIELDS, MAX_FIELDS_BYTES } from '../core/limits.ts';
+import { MAX_CSV_COLUMNS, MAX_FIELDS, MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../core/limits.ts';
 import type { Section, SinkDraft, SourceDraft } from './components.ts';
+import type { Environment } from './expand.ts';
 import type { Draft } from './field.ts';
 import type { ListenAddress } from './model.ts';
 import { nearest } from './nearest.ts';
+import { parseProxy, proxyVariableFor } from './proxy.ts';
 import { quote } from './quote.ts';
 import type { agentTable } from './schema.ts';
 import { formatDuration, formatSize } from './units.ts';
@@ -20,13 +22,17 @@ export interface PathReport {
   has(path: string): boolean;
 }
 
-export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport): void {
+export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, env: Environment): void {
   const { sources, sinks } = agent;
   if (sources && sinks) {
     for (const sink of sinks.components) checkInputs(sink, sources, at);
     checkRouting(sources, sinks, at);
   }
-  for (const sink of sinks?.components ?? []) checkSink(sink, at);
+  for (const sink of sinks?.components ?? []) {
+    checkSink(sink, at);
+    checkForm(sink, at);
+    checkWay(sink, at, env);
+  }
   checkStdin(sources?.components ?? [], at);
   checkPorts(agent, sources?.components ?? [], at);
   checkFields(agent, sources?.components ?? [], at);
@@ -67,6 +73,57 @@ function checkSink({ path, draft }: SinkDraft, at: PathReport): void {
   if (first !== undefined && last !== undefined && first > last) {
     const message = `\`initial_backoff\` (${formatDuration(first)}) is longer than \`max_backoff\` (${formatDuration(last)})`;
     at.atValue(`${path}.retry.initial_backoff`, message, `write at most ${formatDuration(last)}`);
+  }
+}
+
+/** How events are written: columns and labels. */
+function checkForm({ path, draft }: SinkDraft, at: PathReport): void {
+  const { columns, extra, header } = draft.csv ?? {};
+  const seen = new Set<string | undefined>(extra === 'drop' ? [] : [extra]);
+  for (const [index, column] of (columns ?? []).entries()) {
+    if (column === undefined) continue;
+    const place = `${path}.csv.columns.${index}`;
+    if (seen.has(column)) {
+      const isExtra = column === extra;
+      at.atValue(
+        place,
+        `the column \`${quote(column)}\` stands ${isExtra ? 'also in `extra`' : 'there twice'}`,
+        isExtra ? 'give `extra` another name' : 'remove one',
+      );
+    } else if (header === 'header' && !/^[\x20-\x7e]+$/.test(column.replaceAll(',', '\n'))) {
+      at.atValue(place, `the column \`${quote(column)}\` cannot stand in a header`, 'use ASCII without commas, or `header: line`');
+    }
+    seen.add(column);
+  }
+  if ((columns?.length ?? 0) >= MAX_CSV_COLUMNS)
+    at.atKey(`${path}.csv.columns`, `there are ${columns?.length} columns`, `name fewer than ${MAX_CSV_COLUMNS}`);
+  if (header === 'header' && columns === undefined && !at.has(`${path}.csv.columns`)) {
+    at.atValue(`${path}.csv.header`, '`header: header` is given without `columns`', 'name the columns, or write `header: line`');
+  }
+  const labels = JSON.stringify(draft.labels ?? {});
+  // Each unit beyond ASCII becomes six bytes.
+  const bytes = labels.length + 5 * (labels.match(/[\u007f-\uffff]/g)?.length ?? 0);
+  if (bytes > MAX_LABELS_BYTES)
+    at.atKey(`${path}.labels`, `the labels take ${bytes} bytes of a header`, `shorten them to ${MAX_LABELS_BYTES}, or use \`fields\``);
+}
+
+/** How the service is reached: certificates and proxies. */
+function checkWay({ path, draft }: SinkDraft, at: PathReport, env: Environment): void {
+  for (const [given, missing] of [
+    ['cert', 'key'],
+    ['key', 'cert'],
+  ] as const) {
+    if (at.has(`${path}.tls.${given}`) && !at.has(`${path}.tls.${missing}`))
+      at.atKey(`${path}.tls.${given}`, `\`tls.${given}\` is given without \`tls.${missing}\``, `add \`${missing}\`, or remove it`);
+  }
+  if (at.has(`${path}.proxy`)) return;
+  for (const key of ['url', 'edge_url'] as const) {
+    const address = draft[key];
+    const name = address === undefined ? undefined : proxyVariableFor(address, env);
+    const proxy = name === undefined ? undefined : parseProxy(env[name] ?? '');
+    // The value may hold a password.
+    if (proxy && !('value' in proxy))
+      at.atValue(`${path}.${key}`, `the variable ${name} ${proxy.message}`, `${proxy.fix}, or set \`proxy\``);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Reads a token where it is used, so that a file that changes takes effect. Promises: no message ever holds the secret. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import { TailraceError } from '../core/errors.ts';
 import { MAX_SECRET_BYTES } from '../core/limits.ts';
 import type { Secret } from './model.ts';
+import { readSmallFile, stampOf } from './small-file.ts';
 
 /**
  * The token itself: visible ASCII, one trailing line break of a file removed. Throws `TailraceError` `E_SECRET` when the
@@ -22,26 +22,32 @@ export function readSecret(secret: Secret): string {
 }
 
 function readSecretFile(path: string): string {
-  let fd: number | undefined;
-  try {
-    // Never waits for the writer of a FIFO.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(fd).isFile())
-      throw new TailraceError('E_SECRET', `the token file "${path}" is not a regular file`, { fix: 'name a file' });
-    const buffer = Buffer.alloc(MAX_SECRET_BYTES + 1);
-    const length = readSync(fd, buffer, 0, buffer.length, 0);
-    if (length > MAX_SECRET_BYTES)
-      throw new TailraceError('E_SECRET', `the token file "${path}" is larger than 64 KiB`, {
-        fix: 'name the file that holds the token alone',
-      });
-    return buffer.toString('latin1', 0, length).replace(/\r?\n$/, '');
-  } catch (error) {
-    if (error instanceof TailraceError || codeOf(error) === '') throw error;
-    throw new TailraceError('E_SECRET', `cannot read the token file "${path}": ${messageOf(error)}`, {
-      fix: 'check the path, and that the user that runs tailrace may read it',
-      cause: error,
-    });
-  } finally {
-    if (fd !== undefined) closeSync(fd);
+  const bytes = readSmallFile({ path, what: 'token file', maxBytes: MAX_SECRET_BYTES, code: 'E_SECRET' });
+  return bytes.toString('latin1').replace(/\r?\n$/, '');
+}
+
+/** Reads a secret again only when its file has changed. */
+export class SecretReader {
+  readonly #secret: Secret;
+  #known: { readonly stamp: string; readonly value: string } | undefined;
+
+  constructor(secret: Secret) {
+    this.#secret = secret;
+  }
+
+  /** The token, as `readSecret` gives it; throws as it does. */
+  read(): string {
+    // Taken before the file is read: a change in between is seen the next time.
+    const stamp = this.#secret.kind === 'file' ? stampOf(this.#secret.path) : '';
+    if (this.#known?.stamp === stamp) return this.#known.value;
+    this.#known = undefined;
+    const value = readSecret(this.#secret);
+    this.#known = { stamp, value };
+    return value;
+  }
+
+  /** The next `read` looks into the file whatever its times say. */
+  forget(): void {
+    this.#known = undefined;
   }
 }

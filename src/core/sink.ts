@@ -47,7 +47,8 @@ export type Outcome =
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
   | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 
-export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer';
+/** `token_changed` and `dataset_created`: what was in the way is gone, so that it is sent again at once. */
+export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
 export type PauseReason = 'unauthorized' | 'not_found';
 
 export interface SendResult {

@@ -49,7 +49,7 @@ test('the example still loads with every optional key that is available switched
 test('a key that is marked as not available yet is refused in every place', () => {
   const lines = renderExample().split('\n');
   const planned = lines.flatMap((line, index) => (/^ *# \w+: .*# not available yet/.test(line) ? [index] : []));
-  expect(planned.length).toBeGreaterThan(10);
+  expect(planned.length).toBeGreaterThan(0);
   for (const index of planned) {
     const text = lines.with(index, (lines[index] ?? '').replace('# ', '')).join('\n');
     const place = `${index + 1}:`;

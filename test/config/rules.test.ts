@@ -106,21 +106,6 @@ describe('not available yet', () => {
     },
   );
 
-  test.each(['csv: {columns: [a]}', 'json: {envelope: false}', 'tls: {ca: x}', 'proxy: http://p', 'labels: {a: b}'])(
-    'ingest: %s',
-    (line) => {
-      const key = line.split(':')[0];
-      expect(problemsOf(configWith({ sink: line }))).toEqual([`10:5: \`${key}\` is not available in this version yet; remove it`]);
-    },
-  );
-
-  test.each(['create_dataset: true', 'encoding: csv', 'buffer: {when_full: drop_newest}', 'buffer: {disk: {max_bytes: 1GiB}}'])(
-    'ingest: %s',
-    (line) => {
-      expect(problemsOf(configWith({ sink: line }))[0]).toContain('is not available in this version yet; ');
-    },
-  );
-
   test('the value that is there already is accepted', () => {
     const source = 'on_oversize: truncate\norder: fair\ncharset: utf-8\nread_compressed: false';
     expect(() => configOf(configWith({ source, sink: 'encoding: ndjson\nbuffer: {when_full: block}' }))).not.toThrow();

@@ -29,7 +29,8 @@ function components(tables: Record<string, Table>): JsonSchema {
 function objectSchema(table: Table): JsonSchema {
   const fields = Object.entries(table).filter(([, field]) => field.kind !== undefined);
   const properties = fields.map(([key, { kind, doc, default: written }]): [string, JsonSchema] => {
-    const inner = kind?.table === undefined ? { ...kind?.schema } : objectSchema(kind.table);
+    // A group whose keys are all commented out is null.
+    const inner = kind?.table === undefined ? { ...kind?.schema } : { ...objectSchema(kind.table), type: ['object', 'null'] };
     const shown = written === undefined || kind?.table !== undefined ? doc : `${doc} (default: ${written})`;
     return [key, { description: shown, ...inner }];
   });

@@ -113,7 +113,8 @@ function rateLimitResetMs(headers: Readonly<Record<string, string>>, nowMs: numb
   return Math.max(0, Number(value) * 1000 - nowMs);
 }
 
-function describe(answer: Extract<Answer, { kind: 'answer' }>): string {
+/** `HTTP 404` and what the answer says, on one line. */
+export function describe(answer: Extract<Answer, { kind: 'answer' }>): string {
   const text = messageIn(answer.body).replaceAll(/\s+/g, ' ').trim();
   return `HTTP ${answer.status}${text ? ` ${text.slice(0, QUOTED_CHARACTERS)}` : ''}`;
 }

@@ -1,77 +1,87 @@
 /**
- * The ingest sink: posts one batch to `/v1/ingest/{dataset}` (or the older path) and classifies the answer. It decides
- * nothing else. Redirects are not followed; a request has one timeout from its first byte to the reply's last.
+ * The ingest sink: posts one batch to `/v1/ingest/{dataset}` (or the older path) and classifies the answer. Where an answer
+ * says what is in the way and it can be mended at once (a replaced token, a dataset to create) it does that; it decides
+ * nothing else, and sends each batch once.
  */
-import { Pool } from 'undici';
 import type { IngestSinkConfig } from '../../config/model.ts';
-import { readSecret } from '../../config/secrets.ts';
+import { SecretReader } from '../../config/secrets.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import { type Log, silentLog } from '../../core/log.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
-import { type Answer, classify } from './classify.ts';
+import { classify } from './classify.ts';
+import { DatasetCreator } from './create-dataset.ts';
+import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
+import { Transport } from './transport.ts';
 
 /** Makes the sink; opens no connection yet. */
-export function createIngestSink(config: IngestSinkConfig, clock: Clock): Sink {
-  const url = new URL(config.url);
-  const pool = new Pool(url.origin, {
-    connections: config.concurrency,
-    pipelining: 1,
-    keepAliveTimeout: 30_000,
-    connect: { timeout: Math.min(config.timeoutMs, 10_000) },
-    headersTimeout: config.timeoutMs,
-    bodyTimeout: config.timeoutMs,
+export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Log = silentLog): Sink {
+  const { id, url, proxy, apiUrl, apiProxy, tls, timeoutMs } = config;
+  const common = { sink: id, tls, timeoutMs, clock, log };
+  const transport = new Transport({ ...common, url, proxy, connections: config.concurrency });
+  // Datasets are made at the service itself, not at an edge.
+  const isElsewhere = new URL(apiUrl).origin !== new URL(url).origin;
+  const api = isElsewhere ? new Transport({ ...common, url: apiUrl, proxy: apiProxy, connections: 1 }) : transport;
+  const token = config.token && new SecretReader(config.token);
+  const headers = commonHeaders(config);
+  const formHeaders = prefixed(config, formHeadersOf(config));
+  const path = requestPath(config);
+  const datasetsPath = `${basePath(apiUrl)}/v1/datasets`;
+  const creator = new DatasetCreator({
+    clock,
+    post: (body, secret, signal) =>
+      api.post({ path: datasetsPath, headers: { ...headers, ...authorization(secret), 'content-type': 'application/json' }, body }, signal),
   });
-  const path = requestPath(config, url.pathname);
 
   return {
-    id: config.id,
+    id,
     async send(parcel, signal): Promise<SendResult> {
       const started = clock.monotonic();
-      const headers = headersOf(config, parcel);
-      if (!headers.ok) return { outcome: headers.outcome, status: 0, elapsedMs: 0 };
-      const answer = await request(pool, config, path(parcel.dataset), headers.value, parcel, signal);
-      return {
-        outcome: classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now()),
-        status: answer.kind === 'answer' ? answer.status : 0,
-        elapsedMs: clock.monotonic() - started,
-      };
+      let secret: string | undefined;
+      try {
+        secret = token?.read();
+      } catch (error) {
+        return { outcome: unreadable(error), status: 0, elapsedMs: 0 };
+      }
+      const all = { ...headers, ...formHeaders, ...parcelHeaders(config, parcel), ...authorization(secret) };
+      const answer = await transport.post({ path: path(parcel.dataset), headers: all, body: parcel.body }, signal);
+      const status = answer.kind === 'answer' ? answer.status : 0;
+      const elapsedMs = clock.monotonic() - started;
+      let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
+      if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
+      if (status === 404 && config.createDataset)
+        outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
+      return { outcome, status, elapsedMs };
     },
-    close: () => pool.destroy(),
+    async close() {
+      await transport.close();
+      if (isElsewhere) await api.close();
+    },
   };
 }
 
-async function request(
-  pool: Pool,
-  config: IngestSinkConfig,
-  path: string,
-  headers: Headers,
-  parcel: Parcel,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), config.timeoutMs);
-  const giveUp = () => timeout.abort();
-  signal.addEventListener('abort', giveUp, { once: true });
-  if (signal.aborted) giveUp();
+/** A token that was replaced while the request was under way is tried at once; the same one would be refused again. */
+function afterRefusal(refused: Outcome, token: SecretReader | undefined, sent: string | undefined): Outcome {
+  if (!token || refused.kind !== 'pause') return refused;
+  token.forget();
   try {
-    const response = await pool.request({ method: 'POST', path, headers, body: parcel.body, signal: timeout.signal });
-    const body = await readBody(response.body);
-    return { kind: 'answer', status: response.statusCode, headers: flatten(response.headers), body };
+    if (token.read() === sent) return refused;
   } catch (error) {
-    if (signal.aborted) throw error;
-    if (timeout.signal.aborted) return { kind: 'failure', code: 'E_TIMEOUT', message: `no complete answer within ${config.timeoutMs} ms` };
-    return { kind: 'failure', code: codeOf(error), message: messageOf(error) };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', giveUp);
+    return unreadable(error);
   }
+  return { kind: 'retry', reason: 'token_changed', detail: `${refused.detail}; the token file holds another token now`, afterMs: 0 };
+}
+
+/** A token that cannot be read pauses the sink as a refused one does. */
+function unreadable(error: unknown): Outcome {
+  const fix = error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file';
+  return { kind: 'pause', reason: 'unauthorized', detail: messageOf(error), fix };
 }
 
 /** The path and query of a dataset's requests. */
-function requestPath(config: IngestSinkConfig, base: string): (dataset: string) => string {
-  const prefix = base.replace(/\/+$/, '');
+function requestPath(config: IngestSinkConfig): (dataset: string) => string {
+  const prefix = basePath(config.url);
   const query = new URLSearchParams();
   if (config.timestampField !== undefined) query.set('timestamp-field', config.timestampField);
   if (config.timestampFormat !== undefined) query.set('timestamp-format', config.timestampFormat);
@@ -82,42 +92,27 @@ function requestPath(config: IngestSinkConfig, base: string): (dataset: string) 
   };
 }
 
+function basePath(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
 type Headers = Record<string, string>;
 
-/** The request's headers; a token that cannot be read pauses the sink as a refused one does. */
-function headersOf(config: IngestSinkConfig, parcel: Parcel): { ok: true; value: Headers } | { ok: false; outcome: Outcome } {
-  const headers: Headers = {
-    'content-type': 'application/x-ndjson',
-    'idempotency-key': parcel.key,
-    'user-agent': `tailrace/${version}`,
-  };
-  if (parcel.encoding !== 'identity') headers['content-encoding'] = parcel.encoding;
-  if (config.orgId !== undefined) headers[`${config.headerPrefix.toLowerCase()}org-id`] = config.orgId;
-  try {
-    if (config.token) headers['authorization'] = `Bearer ${readSecret(config.token)}`;
-  } catch (error) {
-    const fix = error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file';
-    return { ok: false, outcome: { kind: 'pause', reason: 'unauthorized', detail: messageOf(error), fix } };
-  }
-  return { ok: true, value: headers };
+function commonHeaders(config: IngestSinkConfig): Headers {
+  return { 'user-agent': `tailrace/${version}`, ...prefixed(config, config.orgId === undefined ? {} : { 'org-id': config.orgId }) };
 }
 
-/** Reads the reply, at most MAX_ANSWER_BYTES of it. */
-async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    chunks.push(chunk);
-    // The rest is not read: the connection is given up.
-    if (length > MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
+function prefixed(config: IngestSinkConfig, headers: Headers): Headers {
+  const prefix = config.headerPrefix.toLowerCase();
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [prefix + name, value]));
 }
 
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  return flat;
+function parcelHeaders(config: IngestSinkConfig, { key, encoding }: Parcel): Headers {
+  const headers: Headers = { 'content-type': contentTypeOf(config), 'idempotency-key': key };
+  if (encoding !== 'identity') headers['content-encoding'] = encoding;
+  return headers;
+}
+
+function authorization(secret: string | undefined): Headers {
+  return secret === undefined ? {} : { authorization: `Bearer ${secret}` };
 }

@@ -1,0 +1,53 @@
+/** Bytes that grow as they are written, for a body whose length is not known before. */
+
+const QUOTE = 0x22;
+
+export class ByteWriter {
+  #bytes: Buffer;
+  #length = 0;
+
+  /** `capacity` is a first guess, in bytes. */
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.max(64, capacity));
+  }
+
+  byte(value: number): void {
+    this.#need(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  text(value: string): void {
+    // UTF-8 takes at most three bytes for a unit of UTF-16.
+    this.#need(value.length * 3);
+    this.#length += this.#bytes.write(value, this.#length, 'utf8');
+  }
+
+  copy(source: Buffer, from: number, to: number): void {
+    this.#need(to - from);
+    this.#length += source.copy(this.#bytes, this.#length, from, to);
+  }
+
+  /** Copies with each quote doubled, as inside a quoted CSV value. */
+  copyDoubled(source: Buffer, from: number, to: number): void {
+    for (let at = from; at < to;) {
+      const found = source.indexOf(QUOTE, at);
+      const end = found < 0 || found >= to ? to : found + 1;
+      this.copy(source, at, end);
+      if (end <= to && source[end - 1] === QUOTE) this.byte(QUOTE);
+      at = end;
+    }
+  }
+
+  /** What was written; the writer is not used after it. */
+  finish(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #need(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
+}

@@ -1,0 +1,49 @@
+/** How a sink writes its events: the content type, the encoder, and the headers that belong to it. */
+import type { IngestSinkConfig } from '../../../config/model.ts';
+import { columnsOf, encodeCsv } from './csv.ts';
+import { encodeArray, encodeEnvelopes } from './json.ts';
+
+/** Turns a batch's NDJSON (every line ends in a newline) into a request's body before compression. Pure. */
+export type EncodeBody = (ndjson: Buffer) => Uint8Array;
+
+type Form = Pick<IngestSinkConfig, 'encoding' | 'csv' | 'json' | 'labels' | 'timestampField'>;
+
+/** Undefined for NDJSON, which is sent as it is. */
+export function encoderOf({ encoding, csv, json, labels, timestampField }: Form): EncodeBody | undefined {
+  if (encoding === 'ndjson') return undefined;
+  if (encoding === 'csv') return (ndjson) => encodeCsv(ndjson, { columns: csv.columns, extra: csv.extra, header: csv.header === 'line' });
+  if (!json.envelope) return encodeArray;
+  const options = { timestampField, labels: hasLabels(labels) ? JSON.stringify(labels) : undefined };
+  return (ndjson) => encodeEnvelopes(ndjson, options);
+}
+
+/**
+ * Text that differs when the same events would be stored differently: a part of what a batch's key stands for. For
+ * NDJSON without labels it is `ndjson`.
+ */
+export function formOf({ encoding, csv, json, labels }: Form): string {
+  const details = encoding === 'csv' ? [csv] : encoding === 'json' ? [json] : [];
+  return details.length === 0 && !hasLabels(labels) ? encoding : JSON.stringify([encoding, ...details, labels]);
+}
+
+export function contentTypeOf({ encoding }: Form): string {
+  return { ndjson: 'application/x-ndjson', json: 'application/json', csv: 'text/csv' }[encoding];
+}
+
+/** Headers that say how the body is to be read, by their name without the prefix. */
+export function formHeadersOf({ encoding, csv, json, labels }: Form): Record<string, string> {
+  const headers: Record<string, string> = {};
+  // An envelope carries the labels itself.
+  if (hasLabels(labels) && !(encoding === 'json' && json.envelope)) headers['event-labels'] = asciiJson(labels);
+  if (encoding === 'csv' && csv.header === 'header' && csv.columns) headers['csv-fields'] = columnsOf(csv.columns, csv.extra).join(',');
+  return headers;
+}
+
+function hasLabels(labels: Form['labels']): boolean {
+  return Object.keys(labels).length > 0;
+}
+
+/** JSON text of ASCII alone, for a header. */
+function asciiJson(value: Form['labels']): string {
+  return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,93 @@
+/** One request and its answer over a dispatcher. Promises: one timeout from the first byte to the answer's last, a bounded answer, no redirect. */
+import type { Dispatcher } from 'undici';
+import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
+import type { Answer } from './classify.ts';
+import { describeFailure } from './failure.ts';
+
+export interface Request {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export interface Exchanged {
+  readonly answer: Answer;
+  /** False when no connection took the request. */
+  readonly started: boolean;
+}
+
+/** Posts the request. Rejects only when `signal` aborts; every failure is an answer of its own. */
+export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: number, signal: AbortSignal): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let givenUp: Error | undefined;
+    let status = 0;
+    let headers: Record<string, string> = {};
+    const chunks: Buffer[] = [];
+    let length = 0;
+
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    };
+    const answer = (given: Answer): void => {
+      end();
+      resolve({ answer: given, started: controller !== undefined });
+    };
+    const answerSoFar = () => answer({ kind: 'answer', status, headers, body: Buffer.concat(chunks).toString('utf8') });
+    /** A request that still waits for a connection is ended when it gets one. */
+    const giveUp = (reason: Error): void => {
+      givenUp = reason;
+      controller?.abort(reason);
+    };
+    const stop = (): void => {
+      end();
+      const reason = signal.reason instanceof Error ? signal.reason : new Error('stopped');
+      reject(reason);
+      giveUp(reason);
+    };
+    const timer = setTimeout(() => {
+      answer({ kind: 'failure', code: 'E_TIMEOUT', message: `no complete answer within ${timeoutMs} ms` });
+      giveUp(new Error('timeout'));
+    }, timeoutMs);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        if (givenUp) started.abort(givenUp);
+        else controller = started;
+      },
+      onResponseStart(_controller, statusCode, answered) {
+        if (statusCode < 200) return;
+        status = statusCode;
+        headers = flatten(answered);
+      },
+      onResponseData(_controller, chunk) {
+        length += chunk.length;
+        chunks.push(Buffer.from(chunk));
+        if (length <= MAX_ANSWER_BYTES) return;
+        // The rest is not read: the connection is given up.
+        answerSoFar();
+        giveUp(new Error('the answer is too long'));
+      },
+      onResponseEnd: answerSoFar,
+      onResponseError(_controller, error) {
+        answer({ kind: 'failure', ...describeFailure(error, request.origin) });
+      },
+    };
+    try {
+      dispatcher.dispatch({ ...request, method: 'POST' }, handler);
+    } catch (error) {
+      answer({ kind: 'failure', ...describeFailure(error, request.origin) });
+    }
+  });
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  return flat;
+}

@@ -1,0 +1,69 @@
+/** What a failed connection means and what to do about it. Pure. */
+import { codeOf, messageOf } from '../../core/errors.ts';
+
+export interface Failure {
+  readonly code: string;
+  /** One sentence; what was tried, why it failed, and, where it is known, the remedy. */
+  readonly message: string;
+}
+
+const UNKNOWN_AUTHORITY = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+/** What a server says that wants another client certificate, or one at all. */
+const CLIENT_CERTIFICATE = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|ACCESS_DENIED)/i;
+
+/** `origin` is the address that was to be reached. */
+export function describeFailure(error: unknown, origin: string): Failure {
+  const deepest = causeOf(error);
+  const code = codeOf(deepest) || codeOf(error);
+  const { host } = new URL(origin);
+  return { code, message: tlsMessage(deepest, code, host) ?? proxyMessage(error) ?? plainMessage(deepest) };
+}
+
+function tlsMessage(error: unknown, code: string, host: string): string | undefined {
+  const certificate = `the certificate of ${host}`;
+  if (UNKNOWN_AUTHORITY.has(code))
+    return `${certificate} is signed by an authority that is not trusted here: set tls.ca to the file with that authority's certificate`;
+  if (code === 'CERT_HAS_EXPIRED') return `${certificate}, or one above it, has expired: renew it, or correct this machine's clock`;
+  if (code === 'CERT_NOT_YET_VALID') return `${certificate} is not valid yet: correct this machine's clock, or the certificate`;
+  if (code === 'CERT_REVOKED') return `${certificate} was revoked: the service needs another one`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = (error as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
+    const has = typeof names === 'string' && names !== '' ? ` (it names ${names.slice(0, 200)})` : '';
+    return `${certificate} is for another host${has}: use a name that it holds in url, or a certificate that holds this one`;
+  }
+  if (CLIENT_CERTIFICATE.test(code))
+    return `${host} does not take this agent's client certificate: check tls.cert and tls.key (${messageOf(error)})`;
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
+    return `${host} does not speak TLS: write http:// in url, or the port that does`;
+  return undefined;
+}
+
+function proxyMessage(error: unknown): string | undefined {
+  const text = messageOf(error);
+  const status = /^Proxy response \((\d+)\)/.exec(text)?.[1] ?? (text.includes('(407)') ? '407' : undefined);
+  if (status === '407')
+    return 'the proxy wants a user and password, or other ones (407): give them in proxy, as http://user:password@host:port';
+  if (status !== undefined) return `the proxy refused to connect (${status}): check proxy, and that it may reach the service`;
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'ProxyConnectionError' || name === 'SecureProxyConnectionError')
+    return `the proxy cannot be reached: ${plainMessage(causeOf(error))}`;
+  return undefined;
+}
+
+/** A host with several addresses fails with an error for each. */
+function plainMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return [...new Set(error.errors.map(messageOf))].join(', ');
+  return messageOf(error);
+}
+
+function causeOf(error: unknown): unknown {
+  let deepest = error;
+  for (let depth = 0; depth < 5 && deepest instanceof Error && deepest.cause instanceof Error; depth++) deepest = deepest.cause;
+  return deepest;
+}

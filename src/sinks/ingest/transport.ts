@@ -1,0 +1,186 @@
+/**
+ * The connections to one address: straight or through a proxy, plain or TLS. They are renewed as a whole after five
+ * minutes, when a certificate file changed, and when a request found no connection in time, so that whatever changed
+ * around the agent (names, certificates, routes) takes effect; requests under way end on the old ones.
+ */
+import type { SecureContext } from 'node:tls';
+import type { Dispatcher } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import type { TlsFiles } from '../../config/model.ts';
+import { readTlsFiles, tlsStampOf } from '../../config/tls-files.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from '../../core/limits.ts';
+import type { Log } from '../../core/log.ts';
+import type { Answer } from './classify.ts';
+import { exchange, type Request } from './exchange.ts';
+
+export interface TransportOptions {
+  /** Id of the sink, for the log. */
+  readonly sink: string;
+  readonly log: Log;
+  /** Base address; only its origin counts. */
+  readonly url: string;
+  readonly proxy: string | undefined;
+  readonly tls: TlsFiles;
+  readonly connections: number;
+  /** Of a whole request. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+interface Generation {
+  readonly dispatcher: Dispatcher;
+  readonly madeAtMs: number;
+  readonly stamp: string;
+}
+
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #origin: string;
+  readonly #isTls: boolean;
+  readonly #dispatchers = new Set<Dispatcher>();
+  readonly #retired = new WeakSet<Dispatcher>();
+  #current: Generation | undefined;
+  #making: Promise<Generation> | undefined;
+  #context: { readonly stamp: string; readonly value: SecureContext } | undefined;
+  #closed = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#origin = new URL(options.url).origin;
+    this.#isTls = this.#origin.startsWith('https:');
+  }
+
+  /** Posts once. Rejects only when `signal` aborts. */
+  async post(request: Omit<Request, 'origin'>, signal: AbortSignal): Promise<Answer> {
+    let generation: Generation;
+    try {
+      generation = await this.#ensure();
+    } catch (error) {
+      if (!(error instanceof TailraceError)) throw error;
+      return { kind: 'failure', code: error.code, message: error.fix === undefined ? error.message : `${error.message}: ${error.fix}` };
+    }
+    const { timeoutMs } = this.#options;
+    const { answer, started } = await exchange(generation.dispatcher, { ...request, origin: this.#origin }, timeoutMs, signal);
+    if (answer.kind === 'failure' && !started && answer.code === 'E_TIMEOUT') this.#retire(generation);
+    return answer;
+  }
+
+  /** Ends every connection at once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#current = undefined;
+    await Promise.all([...this.#dispatchers].map((dispatcher) => dispatcher.destroy()));
+  }
+
+  async #ensure(): Promise<Generation> {
+    const stamp = this.#isTls ? tlsStampOf(this.#options.tls) : '';
+    const current = this.#current;
+    const age = current ? this.#options.clock.monotonic() - current.madeAtMs : Infinity;
+    if (current && age < MAX_CONNECTION_AGE_MS && current.stamp === stamp) return current;
+    this.#making ??= this.#make(stamp).finally(() => (this.#making = undefined));
+    return this.#making;
+  }
+
+  async #make(stamp: string): Promise<Generation> {
+    const dispatcher = await this.#dispatcher(stamp);
+    if (this.#closed) throw new TailraceError('E_STOPPED', 'the sink is closed');
+    const old = this.#current;
+    const made = { dispatcher, stamp, madeAtMs: this.#options.clock.monotonic() };
+    this.#dispatchers.add(dispatcher);
+    this.#current = made;
+    if (old) this.#retire(old);
+    return made;
+  }
+
+  async #dispatcher(stamp: string): Promise<Dispatcher> {
+    const { connections, timeoutMs, proxy } = this.#options;
+    const secureContext = this.#isTls ? this.#secureContext(stamp) : undefined;
+    const connectTimeout = Math.min(timeoutMs, MAX_CONNECT_MS);
+    const options = {
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+      keepAliveMaxTimeout: MAX_IDLE_CONNECTION_MS,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connectTimeout,
+    };
+    const tls = { timeout: connectTimeout, ...(secureContext ? { secureContext } : {}) };
+    if (proxy === undefined) return new Pool(this.#origin, { ...options, connect: tls });
+    // Few need it, and it costs memory.
+    const { default: ProxyAgent } = await import('undici/lib/dispatcher/proxy-agent.js');
+    return new ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: { timeout: connectTimeout } });
+  }
+
+  /**
+   * Made anew only when a file changed: the system's store takes long to read. Files that cannot be used (they may be half
+   * written) leave what was loaded in use until they change again; where nothing was, throws `TailraceError`.
+   */
+  #secureContext(stamp: string): SecureContext {
+    if (this.#context?.stamp === stamp) return this.#context.value;
+    try {
+      this.#context = { stamp, value: this.#loadContext() };
+    } catch (error) {
+      if (!this.#context || !(error instanceof TailraceError)) throw error;
+      this.#options.log.error(
+        { sink: this.#options.sink, reason: error.message, fix: error.fix },
+        'the changed files of tls cannot be used; those loaded before stay in use',
+      );
+      this.#context = { stamp, value: this.#context.value };
+    }
+    return this.#context.value;
+  }
+
+  #loadContext(): SecureContext {
+    const { ca, cert, key } = readTlsFiles(this.#options.tls);
+    const authorities = ca ?? systemAuthorities();
+    try {
+      return process.getBuiltinModule('node:tls').createSecureContext({
+        ...(authorities ? { ca: authorities } : {}),
+        ...(cert ? { cert } : {}),
+        ...(key ? { key } : {}),
+      });
+    } catch (cause) {
+      throw new TailraceError('E_TLS_FILE', `the files of tls cannot be used: ${messageOf(cause)}`, {
+        fix: 'give them in PEM form',
+        cause,
+      });
+    }
+  }
+
+  /** Takes no new requests on it; those under way end, or are ended when their time is over. */
+  #retire({ dispatcher }: Generation): void {
+    if (this.#current?.dispatcher === dispatcher) this.#current = undefined;
+    if (this.#retired.has(dispatcher)) return;
+    this.#retired.add(dispatcher);
+    const timer = setTimeout(() => void this.#end(dispatcher), this.#options.timeoutMs);
+    timer.unref();
+    void this.#drain(dispatcher, timer);
+  }
+
+  async #drain(dispatcher: Dispatcher, timer: NodeJS.Timeout): Promise<void> {
+    try {
+      await dispatcher.close();
+      this.#dispatchers.delete(dispatcher);
+    } catch {
+      // It was destroyed meanwhile.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #end(dispatcher: Dispatcher): Promise<void> {
+    await dispatcher.destroy();
+    this.#dispatchers.delete(dispatcher);
+  }
+}
+
+/** The machine's certificate authorities and NODE_EXTRA_CA_CERTS; undefined (Node's own list) where the machine has none. */
+function systemAuthorities(): string[] | undefined {
+  const { getCACertificates } = process.getBuiltinModule('node:tls');
+  const system = getCACertificates('system');
+  return system.length === 0 ? undefined : [...new Set([...system, ...getCACertificates('extra')])];
+}

@@ -1,0 +1,147 @@
+/** How a sink's requests are written and which way they take: encodings, labels, certificates, proxies. */
+import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { readConfig } from '../../src/config/load.ts';
+import { parseProxy, proxyVariableFor } from '../../src/config/proxy.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { configOf, configWith, problemsOf, sinkOf } from './reading.ts';
+
+function warningsOf(text: string): string[] {
+  return readConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), {}).warnings.map(({ message }) => message);
+}
+
+describe('encoding', () => {
+  test('has a form that loses nothing by default', () => {
+    expect(sinkOf(configOf(configWith({})))).toMatchObject({
+      encoding: 'ndjson',
+      csv: { columns: undefined, extra: 'json', header: 'line' },
+      json: { envelope: false },
+      labels: {},
+      createDataset: false,
+    });
+  });
+
+  test('csv takes columns, a column for the rest, and a place for the names', () => {
+    const sink = 'encoding: csv\ncsv: {columns: [_time, "a b"], extra: drop, header: header}\ncreate_dataset: true';
+    expect(sinkOf(configOf(configWith({ sink })))).toMatchObject({
+      encoding: 'csv',
+      csv: { columns: ['_time', 'a b'], extra: undefined, header: 'header' },
+      createDataset: true,
+    });
+    expect(sinkOf(configOf(configWith({ sink: 'encoding: json\njson: {envelope: true}\nlabels: {team: core, n: 1}' })))).toMatchObject({
+      json: { envelope: true },
+      labels: { team: 'core', n: 1 },
+    });
+  });
+
+  test.each([
+    ['csv: {columns: []}', '`columns` is empty'],
+    ['csv: {columns: [a, a]}', 'the column `a` stands there twice'],
+    ['csv: {columns: [a, rest], extra: rest}', 'the column `rest` stands also in `extra`'],
+    ['csv: {columns: [" a"]}', 'cannot be a column'],
+    ['csv: {columns: ["a,b"], header: header}', 'the column `a,b` cannot stand in a header'],
+    ['csv: {columns: ["é"], header: header}', 'the column `é` cannot stand in a header'],
+    ['csv: {header: header}', '`header: header` is given without `columns`'],
+    ['csv: {columns: [a], wide: 1}', 'unknown key `wide`'],
+    [`csv: {columns: [${Array.from({ length: 1024 }, (_, n) => `c${n}`).join(', ')}]}`, 'there are 1024 columns'],
+    ['json: {envelope: 1}', '`envelope` must be true or false'],
+    ['labels: [a]', '`labels` must be a mapping'],
+    [`labels: {a: ${'é'.repeat(800)}}`, 'the labels take 4808 bytes of a header'],
+  ])('%# is refused', (sink, message) => expect(problemsOf(configWith({ sink }))[0]).toContain(message));
+});
+
+describe('tls', () => {
+  const https = (text: string) => text.replace('http://127.0.0.1', 'https://127.0.0.1');
+
+  test('takes files, relative ones from the credentials or the folder of the configuration', () => {
+    const text = https(configWith({ sink: 'tls: {ca: ca.pem, cert: /abs/c.crt, key: client.key}' }));
+    const credentials = makeTree({ 'client.key': '' });
+    const config = configOf(text, { CREDENTIALS_DIRECTORY: credentials });
+    expect(sinkOf(config).tls).toEqual({
+      ca: join(config.file, '..', 'ca.pem'),
+      cert: '/abs/c.crt',
+      key: join(credentials, 'client.key'),
+    });
+  });
+
+  test('wants a key with a certificate and a certificate with a key', () => {
+    expect(problemsOf(configWith({ sink: 'tls: {cert: a}' }))).toEqual([
+      '10:11: `tls.cert` is given without `tls.key`; add `key`, or remove it',
+    ]);
+    expect(problemsOf(configWith({ sink: 'tls: {key: a}' }))).toEqual([
+      '10:11: `tls.key` is given without `tls.cert`; add `cert`, or remove it',
+    ]);
+  });
+
+  test('without an https address is told as a likely mistake', () => {
+    expect(warningsOf(configWith({ sink: 'tls: {ca: a}' }))).toEqual(['`tls` has no effect: events and token are sent in the clear']);
+    expect(warningsOf(https(configWith({ sink: 'tls: {ca: a}' })))).toEqual([]);
+    expect(warningsOf(configWith({ sink: 'tls:' }))).toEqual([]);
+  });
+});
+
+describe('proxy', () => {
+  test.each([
+    ['proxy:3128', 'http://proxy:3128'],
+    ['http://proxy:3128/', 'http://proxy:3128'],
+    ['https://u:p%40@[::1]:8443', 'https://u:p%40@[::1]:8443'],
+  ])('%s is read as %s', (written, value) => expect(parseProxy(written)).toEqual({ value }));
+
+  test.each([
+    ['socks5://p', 'is not an http or https proxy'],
+    ['http://p/path', 'has more than a host and a port'],
+    ['http://a b', 'is not the address of a proxy'],
+    ['http://:80', 'is not the address of a proxy'],
+    ['http://u:100%@p', 'has a `%` in its user or password'],
+  ])('%s is refused', (written, message) => expect(parseProxy(written)).toMatchObject({ message: expect.stringContaining(message) }));
+
+  const address = 'https://ingest.example.com';
+  test.each([
+    [address, { HTTPS_PROXY: 'a' }, 'HTTPS_PROXY'],
+    [address, { HTTPS_PROXY: 'a', https_proxy: 'b' }, 'https_proxy'],
+    [address, { HTTP_PROXY: 'a' }, 'HTTP_PROXY'],
+    ['http://ingest.example.com', { HTTPS_PROXY: 'a' }, undefined],
+    ['http://ingest.example.com', { http_proxy: 'a' }, 'http_proxy'],
+    [address, { HTTPS_PROXY: '' }, undefined],
+    [address, { HTTPS_PROXY: 'a', NO_PROXY: '*' }, undefined],
+    [address, { HTTPS_PROXY: 'a', NO_PROXY: 'x, Example.COM' }, undefined],
+    [address, { HTTPS_PROXY: 'a', NO_PROXY: '.example.com' }, undefined],
+    [address, { HTTPS_PROXY: 'a', NO_PROXY: '*.example.com' }, undefined],
+    ['https://example.com', { HTTPS_PROXY: 'a', NO_PROXY: '*.example.com' }, 'HTTPS_PROXY'],
+    ['https://myexample.com', { HTTPS_PROXY: 'a', NO_PROXY: 'example.com' }, 'HTTPS_PROXY'],
+    [address, { HTTPS_PROXY: 'a', NO_PROXY: 'example.com:8443' }, 'HTTPS_PROXY'],
+    [`${address}:8443`, { HTTPS_PROXY: 'a', NO_PROXY: 'example.com:8443' }, undefined],
+    [address, { HTTPS_PROXY: 'a', no_proxy: 'other', NO_PROXY: '*' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1:2]', { HTTPS_PROXY: 'a', NO_PROXY: 'fe80::1:2' }, undefined],
+    ['https://[fe80::1:2]:444', { HTTPS_PROXY: 'a', NO_PROXY: '[fe80::1:2]:443' }, 'HTTPS_PROXY'],
+    ['https://[fe80::1:2]', { HTTPS_PROXY: 'a', NO_PROXY: '[fe80::1:2]:443' }, undefined],
+    ['http://localhost:4100', { HTTP_PROXY: 'a' }, undefined],
+    ['http://127.8.0.1:4100', { HTTP_PROXY: 'a' }, undefined],
+    ['http://[::1]:4100', { HTTP_PROXY: 'a' }, undefined],
+    ['http://128.8.0.1:4100', { HTTP_PROXY: 'a' }, 'HTTP_PROXY'],
+  ])('for %s with %j is named by %s', (url, env, name) => expect(proxyVariableFor(url, env)).toBe(name));
+
+  test('is the configured one, else the one of the environment, for each address its own', () => {
+    const env = { HTTPS_PROXY: 'http://from-env:1', NO_PROXY: 'api.example.com' };
+    const text = configWith({ sink: `edge_url: ${address}` }).replace('http://127.0.0.1:4100', 'https://api.example.com');
+    expect(sinkOf(configOf(text, env))).toMatchObject({
+      url: address,
+      proxy: 'http://from-env:1',
+      apiUrl: 'https://api.example.com',
+      apiProxy: undefined,
+    });
+    const configured = configWith({ sink: 'proxy: http://mine:2' });
+    expect(sinkOf(configOf(configured, env))).toMatchObject({ proxy: 'http://mine:2', apiProxy: 'http://mine:2' });
+  });
+
+  test('that is wrong is told without its password, wherever it comes from', () => {
+    const inFile = problemsOf(configWith({ sink: 'proxy: "http://user:pass word@p"' }));
+    expect(inFile).toEqual([expect.stringContaining('10:12: `proxy` is not the address of a proxy')]);
+    const text = configWith({}).replace('http://127.0.0.1:4100', address);
+    const inEnvironment = problemsOf(text, { HTTPS_PROXY: 'socks5://user:pass-word@p' });
+    expect(inEnvironment).toEqual([expect.stringContaining('8:10: the variable HTTPS_PROXY is not an http or https proxy')]);
+    expect(`${inFile.join()} ${inEnvironment.join()}`).not.toMatch(/pass.word/);
+    // Where the environment is not asked, it does not matter.
+    expect(() => configOf(configWith({ sink: 'proxy: http://p' }), { HTTPS_PROXY: 'socks5://p' })).not.toThrow();
+  });
+});
