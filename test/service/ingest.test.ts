@@ -281,7 +281,7 @@ describe('values', () => {
 
   test('integers beyond 2^53 stay exact, in arrays too', async () => {
     const body = '{"a":9007199254740993,"b":[-9223372036854775808],"c":18446744073709551615,"d":1e400,"e":1e300,"f":-0.5}';
-    const { stored } = await store(NDJSON, body);
+    const { stored, name } = await store(NDJSON, body);
     for (const text of [
       '"a":9007199254740993',
       '[-9223372036854775808]',
@@ -291,6 +291,14 @@ describe('values', () => {
       '"f":-0.5',
     ])
       expect(stored.text).toContain(text);
+    expect(stored.fieldsMeta.find((field) => field.name === 'c')?.type).toBe('float');
+    const sum = await client.query(name, {
+      aggregations: [
+        { op: 'sum', field: 'c' },
+        { op: 'distinct', field: 'c' },
+      ],
+    });
+    expect(totalsOf(sum)).toEqual({ SUM: 18446744073709552000, DISTINCT: 1 });
     const inArray = await store(JSON_TYPE, `[{"x":1},${body}]`);
     expect(inArray.stored.text).toContain('"a":9007199254740993');
   });

@@ -1,6 +1,6 @@
 /** The serve command as a process: what it prints, how it ends, restarts, a taken port, folders it cannot use. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -141,14 +141,6 @@ describe('serve', { timeout: 180_000 }, () => {
       expect(err()).toContain('fix:');
       expect(err()).not.toContain('    at ');
     }
-  });
-
-  test.skipIf(process.getuid?.() === 0)('a folder without write permission is refused', async () => {
-    const data = folder();
-    chmodSync(data, 0o500);
-    const { ended, err } = run({ data });
-    expect(await ended).toBe(1);
-    expect(err()).toContain('cannot be used');
   });
 
   test.each([

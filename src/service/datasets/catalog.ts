@@ -9,6 +9,8 @@ import type { Metadata } from '../metadata.ts';
 
 /** Bits of the types that a field's values have had; 0 when only null. */
 export const TYPE_BITS = { integer: 1, float: 2, string: 4, boolean: 8, array: 16, object: 32 } as const;
+/** Beside them: a number was too large for 64 bits and is kept as text, among the JSON values. Counts as a float. */
+export const HUGE_BIT = 64;
 
 export interface Dataset {
   readonly id: number;

@@ -67,9 +67,9 @@ export class RowBlock {
     out.varint(COLUMNS.length);
     out.varint(this.#rows);
     const columns = [
-      () => out.int64s(this.#times),
-      () => out.int64s(this.#times.map(() => this.#sysTime)),
-      () => out.int64s(this.#times.map((_, row) => firstRowId + BigInt(row))),
+      () => out.view(new BigInt64Array(this.#times)),
+      () => out.view(new BigInt64Array(this.#rows).fill(this.#sysTime)),
+      () => out.view(BigInt64Array.from(this.#times, (_, row) => firstRowId + BigInt(row))),
       ...this.#maps.map((map) => () => map.write(out)),
     ];
     for (const [index, write] of columns.entries()) {
@@ -109,16 +109,23 @@ class MapColumn {
     this.#ends.push(this.#entries);
   }
 
+  /** The ends as 64-bit integers: each a low word and an empty high one. */
+  #ends64(): Uint32Array {
+    const words = new Uint32Array(this.#ends.length * 2);
+    for (const [row, end] of this.#ends.entries()) words[row * 2] = end;
+    return words;
+  }
+
   write(out: Bytes): void {
     if (this.#keys.length > 65_536) throw new RangeError('more keys in a block than a dataset has fields');
     out.uint64(1); // version of the dictionary's form: with its own keys
-    out.int64s(this.#ends);
+    out.view(this.#ends64());
     if (this.#entries === 0) return;
     out.uint64(1 | (1 << 9) | (1 << 10)); // 16-bit indexes; keys follow; they are the whole dictionary
     out.uint64(this.#keys.length);
     for (const key of this.#keys) out.string(key);
     out.uint64(this.#entries);
-    out.raw(Buffer.from(this.#index.buffer, 0, this.#entries * 2));
+    out.view(this.#index.subarray(0, this.#entries));
     out.raw(this.values.done());
   }
 }
@@ -192,9 +199,9 @@ class Bytes {
     this.int64(value);
   }
 
-  int64s(values: readonly (number | bigint)[]): void {
-    this.#reserve(values.length * 8);
-    for (const value of values) this.int64(value);
+  /** The bytes of a typed array, which are little endian on every machine that the engine runs on. */
+  view(values: BigInt64Array | Uint32Array | Uint16Array): void {
+    this.raw(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
   }
 
   #reserve(bytes: number): void {

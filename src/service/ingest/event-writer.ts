@@ -3,7 +3,7 @@
  * writes what passes into the request's block. An event is staged first and written whole or not at all.
  */
 import { SERVICE_DATASET_FIELDS, SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
-import { TYPE_BITS } from '../datasets/catalog.ts';
+import { HUGE_BIT, TYPE_BITS } from '../datasets/catalog.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { JsonText, writeExact, type ExactValue } from './exact-json.ts';
@@ -66,6 +66,7 @@ export class EventWriter {
   #time: unknown;
   #fieldTime: unknown;
   #fieldCount: number;
+  readonly #hasLabels: boolean;
   #newFields = 0;
   #blockFields = 0;
   readonly #changed = new Set<Node>();
@@ -73,6 +74,7 @@ export class EventWriter {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#fieldCount = options.fields.size;
+    this.#hasLabels = !isEmpty(options.labels);
     this.#root = newNode('', undefined);
   }
 
@@ -111,7 +113,7 @@ export class EventWriter {
   }
 
   #finish(envelopeTime: unknown, labels: Readonly<Record<string, unknown>>): void {
-    this.#labels(labels);
+    if (this.#hasLabels) this.#labels(labels);
     const given = this.#fieldTime ?? envelopeTime ?? this.#time;
     // A `_time` beside the time that counts is an ordinary field.
     if (this.#time !== undefined && given !== this.#time) this.#value(this.#child(this.#root, '_user_time'), this.#time, 1);
@@ -188,7 +190,7 @@ export class EventWriter {
 
   #structure(node: Node, value: unknown, depth: number): void {
     if (value === null || value === undefined) this.#stage(node, KIND.json, 'null', 0);
-    else if (value instanceof JsonText) this.#stage(node, KIND.json, value.text, TYPE_BITS.integer);
+    else if (value instanceof JsonText) this.#stage(node, KIND.json, value.text, TYPE_BITS.float | HUGE_BIT);
     else if (Array.isArray(value)) {
       this.#checkDeep(node, value, depth + 1);
       this.#stage(node, KIND.json, writeExact(value as ExactValue), TYPE_BITS.array);

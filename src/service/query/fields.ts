@@ -2,7 +2,7 @@
  * SQL for reading a field out of a table's maps. A name may sit in several maps (its type differed between events), and where it
  * is in none the value is null. Names and values are bound, never written into the statement.
  */
-import { TYPE_BITS, type Dataset } from '../datasets/catalog.ts';
+import { HUGE_BIT, TYPE_BITS, type Dataset } from '../datasets/catalog.ts';
 import type { Param } from '../engine/engine.ts';
 
 /** Collects bound values; `bind` returns the placeholder. */
@@ -57,6 +57,7 @@ export function fieldSql(dataset: Dataset, name: string, params: Params): FieldS
       [
         [integer, 'i', onlyIntegers ? `i[${key}]` : `toFloat64(i[${key}])`],
         [float, 'f', `f[${key}]`],
+        [HUGE_BIT, 'j', `toFloat64OrNull(j[${key}])`],
       ],
       "cast(null, 'Nullable(Float64)')",
     ),
@@ -68,8 +69,7 @@ export function fieldSql(dataset: Dataset, name: string, params: Params): FieldS
         [integer, 'i', `toString(i[${key}])`],
         [float, 'f', `toString(f[${key}])`],
         [boolean, 'b', `if(b[${key}], 'true', 'false')`],
-        // Integers too large for 64 bits are kept as text here.
-        [array | object | integer | float, 'j', `nullIf(j[${key}], 'null')`],
+        [array | object | HUGE_BIT, 'j', `nullIf(j[${key}], 'null')`],
       ],
       "cast(null, 'Nullable(String)')",
     ),

@@ -1,5 +1,5 @@
 /** SQL of the legacy form's aggregations, and how their cells become JSON. */
-import type { Dataset } from '../../datasets/catalog.ts';
+import { TYPE_BITS, type Dataset } from '../../datasets/catalog.ts';
 import type { Cell } from '../../engine/engine.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { formatTime } from '../../ingest/timestamps.ts';
@@ -32,7 +32,7 @@ export function aggregationSql(aggregation: Aggregation, dataset: Dataset, param
     case 'count':
       return numeric(`countIf(${sql.exists})`);
     case 'distinct':
-      return numeric(`uniqExact(${sql.json})`);
+      return numeric(`uniqExact(${sql.bits === TYPE_BITS.integer ? sql.number : sql.json})`);
     case 'sum':
       // In 128 bits: a sum of 64-bit integers would wrap around without a word.
       return numeric(sql.onlyIntegers ? `sum(toInt128(${sql.number}))` : `sum(${sql.number})`);
@@ -41,7 +41,8 @@ export function aggregationSql(aggregation: Aggregation, dataset: Dataset, param
     case 'min':
     case 'max':
       // A field that never held a number is compared as text.
-      if (sql.bits !== 0 && (sql.bits & 3) === 0) return { name, op, sql: `${op}(${sql.string})`, write: writeText };
+      if (sql.bits !== 0 && (sql.bits & (TYPE_BITS.integer | TYPE_BITS.float)) === 0)
+        return { name, op, sql: `${op}(${sql.string})`, write: writeText };
       return numeric(`${op}(${sql.number})`);
   }
   throw badRequest(`the aggregation ${quote(op)} is not available yet`);
