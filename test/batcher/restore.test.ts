@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
+import type { Books } from '../../src/batcher/books.ts';
 import type { Delivery } from '../../src/batcher/delivery.ts';
 import { SourceLane } from '../../src/batcher/lane.ts';
 import { restoreBatches } from '../../src/batcher/restore.ts';

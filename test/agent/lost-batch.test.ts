@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { startAgent } from '../../src/agent/agent.ts';
+import { Delivery } from '../../src/batcher/delivery.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** An agent in this process that reads one file of 100 lines, in batches of ten. */
+async function start() {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ 'app.log': Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join('') });
+  const yaml = `data_dir: data
+telemetry: {listen: "127.0.0.1:0"}
+sources: {app: {type: file, include: [app.log]}}
+sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_events: 10, max_age: 20ms}}}
+`;
+  writeFileSync(join(folder, 'tailrace.yaml'), yaml);
+  const log = new MemoryLog();
+  const agent = await startAgent({ config: loadConfig(join(folder, 'tailrace.yaml'), {}), once: false, log });
+  onTestFinished(async () => void (await agent.stop(AbortSignal.abort())));
+  const health = async (): Promise<{ status: number; text: string }> => {
+    const reply = await fetch(`${agent.telemetry!.address}/healthz`);
+    return { status: reply.status, text: await reply.text() };
+  };
+  return { service, agent, health, log };
+}
+
+test('agent is healthy while every batch is accounted for', async () => {
+  const { service, agent, health } = await start();
+  await until('all lines are there', () => service.lines.length === 100);
+  await until('all is settled', () => agent.observe().sources[0]?.held === 0);
+  expect((await health()).status).toBe(200);
+  expect(await agent.stop(AbortSignal.timeout(10_000))).toEqual({ lostEvents: 0, keptEvents: 0, failure: undefined });
+});
+
+test('agent that loses one batch on its way turns unhealthy and says how many events are missing', async () => {
+  vi.spyOn(Delivery.prototype, 'seal').mockImplementationOnce(() => {});
+  const { service, health } = await start();
+  await until('the other lines are there', () => service.lines.length === 90);
+  await until('it is unhealthy', async () => (await health()).status === 503);
+  expect(JSON.parse((await health()).text)).toMatchObject({
+    status: 'failing',
+    problems: [expect.stringContaining('source "app": 100 events were accepted, 90 are accounted for')],
+  });
+});
