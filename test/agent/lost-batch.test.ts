@@ -36,7 +36,7 @@ test('agent is healthy while every batch is accounted for', async () => {
   await until('all lines are there', () => service.lines.length === 100);
   await until('all is settled', () => agent.observe().sources[0]?.held === 0);
   expect((await health()).status).toBe(200);
-  expect(await agent.stop(AbortSignal.timeout(10_000))).toEqual({ lostEvents: 0, keptEvents: 0, failure: undefined });
+  expect(await agent.stop(AbortSignal.timeout(10_000))).toMatchObject({ lostEvents: 0, keptEvents: 0, failure: undefined });
 });
 
 test('agent that loses one batch on its way turns unhealthy and says how many events are missing', async () => {
