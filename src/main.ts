@@ -60,6 +60,35 @@ program
   .option('--json', 'counts as JSON lines')
   .action(async (options: DemoArguments) => exitWith((await import('./cli/demo.ts')).demo(options)));
 
+program
+  .command('dead-letters')
+  .description('what the service refused: list, show, replay or drop it')
+  .argument('<action>', 'list, show, replay or drop')
+  .argument('[id...]', 'dead letters, as list shows them (default: all)')
+  .option('-c, --config <file>', CONFIG_HELP)
+  .option('--json', 'one JSON object a line')
+  .action(async (action: string, ids: string[], options: CheckArguments) =>
+    exitWith((await import('./cli/dead-letters.ts')).deadLetters(action, ids, options)),
+  );
+
+program
+  .command('buffer')
+  .description('the disk buffer: verify its files, export its events, or set broken files aside')
+  .argument('<action>', 'verify, export or repair')
+  .option('-c, --config <file>', CONFIG_HELP)
+  .option('--json', 'one JSON object a file')
+  .action(async (action: string, options: CheckArguments) =>
+    exitWith(Promise.resolve((await import('./cli/buffer.ts')).buffer(action, options))),
+  );
+
+program
+  .command('explain')
+  .description('why a file is or is not read, at which offset, how far behind: asks the running agent')
+  .argument('<path>', 'a log file')
+  .option('-c, --config <file>', CONFIG_HELP)
+  .option('--json', 'one JSON object a source')
+  .action(async (path: string, options: CheckArguments) => exitWith((await import('./cli/explain.ts')).explain(path, options)));
+
 await main();
 
 async function exitWith(code: Promise<number>): Promise<void> {

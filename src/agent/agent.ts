@@ -3,28 +3,32 @@
  * last process left, sources), and drains them in the opposite one.
  */
 import { hostname } from 'node:os';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { Books } from '../batcher/books.ts';
 import { offsetOfEvent } from '../batcher/events.ts';
 import { SourceLane } from '../batcher/lane.ts';
 import { restoreBatches } from '../batcher/restore.ts';
 import type { Config, SourceConfig } from '../config/model.ts';
+import type { Region } from '../core/block.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import { READ_CHUNK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
 import type { Source } from '../core/source.ts';
-import { createKernel } from '../kernel/kernel.ts';
+import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
-import { DeadLetters, toStoredLetter } from '../state/dead-letters.ts';
+import { DeadLetters, toLetter } from '../state/dead-letters.ts';
 import { openState, type State } from '../state/store.ts';
 import { Histograms } from '../telemetry/histogram.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
+import { type ControlRequest, startControl } from './control.ts';
 import { createSource, isRereadable } from './create-source.ts';
 import { type BookedSource, observeSink, observeSources } from './observe.ts';
+import { Replay, type ReplayResult } from './replay.ts';
 import { createSinkRoom, drainSink, heldBatches, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
 
 const SAVE_EVERY_MS = 1000;
@@ -41,6 +45,8 @@ export interface AgentOptions {
   readonly once: boolean;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Only sinks, to replay dead letters: no source is opened, and what an earlier process left stays as it is. */
+  readonly sinksOnly?: boolean;
 }
 
 export interface StopReport {
@@ -48,6 +54,8 @@ export interface StopReport {
   readonly lostEvents: number;
   /** Events that a restart will send: their positions are saved. */
   readonly keptEvents: number;
+  /** Events that were refused and kept as dead letters by this process. */
+  readonly deadLetters: number;
   /** Why the agent gave up, where it did (`--once` and a service that refuses). */
   readonly failure: string | undefined;
 }
@@ -57,6 +65,10 @@ export interface Agent {
   /** Resolves when all sources have ended and everything is settled, or when `--once` cannot go on. */
   readonly ended: Promise<void>;
   observe(): Observed;
+  /** Sends dead letters again (all where no id is given); resolves when they are settled. */
+  replay(ids: readonly string[]): Promise<ReplayResult>;
+  /** Removes dead letters for good (all where no id is given); the number of files removed. */
+  drop(ids: readonly string[]): number;
   /** Stops reading, drains until `deadline` aborts, saves positions. Idempotent. */
   stop(deadline: AbortSignal): Promise<StopReport>;
 }
@@ -99,7 +111,9 @@ class RunningAgent implements Agent {
   /** Books of sources that the disk buffer still holds events of and that are not configured any more. */
   readonly #formerBooks = new Map<string, Books>();
   readonly #deadLetters: DeadLetters;
+  readonly #replay: Replay;
   #telemetry: TelemetryServer | undefined;
+  #control: Server | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastTickMs = 0;
   #stalledUntilMs = -Infinity;
@@ -116,6 +130,12 @@ class RunningAgent implements Agent {
     this.#log = options.log;
     this.#state = state;
     this.#deadLetters = new DeadLetters(join(options.config.dataDir, 'dead-letters'), DEAD_LETTER_BYTES);
+    this.#replay = new Replay({
+      letters: this.#deadLetters,
+      sink: (id) => this.#sinks.get(id),
+      booksOf: (source) => this.#booksOf(source),
+      nextBatchId: () => state.nextBatchId(),
+    });
   }
 
   get telemetry(): TelemetryServer | undefined {
@@ -143,28 +163,12 @@ class RunningAgent implements Agent {
       });
       this.#sinks.set(sinkConfig.id, room);
     }
-    if (config.telemetry.listen) {
-      const stalled = () => this.#describeStall();
-      this.#telemetry = await startTelemetry({
-        listen: config.telemetry.listen,
-        histograms: this.#histograms,
-        observe: () => this.observe(),
-        stalled,
-      });
-    }
-    for (const sourceConfig of config.sources) await this.#addSource(sourceConfig, (bytes) => kernel.reserve(bytes));
-    this.#forgetFormerRuns();
-    for (const { buffer, sink } of this.#sinks.values()) {
-      const batches = await buffer.recover();
-      if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
-    }
-    for (const { source } of this.#sources.values()) await source.open();
-    this.#state.noteStarted([...this.#sources.keys()]);
+    if (!this.#options.sinksOnly) await this.#openSources(kernel);
     this.#started = true;
     this.#lastTickMs = this.#clock.monotonic();
     this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
     const scratch = () => kernel.reserve(Math.max(...config.sinks.map(slotBytesOf)));
-    this.ended = Promise.race([this.#run(kernel, scratch), this.#giveUp.promise]);
+    if (!this.#options.sinksOnly) this.ended = Promise.race([this.#run(kernel, scratch), this.#giveUp.promise]);
   }
 
   observe(): Observed {
@@ -175,6 +179,15 @@ class RunningAgent implements Agent {
       deadLetterBytes: this.#deadLetters.bytes,
       started: this.#started,
     };
+  }
+
+  replay(ids: readonly string[]): Promise<ReplayResult> {
+    return this.#replay.run(ids);
+  }
+
+  drop(ids: readonly string[]): number {
+    const wanted = ids.length > 0 ? ids : this.#deadLetters.files().map(({ id }) => id);
+    return wanted.filter((id) => this.#deadLetters.remove(id)).length;
   }
 
   stop(deadline: AbortSignal): Promise<StopReport> {
@@ -188,13 +201,44 @@ class RunningAgent implements Agent {
     for (const { source } of this.#sources.values()) await source.stop().catch(() => {});
     for (const { sink } of this.#sinks.values()) await sink.close();
     await this.#telemetry?.close();
+    this.#control?.close();
     this.#state.close();
   }
 
-  async #addSource(
-    sourceConfig: SourceConfig,
-    reserve: (bytes: number) => ReturnType<ReturnType<typeof createKernel>['reserve']>,
-  ): Promise<void> {
+  async #openSources(kernel: Kernel): Promise<void> {
+    const { config } = this.#options;
+    if (config.telemetry.listen) {
+      const { listen } = config.telemetry;
+      const stalled = () => this.#describeStall();
+      this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled });
+    }
+    for (const sourceConfig of config.sources) await this.#addSource(sourceConfig, (bytes) => kernel.reserve(bytes));
+    this.#forgetFormerRuns();
+    for (const { buffer, sink } of this.#sinks.values()) {
+      const batches = await buffer.recover();
+      if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
+    }
+    for (const { source } of this.#sources.values()) await source.open();
+    this.#state.noteStarted([...this.#sources.keys()]);
+    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request));
+  }
+
+  async #answer({ command, args }: ControlRequest): Promise<unknown> {
+    switch (command) {
+      case 'replay':
+        return this.replay(args);
+      case 'drop':
+        return { removed: this.drop(args) };
+      case 'explain':
+        return [...this.#sources.values()].flatMap(({ source }) =>
+          source.explain ? [{ source: source.id, ...source.explain(args[0] ?? '') }] : [],
+        );
+      default:
+        throw new TailraceError('E_CONTROL', `the agent does not know the command "${command}"`);
+    }
+  }
+
+  async #addSource(sourceConfig: SourceConfig, reserve: Kernel['reserve']): Promise<void> {
     const { id } = sourceConfig;
     const books = new Books(id);
     const routes = [...this.#sinks.values()]
@@ -218,7 +262,7 @@ class RunningAgent implements Agent {
     this.#sources.set(id, { config: sourceConfig, source, stats: source.stats, books, lane });
   }
 
-  async #run(kernel: ReturnType<typeof createKernel>, scratch: () => ReturnType<typeof kernel.reserve>): Promise<void> {
+  async #run(kernel: Kernel, scratch: () => Region): Promise<void> {
     const batches = this.#state.unsettled();
     const restored = batches.length === 0 ? Promise.resolve() : this.#restore(kernel, batches, scratch());
     const runs = [...this.#sources.values()].map(async ({ config, source }) => {
@@ -231,11 +275,7 @@ class RunningAgent implements Agent {
     await Promise.all([...this.#sinks.values()].map((room) => drainSink(room, never)));
   }
 
-  async #restore(
-    kernel: ReturnType<typeof createKernel>,
-    batches: ReturnType<State['unsettled']>,
-    scratch: ReturnType<typeof kernel.reserve>,
-  ): Promise<void> {
+  async #restore(kernel: Kernel, batches: ReturnType<State['unsettled']>, scratch: Region): Promise<void> {
     this.#log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
     try {
       await restoreBatches({
@@ -276,6 +316,7 @@ class RunningAgent implements Agent {
     for (const { delivery } of rooms) await delivery.stop();
     clearInterval(this.#timer);
     const report = this.#countHeld();
+    this.#control?.close();
     await this.#telemetry?.close();
     for (const { sink } of rooms) await sink.close();
     this.#state.close();
@@ -287,11 +328,12 @@ class RunningAgent implements Agent {
     let keptEvents = 0;
     for (const room of this.#sinks.values()) {
       for (const batch of heldBatches(room)) {
-        if (batch.rereadable || batch.spoolName !== undefined) keptEvents += batch.events;
+        if (batch.isDurable) keptEvents += batch.events;
         else lostEvents += batch.events;
       }
     }
-    return { lostEvents, keptEvents, failure: this.#failure };
+    const deadLetters = this.observe().sources.reduce((sum, { settled }) => sum + settled.dead_lettered, 0);
+    return { lostEvents, keptEvents, deadLetters, failure: this.#failure };
   }
 
   /** Connections and runs of earlier processes have nothing left to read; what they sent is in the disk buffer. */
@@ -315,10 +357,17 @@ class RunningAgent implements Agent {
     const nowMs = this.#clock.now();
     const stored = await Promise.all(
       letters.map(async (letter) => {
+        // The spans of a replay are numbered by their letters.
+        const original = this.#replay.originalOf(letter.stream, letter.spanOffset);
+        if (original)
+          return {
+            about: { ...toLetter(letter, original.about.file, original.about.offset, nowMs).about, stream: original.about.stream },
+            event: original.event,
+          };
         const span = { source: letter.source, stream: letter.stream, from: letter.spanOffset, to: letter.spanEnd };
         const bytes = await this.#sources.get(letter.source)?.source.readSpan?.(span);
         const offset = bytes ? letter.spanOffset + offsetOfEvent(bytes, letter.eventInSpan) : letter.spanOffset;
-        return toStoredLetter(letter, this.#state.pathOf(letter.stream), offset, nowMs);
+        return toLetter(letter, this.#state.pathOf(letter.stream), offset, nowMs);
       }),
     );
     this.#deadLetters.put(name, stored);

@@ -41,6 +41,8 @@ export class Batch {
   /** Its spans and key are in the database (or need not be). */
   committed = false;
   attempts = 0;
+  /** Events that went to the dead letters, once it is settled. */
+  refusedEvents = 0;
   /** Its file in the disk buffer, once it is there. */
   spoolName: string | undefined;
 
@@ -101,6 +103,14 @@ export class Batch {
     span.closed = single !== undefined;
     this.events += events;
     this.bytes += written;
+  }
+
+  /** Set where its events are safe elsewhere until it is settled (a replayed dead letter): called then. */
+  whenSettled: (() => void) | undefined;
+
+  /** True when its events survive this process: its positions are in the database, or it is in the disk buffer, or safe elsewhere. */
+  get isDurable(): boolean {
+    return this.rereadable ? this.committed : this.spoolName !== undefined || this.whenSettled !== undefined;
   }
 
   /** Its row in the database. */

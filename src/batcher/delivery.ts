@@ -202,7 +202,9 @@ export class Delivery {
     const { clock } = this.#options;
     const since = clock.monotonic();
     const isHopeless = (): boolean =>
-      clock.monotonic() - since > HOPELESS_AFTER_MS && this.#failedAtMs > Math.max(since, this.#storedAtMs) && this.held().every(isDurable);
+      clock.monotonic() - since > HOPELESS_AFTER_MS &&
+      this.#failedAtMs > Math.max(since, this.#storedAtMs) &&
+      this.held().every((batch) => batch.isDurable);
     const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
       await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
@@ -554,6 +556,7 @@ export class Delivery {
       span.books.settle(from, span.firstEvent + span.events, 'delivered');
       index += span.events;
     }
+    batch.refusedEvents = shipment.refused.size;
     this.#leave(batch);
     this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
   }
@@ -565,6 +568,7 @@ export class Delivery {
     this.#options.room.release(batch.memory, batch.slot);
     batch.memory = 0;
     batch.slot = undefined;
+    batch.whenSettled?.();
   }
 
   #noteStored(batch: Batch, result: IngestResult): void {
@@ -581,11 +585,6 @@ export class Delivery {
     change();
     if (this.#queue.concurrency !== this.#concurrency.limit) this.#queue.concurrency = this.#concurrency.limit;
   }
-}
-
-/** True when a restart sends the batch: its positions are in the database, or it is in the disk buffer. */
-function isDurable(batch: Batch): boolean {
-  return batch.rereadable ? batch.committed : batch.spoolName !== undefined;
 }
 
 function add(map: Map<string, number>, name: string, value: number): void {

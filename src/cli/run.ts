@@ -53,7 +53,9 @@ export async function run(args: RunArguments): Promise<number> {
       { events: report.lostEvents },
       'events from sources that cannot be read again were not delivered and are lost with this process',
     );
+  if (report.deadLetters > 0)
+    log.warn({ events: report.deadLetters }, 'events were refused by the service and are kept; see `tailrace dead-letters list`');
   log.info({ sources: totals, keptEvents: report.keptEvents }, 'stopped; positions are saved');
-  const undelivered = args.once === true && report.keptEvents > 0;
+  const undelivered = args.once === true && (report.keptEvents > 0 || report.deadLetters > 0);
   return report.failure !== undefined || report.lostEvents > 0 || undelivered ? 1 : 0;
 }

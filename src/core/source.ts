@@ -37,6 +37,8 @@ export interface Source {
    * batch is rebuilt after a restart. False when the bytes are not there any more.
    */
   reread?(span: Span, lane: Lane): Promise<boolean>;
+  /** Why a path is or is not read, where, and how far behind. */
+  explain?(path: string): object;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
 }

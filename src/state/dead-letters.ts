@@ -4,7 +4,6 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonValue } from '../core/block.ts';
 import { codeOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
 
@@ -24,8 +23,12 @@ export interface StoredLetter {
   readonly status: number;
   /** When it was refused, RFC 3339. */
   readonly time: string;
-  /** The event as it was sent; a string where it is no JSON. */
-  readonly event: JsonValue;
+}
+
+/** A letter and its event, as the bytes that were sent. */
+export interface Letter {
+  readonly about: StoredLetter;
+  readonly event: string;
 }
 
 export interface LetterFile {
@@ -54,8 +57,8 @@ export class DeadLetters {
   }
 
   /** Keeps letters durably. Throws `E_DEAD_LETTERS_FULL`, or what the disk says: nothing is kept then. */
-  put(id: string, letters: readonly StoredLetter[]): void {
-    const text = Buffer.from(letters.map((letter) => `${JSON.stringify(letter)}\n`).join(''));
+  put(id: string, letters: readonly Letter[]): void {
+    const text = Buffer.from(letters.map((letter) => `${formatLetter(id, letter)}\n`).join(''));
     const before = this.#sizeOf(id);
     if (this.#bytes - before + text.length > this.#maxBytes) {
       throw new TailraceError(
@@ -83,13 +86,13 @@ export class DeadLetters {
   }
 
   /** The letters of one file, in the order of their events; undefined when it is gone. */
-  read(id: string): StoredLetter[] | undefined {
+  read(id: string): Letter[] | undefined {
     try {
       const text = readFileSync(join(this.#folder, id + SUFFIX), 'utf8');
       return text
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as StoredLetter);
+        .map(parseLetter);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
@@ -115,29 +118,32 @@ export class DeadLetters {
 }
 
 /** Makes what is kept of a refused event. */
-export function toStoredLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): StoredLetter {
+export function toLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): Letter {
   const { sink, dataset, source, stream, detail, reason, status } = letter;
-  const text = Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8');
-  return {
-    sink,
-    dataset,
-    source,
-    file,
-    stream,
-    offset,
-    reason: detail,
-    kind: reason,
-    status,
-    time: new Date(nowMs).toISOString(),
-    event: parse(text),
-  };
+  const about = { sink, dataset, source, file, stream, offset, reason: detail, kind: reason, status, time: new Date(nowMs).toISOString() };
+  return { about, event: Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8') };
 }
 
-function parse(text: string): JsonValue {
+/** One line of a file, and of `dead-letters list --json`: the event is the last key, its bytes unchanged. */
+export function formatLetter(id: string, { about, event }: Letter): string {
+  return `${JSON.stringify({ id, ...about }).slice(0, -1)}${EVENT_KEY}${isJson(event) ? event : JSON.stringify(event)}}`;
+}
+
+const EVENT_KEY = ',"event":';
+
+function parseLetter(line: string): Letter {
+  // No string before it can hold this text: its quotes would be escaped.
+  const at = line.indexOf(EVENT_KEY);
+  const { id: _, ...about } = JSON.parse(`${line.slice(0, at)}}`) as StoredLetter & { id: string };
+  return { about, event: line.slice(at + EVENT_KEY.length, -1) };
+}
+
+function isJson(text: string): boolean {
   try {
-    return JSON.parse(text) as JsonValue;
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }
 

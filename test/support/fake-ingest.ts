@@ -3,6 +3,7 @@
  * told to. Without orders it stores everything, once for each key.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
@@ -30,19 +31,22 @@ export class FakeIngest {
   /** How a request is answered; by default `storeAll`. */
   respond: Responder = (request, response) => this.storeAll(request, response);
   readonly #server: Server;
+  readonly #scheme: string;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, scheme: string) {
     this.#server = server;
+    this.#scheme = scheme;
   }
 
-  /** Starts on a port of its own, or on `port`; closed when the test ends. */
-  static async start(port = 0): Promise<FakeIngest> {
-    const server = createServer();
-    const service = new FakeIngest(server);
+  /** Starts on a port of its own, or on `port`; closed when the test ends. With `tls` it is an https server. */
+  static async start(port = 0, tls?: ServerOptions, host = '127.0.0.1'): Promise<FakeIngest> {
+    const server = tls ? createTlsServer(tls) : createServer();
+    const service = new FakeIngest(server, tls ? 'https' : 'http');
+    server.on(tls ? 'secureConnection' : 'connection', () => (service.connections += 1));
     server.on('request', (request, response) => void service.#receive(request, response));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, '127.0.0.1', resolve);
+      server.listen(port, host, resolve);
     });
     onTestFinished(() => service.stop());
     return service;
@@ -53,8 +57,12 @@ export class FakeIngest {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    const { address, family } = this.#server.address() as AddressInfo;
+    return `${this.#scheme}://${family === 'IPv6' ? `[${address}]` : address}:${this.port}`;
   }
+
+  /** Connections that were taken so far. */
+  connections = 0;
 
   /** Every stored line. */
   get lines(): string[] {

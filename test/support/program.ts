@@ -19,14 +19,14 @@ export interface Program {
 }
 
 /** Starts `bin/tailrace` with these arguments. What still runs at the end of a test is to be ended by it. */
-export function startProgram(args: readonly string[], env: Record<string, string> = {}): Program {
-  const child = spawn(BINARY, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+export function startProgram(args: readonly string[], env: Record<string, string> = {}, stdin: 'ignore' | 'pipe' = 'ignore'): Program {
+  const child = spawn(BINARY, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const exited = new Promise<number | NodeJS.Signals>((resolve) =>
-    child.on('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL')),
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL')),
   );
   const program: Program = {
     process: child,

@@ -1,0 +1,96 @@
+/**
+ * Sending dead letters again: each file of letters becomes a batch of its sink. The file goes once the batch is settled;
+ * until then it keeps the events. What is refused again becomes a new letter, with the place that the first one named.
+ */
+import { createHash } from 'node:crypto';
+import { Batch } from '../batcher/batch.ts';
+import type { Books } from '../batcher/books.ts';
+import type { DeadLetters, Letter } from '../state/dead-letters.ts';
+import type { SinkRoom } from './sink-room.ts';
+
+export interface ReplayOptions {
+  readonly letters: DeadLetters;
+  sink(id: string): SinkRoom | undefined;
+  booksOf(source: string): Books;
+  nextBatchId(): number;
+}
+
+export interface ReplayResult {
+  /** Events sent again and settled. */
+  replayed: number;
+  /** Of those, events that were refused again. */
+  refused: number;
+  /** Letters of sinks that are not configured, or ids that are not there. */
+  readonly skipped: string[];
+}
+
+const STREAM_PREFIX = 'replay ';
+
+export class Replay {
+  readonly #options: ReplayOptions;
+  /** By the stream name of the replaying batch. */
+  readonly #underWay = new Map<string, readonly Letter[]>();
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+  }
+
+  /** The letter that an event of a replaying batch was before; undefined for an event of any other batch. */
+  originalOf(stream: string, event: number): Letter | undefined {
+    return this.#underWay.get(stream)?.[event];
+  }
+
+  /** Sends these files of letters again (all where `ids` is empty); resolves when all are settled. */
+  async run(ids: readonly string[]): Promise<ReplayResult> {
+    const result: ReplayResult = { replayed: 0, refused: 0, skipped: [] };
+    const wanted = ids.length > 0 ? ids : this.#options.letters.files().map(({ id }) => id);
+    await Promise.all(wanted.map((id) => this.#replay(id, result)));
+    return result;
+  }
+
+  async #replay(id: string, result: ReplayResult): Promise<void> {
+    const letters = this.#options.letters.read(id);
+    const first = letters?.[0]?.about;
+    const sink = first && this.#options.sink(first.sink);
+    const stream = STREAM_PREFIX + id;
+    if (!letters || !first || !sink || this.#underWay.has(stream)) {
+      result.skipped.push(id);
+      return;
+    }
+    const body = Buffer.from(letters.map(({ event }) => `${event}\n`).join(''));
+    const batch = new Batch(this.#options.nextBatchId(), first.sink, first.dataset, false, { body });
+    // Refused again it is a letter of another time, so that the service does not answer from the earlier refusal.
+    batch.key = createHash('sha256')
+      .update(JSON.stringify(['replay', id, first.time]))
+      .digest('hex')
+      .slice(0, 32);
+    batch.bytes = body.length;
+    batch.events = letters.length;
+    batch.committed = true;
+    letters.forEach(({ about }, index) => {
+      const books = this.#options.booksOf(about.source);
+      const span = {
+        source: about.source,
+        stream,
+        from: index,
+        to: index + 1,
+        events: 1,
+        crc: 0,
+        tail: { length: 0, crc: 0 },
+        digest: 'replay',
+      };
+      batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+      books.accept(1, 1);
+    });
+    this.#underWay.set(stream, letters);
+    sink.room.takeAnyway(body.length);
+    await new Promise<void>((resolve) => {
+      batch.whenSettled = resolve;
+      sink.delivery.seal(batch);
+    });
+    this.#underWay.delete(stream);
+    this.#options.letters.remove(id);
+    result.replayed += letters.length;
+    result.refused += batch.refusedEvents;
+  }
+}

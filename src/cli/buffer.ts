@@ -1,0 +1,60 @@
+/** `tailrace buffer verify|export|repair`: what the disk buffer holds, and whether it can be trusted. */
+import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { decode } from '../batcher/events.ts';
+import { findConfig } from '../config/find.ts';
+import { loadConfig } from '../config/load.ts';
+import { codeOf, UsageError } from '../core/errors.ts';
+import { decodeSpoolFile } from '../state/spool-file.ts';
+
+export interface BufferArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Resolves with 0 when every file can be trusted (`repair`: can be now), else 1. */
+export function buffer(action: string, args: BufferArguments): number {
+  if (!['verify', 'export', 'repair'].includes(action)) {
+    throw new UsageError('E_USAGE', `buffer does not know "${action}"`, { fix: 'use verify, export or repair' });
+  }
+  const config = loadConfig(findConfig(args.config), process.env);
+  let broken = 0;
+  let events = 0;
+  let files = 0;
+  for (const { id } of config.sinks) {
+    const folder = join(config.dataDir, 'spool', id);
+    for (const name of batchesIn(folder)) {
+      files += 1;
+      const content = decodeSpoolFile(readFileSync(join(folder, name)));
+      if (!content.ok) broken += 1;
+      else events += content.header.events;
+      if (action === 'export' && content.ok) process.stdout.write(decode(content.body, content.header.encoding));
+      if (action === 'verify' && args.json)
+        process.stdout.write(
+          `${JSON.stringify({ sink: id, file: name, ok: content.ok, ...(content.ok ? { events: content.header.events } : { reason: content.reason }) })}\n`,
+        );
+      if (!content.ok) process.stderr.write(`${join(folder, name)}: ${content.reason}\n`);
+      if (action === 'repair' && !content.ok) setAside(folder, name);
+    }
+  }
+  process.stderr.write(
+    `${files} files, ${events} events, ${broken} broken${action === 'repair' && broken > 0 ? ' (set aside under broken/)' : ''}\n`,
+  );
+  return broken === 0 || action === 'repair' ? 0 : 1;
+}
+
+function setAside(folder: string, name: string): void {
+  mkdirSync(join(folder, 'broken'), { recursive: true });
+  renameSync(join(folder, name), join(folder, 'broken', name));
+}
+
+function batchesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.batch'))
+      .sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

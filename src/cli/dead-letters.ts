@@ -1,0 +1,99 @@
+/**
+ * `tailrace dead-letters list|show|replay|drop`: what the service refused, and sending it again. Listing reads the files and
+ * works beside a running agent; replay and drop go through it, or do the work themselves where none runs.
+ */
+import { join } from 'node:path';
+import { startAgent } from '../agent/agent.ts';
+import { askAgent } from '../agent/control.ts';
+import type { ReplayResult } from '../agent/replay.ts';
+import { findConfig } from '../config/find.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/model.ts';
+import { UsageError } from '../core/errors.ts';
+import { DeadLetters, formatLetter } from '../state/dead-letters.ts';
+import { createLog } from '../telemetry/log.ts';
+
+export interface DeadLettersArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+/** Resolves with the exit code: 0 done, 1 something could not be sent again. Throws `TailraceError`. */
+export async function deadLetters(action: string, ids: readonly string[], args: DeadLettersArguments): Promise<number> {
+  const config = loadConfig(findConfig(args.config), process.env);
+  switch (action) {
+    case 'list':
+      return list(config, ids, args.json ?? false);
+    case 'show':
+      if (ids.length === 0)
+        throw new UsageError('E_USAGE', 'show needs the id of a dead letter', { fix: 'tailrace dead-letters list shows the ids' });
+      return list(config, ids, true);
+    case 'replay':
+      return replay(config, ids, args.json ?? false);
+    case 'drop':
+      return drop(config, ids);
+    default:
+      throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
+  }
+}
+
+function list(config: Config, ids: readonly string[], json: boolean): number {
+  const letters = lettersOf(config);
+  let events = 0;
+  for (const { id } of letters.files()) {
+    if (ids.length > 0 && !ids.includes(id)) continue;
+    for (const letter of letters.read(id) ?? []) {
+      events += 1;
+      const { time, source, file, offset, reason } = letter.about;
+      const line = json ? formatLetter(id, letter) : `${id}  ${time}  ${source}${file === '' ? '' : `  ${file}:${offset}`}  ${reason}`;
+      process.stdout.write(`${line}\n`);
+    }
+  }
+  if (!json)
+    process.stderr.write(
+      events === 0 ? 'No dead letters.\n' : `${events} dead letters; replay sends them again, drop removes them for good.\n`,
+    );
+  return ids.length > 0 && events === 0 ? 1 : 0;
+}
+
+async function replay(config: Config, ids: readonly string[], json: boolean): Promise<number> {
+  const result = await replayThrough(config, ids);
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else
+    process.stdout.write(
+      `${result.replayed - result.refused} events were delivered, ${result.refused} were refused again, ${result.skipped.length} ids were not found or have no sink\n`,
+    );
+  return result.refused === 0 && result.skipped.length === 0 ? 0 : 1;
+}
+
+async function replayThrough(config: Config, ids: readonly string[]): Promise<ReplayResult> {
+  const answer = await askAgent(config.dataDir, { command: 'replay', args: ids });
+  if (answer) return answer.result as ReplayResult;
+  const log = await createLog({ level: 'warn' });
+  const agent = await startAgent({ config, once: true, log, sinksOnly: true });
+  const deadline = new AbortController();
+  const onSignal = () => deadline.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const given = new Promise<ReplayResult>((resolve) =>
+      deadline.signal.addEventListener('abort', () => resolve({ replayed: 0, refused: 0, skipped: [...ids] })),
+    );
+    return await Promise.race([agent.replay(ids), given]);
+  } finally {
+    deadline.abort();
+    await agent.stop(deadline.signal);
+  }
+}
+
+async function drop(config: Config, ids: readonly string[]): Promise<number> {
+  const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
+  const letters = lettersOf(config);
+  const wanted = ids.length > 0 ? ids : letters.files().map(({ id }) => id);
+  const removed = answer ? (answer.result as { removed: number }).removed : wanted.filter((id) => letters.remove(id)).length;
+  process.stdout.write(`${removed} files of dead letters were removed\n`);
+  return ids.length === 0 || removed === ids.length ? 0 : 1;
+}
+
+function lettersOf(config: Config): DeadLetters {
+  return new DeadLetters(join(config.dataDir, 'dead-letters'), Infinity);
+}
