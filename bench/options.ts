@@ -20,7 +20,7 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --quick          rough figures within 90 s: 256 MiB, one pass, 20 s idle
+  --quick          rough figures in about 90 s: 256 MiB, one pass, 20 s idle
   --size SIZE      input of each kind (default 1GiB; syslog-ng gets an eighth of it)
   --runs N         passes of each scenario, of which the median counts (default 3)
   --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, kernel, syslog-ng; may be repeated
