@@ -17,7 +17,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   agent: [...base, 'parsers', 'sources', 'batcher', 'sinks', 'client'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'config'],
-  cli: [...base, 'sources', 'agent', 'client', 'service'],
+  cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli'],
 };
 

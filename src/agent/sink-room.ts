@@ -17,6 +17,8 @@ import { Spool } from '../state/spool.ts';
 import type { State } from '../state/store.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 
+const COMMIT_EVERY_MS = 4;
+
 export interface SinkRoom {
   readonly config: IngestSinkConfig;
   readonly sink: Sink;
@@ -70,6 +72,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       retry: config.retry,
       clock,
       log,
+      commitEveryMs: COMMIT_EVERY_MS,
       random: Math.random,
       durability: createDurability(state, () => buffer),
       bury: (name, letters) => options.bury(name, letters),

@@ -1,6 +1,6 @@
 /**
  * Delivery of one sink: takes closed batches, commits their spans, sends them, and does what the outcome says: settle,
- * wait, halve, bisect, dead-letter or pause (CONTRACT.md, "Delivery promise"). Nothing leaves here but by being settled.
+ * wait, halve, bisect, dead-letter or pause (docs/delivery.md). Nothing leaves here but by being settled.
  */
 import PQueue from 'p-queue';
 import type { Clock } from '../core/clock.ts';
@@ -45,6 +45,8 @@ export interface DeliveryOptions {
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;
+  /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
+  readonly commitEveryMs: number;
   random(): number;
   readonly durability: Durability;
   /** Keeps dead letters durably under a name; the same name again replaces them. Rejects when they cannot be kept now. */
@@ -104,6 +106,7 @@ export class Delivery {
   #storedAtMs = -Infinity;
   #failedAtMs = -Infinity;
   #badAnswers = 0;
+  #committedAtMs = -Infinity;
   readonly stats: DeliveryStats = {
     requests: new Map(),
     retries: new Map(),
@@ -509,7 +512,12 @@ export class Delivery {
   }
 
   /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
-  #commit(batch: Batch): Promise<boolean> {
+  async #commit(batch: Batch): Promise<boolean> {
+    if (batch.committed) return true;
+    const { clock, commitEveryMs } = this.#options;
+    const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    if (!batch.committed) this.#committedAtMs = clock.monotonic();
     return this.#persist(() => {
       if (batch.committed) return;
       const group = this.held().filter((each) => !each.committed);

@@ -30,7 +30,7 @@ export interface Parcel {
 export type Encoding = 'gzip' | 'zstd' | 'identity';
 
 /**
- * What an answer means (CONTRACT.md, "Delivery promise").
+ * What an answer means (docs/delivery.md).
  *
  * - `delivered`: the service has stored every event.
  * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.

@@ -80,7 +80,7 @@ function passedThrough(line: Uint8Array, { shape, timestampField, readAtMs }: Li
   return Buffer.from(`${text.slice(0, -1)}${keys.size === 0 ? splice.slice(1) : splice}}\n`);
 }
 
-/** JSON.parse is strict: beyond RFC 8259 it accepts nothing. Its result is not looked at (V8 can mistake keys, DESIGN.md). */
+/** JSON.parse is strict: beyond RFC 8259 it accepts nothing. Its result is not looked at (V8 can mistake keys that hold escapes). */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,5 +1,5 @@
 /**
- * The metrics of CONTRACT.md, made from plain numbers at a scrape. Loaded at the first scrape, with prom-client: an agent
+ * The metrics, made from plain numbers at a scrape. Loaded at the first scrape, with prom-client: an agent
  * that nobody scrapes does not pay for it.
  */
 import { Registry } from 'prom-client';

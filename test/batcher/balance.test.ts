@@ -56,6 +56,7 @@ class Pipeline {
           retry: { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 },
           clock: this.clock,
           log: this.log,
+          commitEveryMs: 0,
           random: () => 0.5,
           durability: {
             commit: () => {},

@@ -297,3 +297,15 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
     { numRuns: 150 },
   );
 });
+
+test('batcher joins nothing over a gap in the stream', async () => {
+  const bench = makeBench();
+  const bytes = lines(1);
+  await bench.take(blockOf(bytes));
+  await bench.take(blockOf(bytes, { offset: bytes.length + 7 }));
+  bench.batcher.flush();
+  expect(bench.sealed[0]!.spans.map(({ from, to }) => [from, to])).toEqual([
+    [0, bytes.length],
+    [bytes.length + 7, 2 * bytes.length + 7],
+  ]);
+});

@@ -73,6 +73,7 @@ export class DeliveryBench {
         retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: options.maxElapsedMs ?? Infinity },
         clock: this.clock,
         log: this.log,
+        commitEveryMs: 0,
         random: options.random ?? (() => 0.5),
         durability: {
           commit: (batches: readonly Batch[]) => {

@@ -1,4 +1,4 @@
-/** What an answer of the ingest endpoint means. Pure: CONTRACT.md's table "Delivery promise" as a function. */
+/** What an answer of the ingest endpoint means. Pure: the table of docs/delivery.md as a function. */
 import type { IngestResult, NamedFailure, Outcome, PauseReason } from '../../core/sink.ts';
 
 /** An HTTP answer, or the failure that came in its place. */

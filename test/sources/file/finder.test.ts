@@ -146,13 +146,13 @@ test('finder tells the folders that its globs start in', () => {
 });
 
 test('glob tells base, depth and folders that lead to a match', () => {
-  const rule = compileInclude('/home/*/logs/**/*.log');
-  expect(rule).toMatchObject({ base: '/home', depth: Infinity, isLiteral: false });
+  const rule = compileInclude('/srv/*/logs/**/*.log');
+  expect(rule).toMatchObject({ base: '/srv', depth: Infinity, isLiteral: false });
   expect([
-    rule.mayContain('/home/ann', 1),
-    rule.mayContain('/home/ann/logs', 2),
-    rule.mayContain('/home/ann/src', 2),
-    rule.mayContain('/home/ann/logs/x/y', 4),
+    rule.mayContain('/srv/ann', 1),
+    rule.mayContain('/srv/ann/logs', 2),
+    rule.mayContain('/srv/ann/src', 2),
+    rule.mayContain('/srv/ann/logs/x/y', 4),
   ]).toEqual([true, true, false, true]);
   expect(compileInclude('/a/b.log')).toMatchObject({ base: '/a/b.log', depth: 0, isLiteral: true });
   const isExcluded = compileExclude(['*.gz', '/tmp/**']);
