@@ -22,7 +22,8 @@ export function describeFailure(error: unknown, origin: string): Failure {
   const deepest = causeOf(error);
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
-  return { code, message: tlsMessage(deepest, code, host) ?? proxyMessage(error) ?? plainMessage(deepest) };
+  const closed = origin.startsWith('https:') && code === 'UND_ERR_SOCKET' ? closedMessage(deepest, host) : undefined;
+  return { code, message: tlsMessage(deepest, code, host) ?? proxyMessage(error) ?? closed ?? plainMessage(deepest) };
 }
 
 function tlsMessage(error: unknown, code: string, host: string): string | undefined {
@@ -37,11 +38,17 @@ function tlsMessage(error: unknown, code: string, host: string): string | undefi
     const has = typeof names === 'string' && names !== '' ? ` (it names ${names.slice(0, 200)})` : '';
     return `${certificate} is for another host${has}: use a name that it holds in url, or a certificate that holds this one`;
   }
-  if (CLIENT_CERTIFICATE.test(code))
-    return `${host} does not take this agent's client certificate: check tls.cert and tls.key (${messageOf(error)})`;
+  if (CLIENT_CERTIFICATE.test(code)) return `${host} does not take this agent's client certificate: check tls.cert and tls.key (${code})`;
+  if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
+    return `${host} refused the TLS handshake: if it wants a client certificate, check tls.cert and tls.key`;
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
     return `${host} does not speak TLS: write http:// in url, or the port that does`;
   return undefined;
+}
+
+/** With TLS 1.3 many servers say no more than this to a client without the certificate that they want. */
+function closedMessage(error: unknown, host: string): string {
+  return `${host} closed the connection without an answer, ${messageOf(error)}: if it wants a client certificate, check tls.cert and tls.key`;
 }
 
 function proxyMessage(error: unknown): string | undefined {
@@ -59,7 +66,8 @@ function proxyMessage(error: unknown): string | undefined {
 /** A host with several addresses fails with an error for each. */
 function plainMessage(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return [...new Set(error.errors.map(messageOf))].join(', ');
-  return messageOf(error);
+  // OpenSSL ends its texts with a line break.
+  return messageOf(error).replaceAll(/\s+/g, ' ').trim();
 }
 
 function causeOf(error: unknown): unknown {

@@ -4,8 +4,10 @@
  * around the agent (names, certificates, routes) takes effect; requests under way end on the old ones.
  */
 import type { SecureContext } from 'node:tls';
-import type { Dispatcher } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Dispatcher, Pool as PoolOfUndici } from 'undici';
+// The whole of undici costs 8 MB more memory; it has no types for its parts.
+// @ts-expect-error TS7016
+import PoolPart from 'undici/lib/dispatcher/pool.js';
 import type { TlsFiles } from '../../config/model.ts';
 import { readTlsFiles, tlsStampOf } from '../../config/tls-files.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -14,6 +16,8 @@ import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CON
 import type { Log } from '../../core/log.ts';
 import type { Answer } from './classify.ts';
 import { exchange, type Request } from './exchange.ts';
+
+const Pool = PoolPart as typeof PoolOfUndici;
 
 export interface TransportOptions {
   /** Id of the sink, for the log. */
@@ -110,8 +114,8 @@ export class Transport {
     };
     const tls = { timeout: connectTimeout, ...(secureContext ? { secureContext } : {}) };
     if (proxy === undefined) return new Pool(this.#origin, { ...options, connect: tls });
-    // Few need it, and it costs memory.
-    const { default: ProxyAgent } = await import('undici/lib/dispatcher/proxy-agent.js');
+    // The whole of undici: few need it, and it costs memory.
+    const { ProxyAgent } = await import('undici');
     return new ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: { timeout: connectTimeout } });
   }
 

@@ -135,7 +135,7 @@ describe('csv', () => {
 
   test('comes back whole from a CSV parser, whatever the events hold', () => {
     const options = fc.record({
-      columns: fc.option(fc.constant(['level', '_time', 'a "b"']), { nil: undefined }),
+      columns: fc.option(fc.constant<string[]>(['level', '_time', 'a "b"']), { nil: undefined }),
       extra: fc.option(fc.constantFrom('json', 'rest'), { nil: undefined }),
     });
     fc.assert(

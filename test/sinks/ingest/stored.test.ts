@@ -69,7 +69,7 @@ async function stored(dataset: string): Promise<Stored[]> {
   expect(reply.status, text).toBe(200);
   const exactly = (_key: string, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? `number ${context?.source}` : value;
-  const { matches } = JSON.parse(text, exactly as (key: string, value: unknown) => unknown) as { matches: Stored[] };
+  const { matches } = JSON.parse(text, exactly) as { matches: Stored[] };
   return matches.map(({ _time, data }) => ({ _time, data }));
 }
 

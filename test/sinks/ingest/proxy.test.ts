@@ -1,0 +1,157 @@
+/** The way through a proxy: tunnels for https, forwarding for http, users and passwords, and proxies that fail. */
+import { rmSync, mkdtempSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { IngestSinkConfig } from '../../../src/config/model.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Parcel, Sink } from '../../../src/core/sink.ts';
+import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
+import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
+import { FakeIngest } from '../../support/fake-ingest.ts';
+import { sinkConfig } from '../../support/sink-config.ts';
+import { until } from '../../support/until.ts';
+
+const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
+const never = new AbortController().signal;
+
+interface Proxy {
+  readonly url: string;
+  /** `CONNECT host:port` and `POST http://…`, as they came. */
+  readonly seen: string[];
+  readonly authorizations: (string | undefined)[];
+}
+
+/** A proxy whose names all lead to `target`; with `password` it wants one. */
+async function startProxy(target: () => number, password?: string): Promise<Proxy> {
+  const seen: string[] = [];
+  const authorizations: (string | undefined)[] = [];
+  const sockets = new Set<Socket>();
+  const isAllowed = (authorization: string | undefined): boolean => {
+    authorizations.push(authorization);
+    return password === undefined || authorization === `Basic ${Buffer.from(password).toString('base64')}`;
+  };
+  const server: Server = createServer((incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url}`);
+    if (!isAllowed(incoming.headers['proxy-authorization'])) {
+      response.writeHead(407).end();
+      return;
+    }
+    const { pathname, search } = new URL(incoming.url!);
+    const { method, headers } = incoming;
+    const onward = httpRequest({ port: target(), host: '127.0.0.1', method, path: pathname + search, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', (incoming, socket: Socket) => {
+    seen.push(`CONNECT ${incoming.url}`);
+    socket.on('error', () => {});
+    if (!isAllowed(incoming.headers['proxy-authorization'])) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    const onward = connect(target(), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    sockets.add(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, authorizations };
+}
+
+function makeSink(url: string, changes: Partial<IngestSinkConfig>): Sink {
+  const sink = createIngestSink(sinkConfig(url, { timeoutMs: 5000, ...changes }), systemClock);
+  onTestFinished(() => sink.close());
+  return sink;
+}
+
+test.skipIf(!hasOpenssl)('https goes through a tunnel, so that the proxy sees neither events nor token', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-proxy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const authority = makeAuthority(folder, 'authority');
+  const server = makeCertificate(folder, 'server', authority, { names: 'DNS:ingest.example.com' });
+  const service = await FakeIngest.start(0, readCertificate(server));
+  const proxy = await startProxy(() => service.port);
+  const tls = { ca: authority.cert, cert: undefined, key: undefined };
+  const sink = makeSink('https://ingest.example.com', { proxy: proxy.url, tls, concurrency: 1 });
+  for (const key of ['k1', 'k2']) expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
+  expect(proxy.seen).toEqual(['CONNECT ingest.example.com:443']);
+  expect(service.requests.map(({ headers }) => headers['host'])).toEqual(['ingest.example.com', 'ingest.example.com']);
+  expect(service.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
+  const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(parcel, never);
+  expect(wrongHost.outcome).toMatchObject({ detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)') });
+  const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
+  expect(untrusted.outcome).toMatchObject({ detail: expect.stringContaining('not trusted here') });
+});
+
+test('http is forwarded, with the user and password of the proxy', async () => {
+  const service = await FakeIngest.start();
+  const proxy = await startProxy(() => service.port, 'agent:p@ss');
+  const address = (user: string) => proxy.url.replace('//', `//${user}@`);
+  const sink = makeSink('http://ingest.example.com', { proxy: address('agent:p%40ss') });
+  expect((await sink.send(parcel, never)).outcome).toMatchObject({ kind: 'delivered' });
+  expect(proxy.seen).toEqual(['POST http://ingest.example.com/v1/ingest/logs']);
+  expect(service.requests[0]!.body.equals(Buffer.from(parcel.body))).toBe(true);
+  for (const user of ['agent:wrong', 'agent']) {
+    for (const url of ['http://ingest.example.com', 'https://ingest.example.com']) {
+      expect(await makeSink(url, { proxy: address(user) }).send(parcel, never)).toMatchObject({
+        status: 0,
+        outcome: {
+          kind: 'retry',
+          reason: 'network',
+          detail: expect.stringContaining('the proxy wants a user and password, or other ones (407)'),
+        },
+      });
+    }
+  }
+  expect(service.requests).toHaveLength(1);
+});
+
+test('a proxy that refuses to connect, or is not there, is named', async () => {
+  const proxy = await startProxy(() => 1);
+  const { outcome } = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
+  expect(outcome).toMatchObject({ kind: 'retry', reason: 'network', detail: expect.stringContaining('proxy') });
+  const gone = await makeSink('https://ingest.example.com', { proxy: 'http://127.0.0.1:1' }).send(parcel, never);
+  expect(gone.outcome).toMatchObject({ kind: 'retry', reason: 'network', detail: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') });
+});
+
+// A tunnel that never opens would hold its place among the connections for minutes.
+test('a proxy that never answers is given up, and a new connection is tried', async () => {
+  const service = await FakeIngest.start();
+  const waiting: Socket[] = [];
+  let answers = false;
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    if (!answers) return waiting.push(socket);
+    const onward = connect(service.port, '127.0.0.1', () => socket.pipe(onward).pipe(socket));
+    onward.on('error', () => socket.destroy());
+    return waiting.push(onward, socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of waiting) socket.destroy();
+    server.close();
+  });
+  const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const tunnelled = makeSink('https://ingest.example.com', { proxy, timeoutMs: 300, concurrency: 1 });
+  for (const taken of [1, 2]) {
+    expect(await tunnelled.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
+    expect(waiting.length).toBeGreaterThanOrEqual(taken);
+  }
+  const forwarded = makeSink('http://ingest.example.com', { proxy, timeoutMs: 1000, concurrency: 1 });
+  expect(await forwarded.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
+  answers = true;
+  await until('the service is reached', async () => (await forwarded.send(parcel, never)).outcome.kind === 'delivered');
+});
