@@ -21,6 +21,11 @@ test('prometheus reader reads labels, values and histograms', () => {
   expect(families.get('h')?.samples).toHaveLength(4);
 });
 
+test('prometheus reader takes every character but a line feed inside of a label', () => {
+  const value = 'a\r\u2028\u0000b';
+  expect(valueOf(parsePrometheus(`# HELP b b\n# TYPE b gauge\nb{x="${value}"} 1\n`), 'b', { x: value })).toBe(1);
+});
+
 test.for([
   ['no final newline', GOOD.trimEnd()],
   ['a sample twice', `${GOOD}# HELP b b\n# TYPE b gauge\nb 1\nb 2\n`],

@@ -91,6 +91,6 @@ test('metrics stay strict for any ids, states and counts', async () => {
         expect(valueOf(families, 'tailrace_ingest_events_total', { sink: id, dataset, result: 'ingested' })).toBe(count);
       },
     ),
-    { numRuns: 50 },
+    { numRuns: 25 },
   );
 });
