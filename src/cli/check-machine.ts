@@ -1,8 +1,9 @@
 /** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '../config/config-error.ts';
-import type { Config, FileSourceConfig } from '../config/model.ts';
+import type { Config, FileSourceConfig, TlsFiles } from '../config/model.ts';
 import { readSecret } from '../config/secrets.ts';
+import { readTlsFiles, TlsFileError } from '../config/tls-files.ts';
 import { systemClock } from '../core/clock.ts';
 import { TailraceError } from '../core/errors.ts';
 import { UDP_RECEIVE_BUFFER_BYTES } from '../core/limits.ts';
@@ -21,7 +22,7 @@ export interface MachineFindings {
 
 const RMEM_MAX = '/proc/sys/net/core/rmem_max';
 
-/** Reads folders and token files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
+/** Reads folders, token and certificate files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
 export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
   const warnings: Problem[] = [];
   for (const source of config.sources) {
@@ -32,7 +33,8 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
   }
   const problems: Problem[] = [];
-  for (const { id, token } of config.sinks) {
+  for (const { id, token, url, apiUrl, tls } of config.sinks) {
+    if ([url, apiUrl].some((address) => address.startsWith('https:'))) problems.push(...checkTls(`sinks.${id}.tls`, tls, locate));
     if (token === undefined) {
       warnings.push({
         ...locate(`sinks.${id}`),
@@ -53,6 +55,17 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     }
   }
   return { problems, warnings };
+}
+
+function checkTls(path: string, tls: TlsFiles, locate: Locate): Problem[] {
+  try {
+    readTlsFiles(tls);
+    return [];
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error;
+    const { message, fix, part } = error;
+    return [{ ...locate(`${path}.${part}`), message, ...(fix === undefined ? {} : { fix }) }];
+  }
 }
 
 async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {

@@ -1,6 +1,7 @@
 /** How a sink's requests are written and which way they take: encodings, labels, certificates, proxies. */
 import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
+import { checkMachine } from '../../src/cli/check-machine.ts';
 import { readConfig } from '../../src/config/load.ts';
 import { parseProxy, proxyVariableFor } from '../../src/config/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -70,6 +71,16 @@ describe('tls', () => {
     ]);
     expect(problemsOf(configWith({ sink: 'tls: {key: a}' }))).toEqual([
       '10:11: `tls.key` is given without `tls.cert`; add `cert`, or remove it',
+    ]);
+  });
+
+  test('that cannot be read is a problem that check finds, at its place', async () => {
+    const text = https(configWith({ sink: 'token: t\ntls:\n  ca: ca.pem\n  cert: c.crt\n  key: c.key' }));
+    const file = join(makeTree({ 't.yaml': text, 'ca.pem': 'no certificate' }), 't.yaml');
+    const { config, locate } = readConfig(file, {});
+    const { problems } = await checkMachine(config!, (path) => ({ file, ...locate(path) }));
+    expect(problems).toEqual([
+      { file, line: 13, column: 13, message: expect.stringContaining('ENOENT'), fix: expect.stringContaining('check the path') },
     ]);
   });
 

@@ -77,24 +77,27 @@ function makeSink(url: string, changes: Partial<IngestSinkConfig>): Sink {
   return sink;
 }
 
-test.skipIf(!hasOpenssl)('https goes through a tunnel, so that the proxy sees neither events nor token', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tailrace-proxy-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const authority = makeAuthority(folder, 'authority');
-  const server = makeCertificate(folder, 'server', authority, { names: 'DNS:ingest.example.com' });
-  const service = await FakeIngest.start(0, readCertificate(server));
-  const proxy = await startProxy(() => service.port);
-  const tls = { ca: authority.cert, cert: undefined, key: undefined };
-  const sink = makeSink('https://ingest.example.com', { proxy: proxy.url, tls, concurrency: 1 });
-  for (const key of ['k1', 'k2']) expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
-  expect(proxy.seen).toEqual(['CONNECT ingest.example.com:443']);
-  expect(service.requests.map(({ headers }) => headers['host'])).toEqual(['ingest.example.com', 'ingest.example.com']);
-  expect(service.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
-  const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(parcel, never);
-  expect(wrongHost.outcome).toMatchObject({ detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)') });
-  const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
-  expect(untrusted.outcome).toMatchObject({ detail: expect.stringContaining('not trusted here') });
-});
+test.skipIf(!hasOpenssl)(
+  'https goes through a tunnel, so that the proxy sees neither events nor token (needs: apt-get install openssl)',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tailrace-proxy-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const authority = makeAuthority(folder, 'authority');
+    const server = makeCertificate(folder, 'server', authority, { names: 'DNS:ingest.example.com' });
+    const service = await FakeIngest.start(0, readCertificate(server));
+    const proxy = await startProxy(() => service.port);
+    const tls = { ca: authority.cert, cert: undefined, key: undefined };
+    const sink = makeSink('https://ingest.example.com', { proxy: proxy.url, tls, concurrency: 1 });
+    for (const key of ['k1', 'k2']) expect((await sink.send({ ...parcel, key }, never)).outcome).toMatchObject({ kind: 'delivered' });
+    expect(proxy.seen).toEqual(['CONNECT ingest.example.com:443']);
+    expect(service.requests.map(({ headers }) => headers['host'])).toEqual(['ingest.example.com', 'ingest.example.com']);
+    expect(service.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
+    const wrongHost = await makeSink('https://other.example.com', { proxy: proxy.url, tls }).send(parcel, never);
+    expect(wrongHost.outcome).toMatchObject({ detail: expect.stringContaining('is for another host (it names DNS:ingest.example.com)') });
+    const untrusted = await makeSink('https://ingest.example.com', { proxy: proxy.url }).send(parcel, never);
+    expect(untrusted.outcome).toMatchObject({ detail: expect.stringContaining('not trusted here') });
+  },
+);
 
 test('http is forwarded, with the user and password of the proxy', async () => {
   const service = await FakeIngest.start();

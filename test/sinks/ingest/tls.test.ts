@@ -23,7 +23,7 @@ const never = new AbortController().signal;
 const NAMES = 'DNS:localhost,IP:127.0.0.1,IP:::1';
 const NONE: TlsFiles = { ca: undefined, cert: undefined, key: undefined };
 
-describe.skipIf(!hasOpenssl)('ingest sink over TLS', () => {
+describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install openssl)', () => {
   let folder: string;
   let authority: Certificate;
   let other: Certificate;
