@@ -36,7 +36,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     pauses: new Map(),
     deadLetters: new Map([['rejected', 10]]),
     ...changes,
-  } as ObservedSink;
+  };
 }
 
 export function observed(changes: Partial<Observed> = {}): Observed {
