@@ -13,7 +13,13 @@ export interface LocalService {
   ask(method: string, path: string, body?: unknown): Promise<unknown>;
   /** Values of aggregations over a whole dataset, by their order. */
   aggregate(dataset: string, aggregations: readonly { op: string; field?: string }[], filter?: unknown): Promise<unknown[]>;
+  /** Every event of a dataset, as it was stored; throws when there are more than one query gives. */
+  events(dataset: string): Promise<Record<string, unknown>[]>;
 }
+
+/** What one query gives at most. */
+const MOST_EVENTS = 50_000;
+const ALL_TIMES = { startTime: '1970-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z' };
 
 export async function startLocalService(folder: string, dataset: string): Promise<LocalService> {
   const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'service'), '--json'], {
@@ -38,8 +44,7 @@ export async function startLocalService(folder: string, dataset: string): Promis
     ask,
     async aggregate(name, aggregations, filter) {
       const query = {
-        startTime: '1970-01-01T00:00:00Z',
-        endTime: '2100-01-01T00:00:00Z',
+        ...ALL_TIMES,
         aggregations,
         ...(filter === undefined ? {} : { filter }),
       };
@@ -47,6 +52,15 @@ export async function startLocalService(folder: string, dataset: string): Promis
         buckets: { totals: { aggregations: { value: unknown }[] }[] };
       };
       return (result.buckets.totals[0]?.aggregations ?? []).map(({ value }) => value);
+    },
+    async events(name) {
+      const query = { ...ALL_TIMES, limit: MOST_EVENTS };
+      const { matches, status } = (await ask('POST', `/v1/datasets/${name}/query`, query)) as {
+        matches: { data: Record<string, unknown> }[];
+        status: { rowsMatched: number };
+      };
+      if (status.rowsMatched > matches.length) throw new Error(`${status.rowsMatched} events, of which a query gives ${matches.length}`);
+      return matches.map(({ data }) => data);
     },
   };
 }

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-const BINARY = join(import.meta.dirname, '..', '..', 'bin', 'tailrace');
+/** `bin/tailrace`, for tests that name it in a shell's command line. */
+export const BINARY = join(import.meta.dirname, '..', '..', 'bin', 'tailrace');
 
 export interface Program {
   readonly process: ChildProcess;
@@ -20,7 +21,17 @@ export interface Program {
 
 /** Starts `bin/tailrace` with these arguments. What still runs at the end of a test is to be ended by it. */
 export function startProgram(args: readonly string[], env: Record<string, string> = {}, stdin: 'ignore' | 'pipe' = 'ignore'): Program {
-  const child = spawn(BINARY, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  return startCommand(BINARY, args, env, stdin);
+}
+
+/** The same for any command: a shell with a pipeline, a wrapper that takes privileges away. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Program {
+  const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text));
