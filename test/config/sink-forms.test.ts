@@ -77,8 +77,8 @@ describe('tls', () => {
   test('that cannot be read is a problem that check finds, at its place', async () => {
     const text = https(configWith({ sink: 'token: t\ntls:\n  ca: ca.pem\n  cert: c.crt\n  key: c.key' }));
     const file = join(makeTree({ 't.yaml': text, 'ca.pem': 'no certificate' }), 't.yaml');
-    const { config, locate } = readConfig(file, {});
-    const { problems } = await checkMachine(config!, (path) => ({ file, ...locate(path) }));
+    const read = readConfig(file, {});
+    const { problems } = await checkMachine(read.config!, (path) => ({ file, ...read.locate(path) }));
     expect(problems).toEqual([
       { file, line: 13, column: 13, message: expect.stringContaining('ENOENT'), fix: expect.stringContaining('check the path') },
     ]);

@@ -5,6 +5,7 @@
  */
 import { MAX_CSV_COLUMNS } from '../../../core/limits.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { Keys } from './keys.ts';
 import { hasEscape, isNull, isString, isStructure, textOf, visitLines, visitMembers } from './members.ts';
 
 const LF = 0x0a;
@@ -13,6 +14,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+const NO_COLUMN = -1;
 
 export interface CsvOptions {
   /** Names of the columns, in their order; undefined takes the keys of each batch, in the order they are first seen. */
@@ -29,9 +31,8 @@ export function columnsOf(columns: readonly string[], extra: string | undefined)
 }
 
 export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
-  const columns = options.columns ? givenColumns(options.columns) : inferColumns(ndjson);
-  const { names, byName } = columns;
-  const extra = options.extra === undefined || !columns.needsExtra ? undefined : freeName(options.extra, byName);
+  const { names, keys, needsExtra } = options.columns ? givenColumns(ndjson, options.columns) : inferColumns(ndjson);
+  const extra = options.extra === undefined || !needsExtra ? undefined : freeName(options.extra, names);
   const all = columnsOf(names, extra);
   const out = new ByteWriter(ndjson.length + 1024);
   if (options.header) {
@@ -39,19 +40,19 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
     out.byte(LF);
   }
 
-  const rows = new Rows(ndjson, byName);
+  const row = new Row(ndjson, keys, names.length);
   visitLines(ndjson, (from, to) => {
-    rows.read(from, to);
+    row.read(from, to);
     for (let column = 0; column < names.length; column++) {
       if (column > 0) out.byte(COMMA);
-      const [valueFrom, valueTo] = [rows.from[column]!, rows.to[column]!];
-      if (valueTo > 0) writeValue(out, ndjson, valueFrom, valueTo);
+      const valueTo = row.to[column]!;
+      if (valueTo > 0) writeValue(out, ndjson, row.from[column]!, valueTo);
       // A line without anything on it is no event to most readers.
       else if (all.length === 1) out.text('""');
     }
     if (extra !== undefined) {
       out.byte(COMMA);
-      if (rows.others.length > 0) writeOthers(out, ndjson, rows.others);
+      if (row.others.length > 0) writeOthers(out, ndjson, row.others);
     }
     out.byte(LF);
   });
@@ -60,85 +61,77 @@ export function encodeCsv(ndjson: Buffer, options: CsvOptions): Buffer {
 
 interface Columns {
   readonly names: readonly string[];
-  readonly byName: ReadonlyMap<string, number>;
+  readonly keys: Keys;
   readonly needsExtra: boolean;
 }
 
-function givenColumns(names: readonly string[]): Columns {
-  return { names, byName: new Map(names.map((name, index) => [name, index])), needsExtra: true };
+function givenColumns(ndjson: Buffer, names: readonly string[]): Columns {
+  const byName = new Map(names.map((name, index) => [name, index]));
+  return { names, keys: new Keys(ndjson, (name) => byName.get(name) ?? NO_COLUMN), needsExtra: true };
 }
 
 /** The keys of all events. Names that a reader would trim, and those beyond the limit, are no columns. */
 function inferColumns(ndjson: Buffer): Columns {
   const byName = new Map<string, number>();
-  const seen = new Set<string>();
   let needsExtra = false;
+  const keys = new Keys(ndjson, (name) => {
+    const known = byName.get(name);
+    if (known !== undefined) return known;
+    if (name === '' || name.trim() !== name || byName.size >= MAX_CSV_COLUMNS) {
+      needsExtra = true;
+      return NO_COLUMN;
+    }
+    byName.set(name, byName.size);
+    return byName.size - 1;
+  });
   visitLines(ndjson, (from, to) => {
-    visitMembers(ndjson, from, to, (keyFrom, keyTo) => {
-      const raw = ndjson.toString('latin1', keyFrom, keyTo);
-      if (seen.has(raw)) return;
-      const name = textOf(ndjson, keyFrom, keyTo);
-      if (byName.has(name)) seen.add(raw);
-      else if (name === '' || name.trim() !== name || byName.size >= MAX_CSV_COLUMNS) needsExtra = true;
-      else {
-        seen.add(raw);
-        byName.set(name, byName.size);
-      }
-    });
+    keys.start();
+    visitMembers(ndjson, from, to, (keyFrom, keyTo) => void keys.next(keyFrom, keyTo));
   });
   // A body has at least one column.
   if (byName.size === 0) byName.set('_time', 0);
-  return { names: [...byName.keys()], byName, needsExtra };
+  return { names: [...byName.keys()], keys, needsExtra };
 }
 
 /** An inferred column may have the name that was meant for the rest. */
-function freeName(wanted: string, taken: ReadonlyMap<string, number>): string {
+function freeName(wanted: string, taken: readonly string[]): string {
   let name = wanted;
-  while (taken.has(name)) name = `${name}_`;
+  while (taken.includes(name)) name = `${name}_`;
   return name;
 }
 
 /** Where the values of one event stand, by column. */
-class Rows {
+class Row {
   readonly from: Int32Array;
   /** 0 where the event has no such key, or null. */
   readonly to: Int32Array;
   /** Ranges of key and value of keys without a column, four numbers each. */
-  others: number[] = [];
+  readonly others: number[] = [];
   readonly #bytes: Buffer;
-  readonly #byName: ReadonlyMap<string, number>;
-  /** Columns by the key's bytes: most keys come again and again. */
-  readonly #byKey = new Map<string, number>();
+  readonly #keys: Keys;
 
-  constructor(bytes: Buffer, byName: ReadonlyMap<string, number>) {
+  constructor(bytes: Buffer, keys: Keys, columns: number) {
     this.#bytes = bytes;
-    this.#byName = byName;
-    this.from = new Int32Array(byName.size);
-    this.to = new Int32Array(byName.size);
+    this.#keys = keys;
+    this.from = new Int32Array(columns);
+    this.to = new Int32Array(columns);
   }
 
-  read(from: number, to: number): void {
-    this.to.fill(0);
-    this.others = [];
-    visitMembers(this.#bytes, from, to, (keyFrom, keyTo, valueFrom, valueTo) => {
-      const column = this.#columnOf(keyFrom, keyTo);
-      if (column === undefined) {
-        this.others.push(keyFrom, keyTo, valueFrom, valueTo);
+  read(lineFrom: number, lineTo: number): void {
+    const { from, to, others } = this;
+    to.fill(0);
+    others.length = 0;
+    this.#keys.start();
+    visitMembers(this.#bytes, lineFrom, lineTo, (keyFrom, keyTo, valueFrom, valueTo) => {
+      const column = this.#keys.next(keyFrom, keyTo);
+      if (column === NO_COLUMN) {
+        others.push(keyFrom, keyTo, valueFrom, valueTo);
         return;
       }
       // The last one counts, as it does to a JSON parser.
-      this.from[column] = valueFrom;
-      this.to[column] = isNull(this.#bytes, valueFrom) ? 0 : valueTo;
+      from[column] = valueFrom;
+      to[column] = isNull(this.#bytes, valueFrom) ? 0 : valueTo;
     });
-  }
-
-  #columnOf(keyFrom: number, keyTo: number): number | undefined {
-    const raw = this.#bytes.toString('latin1', keyFrom, keyTo);
-    const known = this.#byKey.get(raw);
-    if (known !== undefined) return known;
-    const column = this.#byName.get(textOf(this.#bytes, keyFrom, keyTo));
-    if (column !== undefined && this.#byKey.size < 4 * MAX_CSV_COLUMNS) this.#byKey.set(raw, column);
-    return column;
   }
 }
 
