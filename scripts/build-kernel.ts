@@ -9,7 +9,10 @@ import { parseArgs } from 'node:util';
 
 /** The part of the compiler that is used. Its own types declare globals that hide Node's, so they are kept out. */
 interface Compiler {
-  main(args: readonly string[], output: { stdout: NodeJS.WritableStream; stderr: NodeJS.WritableStream }): Promise<{ error: Error | null }>;
+  readonly main: (
+    args: readonly string[],
+    output: { stdout: NodeJS.WritableStream; stderr: NodeJS.WritableStream },
+  ) => Promise<{ error: Error | null }>;
 }
 
 const compiler: string = 'assemblyscript/asc';

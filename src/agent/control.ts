@@ -64,8 +64,8 @@ export async function askAgent(dataDir: string, request: ControlRequest): Promis
 async function serve(socket: Socket, handle: (request: ControlRequest) => Promise<unknown>): Promise<void> {
   let reply: ControlReply;
   try {
-    const request = JSON.parse(await readLine(socket)) as ControlRequest;
-    reply = { ok: true, result: await handle({ command: String(request.command), args: (request.args ?? []).map(String) }) };
+    const { command, args } = JSON.parse(await readLine(socket)) as { command?: unknown; args?: unknown };
+    reply = { ok: true, result: await handle({ command: String(command), args: Array.isArray(args) ? args.map(String) : [] }) };
   } catch (error) {
     reply = { ok: false, error: messageOf(error) };
   }

@@ -26,7 +26,8 @@ export async function compress(body: Uint8Array, encoding: 'gzip' | 'zstd'): Pro
 }
 
 function createCompressor(encoding: 'gzip' | 'zstd'): Compressor {
-  if (encoding === 'gzip') return { stream: createGzip({ level: 1, chunkSize: CHUNK_BYTES }) as Compressor['stream'], finish: constants.Z_FINISH };
+  if (encoding === 'gzip')
+    return { stream: createGzip({ level: 1, chunkSize: CHUNK_BYTES }) as Compressor['stream'], finish: constants.Z_FINISH };
   const params = { [constants.ZSTD_c_compressionLevel]: 1 };
   return { stream: createZstdCompress({ chunkSize: CHUNK_BYTES, params }) as Compressor['stream'], finish: constants.ZSTD_e_end };
 }

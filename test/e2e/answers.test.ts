@@ -90,9 +90,9 @@ async function watchBooks(agent: Program): Promise<{ imbalances: string[]; stop(
   const address = (JSON.parse(line) as { telemetry: string }).telemetry;
   const imbalances: string[] = [];
   let scrapes = 0;
-  let stopped = false;
+  const stopping = new AbortController();
   const loop = (async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const text = await fetch(`${address}/metrics`).then(
         (reply) => reply.text(),
         () => '',
@@ -113,7 +113,7 @@ async function watchBooks(agent: Program): Promise<{ imbalances: string[]; stop(
   return {
     imbalances,
     async stop() {
-      stopped = true;
+      stopping.abort();
       await loop;
       return scrapes;
     },
