@@ -96,6 +96,8 @@ export const SERVICE_QUERY_MAX_EVENTS = 50_000;
 /** What one query may use. */
 export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Bytes of waiting blocks that go into the engine as one insert. */
+export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
 /** Bytes of one query's result inside the engine. */
 export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 /** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */

@@ -23,7 +23,10 @@ export interface Engine {
    * failure is the engine's own error.
    */
   query(sql: string, params?: Readonly<Record<string, Param>>): Promise<QueryResult>;
-  /** Stores one block of rows (`engine/row-block`); resolves when a kill of the process cannot lose it. `token` names the block to the engine's own deduplication. */
+  /**
+   * Stores one block of rows (`engine/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
+   * together. `token` names the insert to the engine's own deduplication: never the same twice.
+   */
   insert(table: string, block: Buffer, token: string): Promise<void>;
   /** Waits for what is running, then lets the data folder go. */
   close(): Promise<void>;
