@@ -199,15 +199,14 @@ export class Delivery {
 
   /**
    * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: the service takes
-   * nothing, and everything held is safe on disk.
+   * nothing, or every dataset is paused, and everything held is safe on disk.
    */
   async drain(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const since = clock.monotonic();
-    const isHopeless = (): boolean =>
-      clock.monotonic() - since > HOPELESS_AFTER_MS &&
-      this.#failedAtMs > Math.max(since, this.#storedAtMs) &&
-      this.held().every((batch) => batch.isDurable);
+    const isPaused = (): boolean => this.#inFlight.size === 0 && this.#closed.every((batch) => this.#pauses.has(batch.dataset));
+    const isRefused = (): boolean => clock.monotonic() - since > HOPELESS_AFTER_MS && this.#failedAtMs > Math.max(since, this.#storedAtMs);
+    const isHopeless = (): boolean => (isPaused() || isRefused()) && this.held().every((batch) => batch.isDurable);
     const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
       await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);

@@ -20,7 +20,6 @@ export async function run(args: RunArguments): Promise<number> {
   const onSignal = (signal: NodeJS.Signals) => {
     signals += 1;
     if (signals > 1) return deadline.abort();
-    setTimeout(() => deadline.abort(), config.shutdownTimeoutMs).unref();
     asked.resolve(signal);
   };
   process.on('SIGTERM', onSignal);
@@ -45,6 +44,7 @@ export async function run(args: RunArguments): Promise<number> {
       { signal, shutdownTimeoutMs: config.shutdownTimeoutMs },
       'stopping: no more is read, what was read is delivered; the signal again ends it at once',
     );
+  setTimeout(() => deadline.abort(), config.shutdownTimeoutMs).unref();
   const report = await agent.stop(deadline.signal);
   const totals = agent.observe().sources.map(({ id, accepted, settled }) => ({ source: id, accepted, ...settled }));
   if (report.failure !== undefined) log.error({ reason: report.failure }, 'not everything was delivered');

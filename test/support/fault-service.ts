@@ -36,8 +36,9 @@ export class FaultService {
   readonly #replies = new Map<string, string>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  /** Listens on `port`, or on a free one; returns its base address. */
+  async start(port = 0): Promise<string> {
+    await new Promise<void>((resolve, reject) => this.#server.once('error', reject).listen(port, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
