@@ -1,0 +1,71 @@
+/** What a newcomer sees first: `tailrace demo` (`npm start`), here not on a terminal, from its first line to Ctrl-C. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProgram } from '../support/installed.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+let folder: string;
+let demo: Program;
+
+/** One run for all tests, which follow it in their order. Its temporary folder is the only thing in `folder`. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
+  demo = startProgram(['demo'], { TMPDIR: folder });
+  await until('its introduction', () => demo.stdout().includes('Ctrl-C ends it.') || demo.process.exitCode !== null, 60_000);
+});
+afterAll(async () => {
+  await demo?.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Counts {
+  readonly read: number;
+  readonly stored: number;
+  readonly failed: number;
+}
+
+function countsSoFar(): Counts[] {
+  const lines = demo.stdout().matchAll(/^files \d+ {2}read (\d+) {2}stored (\d+) {2}failed (\d+) {2}lag \d+ bytes$/gm);
+  return [...lines].map(([, read, stored, failed]) => ({ read: Number(read), stored: Number(stored), failed: Number(failed) }));
+}
+
+test('demo prints counts that grow, one plain line each', async () => {
+  await until('counts', () => new Set(countsSoFar().map(({ stored }) => stored)).size >= 3 || demo.process.exitCode !== null, 60_000);
+  const stored = countsSoFar().map((counts) => counts.stored);
+  expect(stored, demo.stderr()).toEqual(stored.toSorted((a, b) => a - b));
+  expect(stored.at(-1)).toBeGreaterThan(stored[0]!);
+  // oxlint-disable-next-line no-control-regex
+  expect(demo.stdout()).not.toMatch(/[\r\u001B]/);
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/^tailrace-demo-/)]);
+});
+
+test.skipIf(findProgram('curl') === undefined)(
+  'the curl line that demo prints works as printed, and gives the latest events (apt-get install curl)',
+  () => {
+    const command = /^ {2}curl [\s\S]*?(?=\n\n)/m.exec(demo.stdout())![0];
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    const { matches } = JSON.parse(stdout) as { matches: { _time: string; data: Record<string, unknown> }[] };
+    expect(matches).toHaveLength(5);
+    const times = matches.map(({ _time }) => Date.parse(_time));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    for (const { data } of matches) expect(Object.keys(data).some((key) => key === 'message' || key === 'seq')).toBe(true);
+  },
+);
+
+test('demo on SIGINT delivers what it read, says so in numbers that agree, and leaves nothing behind', async () => {
+  // Ctrl-C under npm comes twice: from the terminal, and handed on by npm.
+  demo.process.kill('SIGINT');
+  expect(await demo.end('SIGINT'), demo.stderr()).toBe(0);
+  const last = countsSoFar().at(-1)!;
+  expect(last).toEqual({ read: last.read, stored: last.read, failed: 0 });
+  expect(demo.stdout()).toContain('\nStopping: delivering what was read …\n');
+  expect(demo.stdout().split('\n').at(-2)).toBe(`Done: stored ${last.read} events, as the service counts them; 0 failed, 0 lost.`);
+  expect(demo.stderr()).toMatch(/^Starting the local service …\n/);
+  expect(demo.stderr()).not.toContain('"level":"error"');
+  expect(readdirSync(folder)).toEqual([]);
+});
