@@ -18,7 +18,7 @@ create table if not exists marks (
   primary key (sink, stream)
 ) strict, without rowid;
 create table if not exists batches (
-  id integer primary key, key text not null unique, sink text not null, dataset text not null, events integer not null,
+  id integer primary key, key text not null, sink text not null, dataset text not null, events integer not null,
   settled integer not null default 0, created_ms integer not null
 ) strict;
 create table if not exists parts (
@@ -85,7 +85,7 @@ function isPassing(error: unknown): boolean {
 function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
   const database = new DatabaseSync(file);
   try {
-    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = 1000');
+    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = 4000');
     const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
     if (version > VERSION) throw new Error(`it was written by a newer version (schema ${version}, this one knows ${VERSION})`);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };

@@ -1,6 +1,6 @@
 /**
  * The file source's only door to the file system, so that a test can make the Nth call fail. Scans are synchronous (a
- * stat is about 1 µs that way and 20 to 30 µs through the thread pool), bulk reads are not.
+ * stat is about 1 µs that way and 20 to 30 µs through the thread pool), bulk reads while they are fast.
  * Nothing here opens anything but what is named, and opening never blocks on a FIFO.
  */
 import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
@@ -28,14 +28,24 @@ export interface FileSystem {
   fstat(fd: number): FileStat;
   /** A few bytes at once; returns how many there were. */
   peek(fd: number, into: Buffer, position: number): number;
-  /** Bulk reading through the thread pool; returns how many bytes came, 0 at the end. */
-  read(fd: number, into: Buffer, position: number): Promise<number>;
+  /**
+   * Bulk reading; returns how many bytes came, 0 at the end. At once while reads are fast (from the page cache, where the
+   * way through the thread pool costs more than the read and loses the caches' warmth), through the thread pool for a while
+   * after one was slow (a disk that spins, a network that stalls).
+   */
+  read(fd: number, into: Buffer, position: number): Promise<number> | number;
   close(fd: number): void;
   /** Where an open file is now, on systems that can tell. Never throws. */
   pathOf(fd: number): string | undefined;
 }
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** A read of one chunk that takes longer did not come from the page cache … */
+const SLOW_READ_MS = 5;
+/** … and the next ones may not either. */
+const POOL_AFTER_SLOW_READ_MS = 10_000;
+let slowUntilMs = -Infinity;
 
 export const nodeFileSystem: FileSystem = {
   stat: statPath,
@@ -48,10 +58,14 @@ export const nodeFileSystem: FileSystem = {
     return toFileStat(stats, exact.dev, exact.ino);
   },
   peek: (fd, into, position) => readSync(fd, into, 0, into.length, position),
-  read: (fd, into, position) =>
-    new Promise((resolve, reject) => {
-      read(fd, into, 0, into.length, position, (error, count) => (error ? reject(error) : resolve(count)));
-    }),
+  read(fd, into, position) {
+    const startedMs = performance.now();
+    if (startedMs < slowUntilMs) return readLater(fd, into, position);
+    const count = readSync(fd, into, 0, into.length, position);
+    const endedMs = performance.now();
+    if (endedMs - startedMs > SLOW_READ_MS) slowUntilMs = endedMs + POOL_AFTER_SLOW_READ_MS;
+    return count;
+  },
   close: (fd) => closeSync(fd),
   pathOf(fd) {
     try {
@@ -61,6 +75,12 @@ export const nodeFileSystem: FileSystem = {
     }
   },
 };
+
+function readLater(fd: number, into: Buffer, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, into, 0, into.length, position, (error, count) => (error ? reject(error) : resolve(count)));
+  });
+}
 
 function statPath(path: string): FileStat | undefined {
   // statSync gives undefined for ENOENT and ENOTDIR then.

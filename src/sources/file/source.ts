@@ -42,6 +42,9 @@ export interface FileExplanation {
   readonly lastError?: string | undefined;
 }
 
+/** Milliseconds of reading after which timers, sockets and other sources get a turn. */
+const YIELD_EVERY_MS = 10;
+
 /** Makes the source; nothing is looked at before `open`. */
 export function createFileSource(config: FileSourceConfig, context: SourceContext, fileSystem: FileSystem = nodeFileSystem): FileSource {
   const { streams, clock, log } = context;
@@ -57,6 +60,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
   const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters });
   const stopping = new AbortController();
+  let yieldedAtMs = 0;
   const isStopping = (): boolean => stopping.signal.aborted;
   /** Ends the reader's wait for something to read. */
   let wakeReader: (() => void) | undefined;
@@ -104,7 +108,15 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
       if (!file) return;
       tracker.queue.delete(file);
       await reader.turn(file);
+      await yieldToOthers();
     }
+  }
+
+  /** Reads do not wait, so other work gets its turn here. */
+  async function yieldToOthers(): Promise<void> {
+    if (performance.now() - yieldedAtMs < YIELD_EVERY_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    yieldedAtMs = performance.now();
   }
 
   async function pollOnce(): Promise<{ readonly moreToRead: boolean }> {
