@@ -10,7 +10,7 @@ export interface RunArguments {
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
 
-/** Resolves with the exit code: 0 done, 1 something was not delivered and cannot be had again. Throws `TailraceError`. */
+/** Resolves with the exit code: 0 done, 1 something was not delivered and cannot be had again, or `--once` did not get through. Throws `TailraceError`. */
 export async function run(args: RunArguments): Promise<number> {
   const config = loadConfig(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
@@ -46,16 +46,24 @@ export async function run(args: RunArguments): Promise<number> {
     );
   setTimeout(() => deadline.abort(), config.shutdownTimeoutMs).unref();
   const report = await agent.stop(deadline.signal);
-  const totals = agent.observe().sources.map(({ id, accepted, settled }) => ({ source: id, accepted, ...settled }));
+  const { sources } = agent.observe();
+  const totals = sources.map(({ id, accepted, settled }) => ({ source: id, accepted, ...settled }));
+  const unreadFiles = args.once === true ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
   if (report.failure !== undefined) log.error({ reason: report.failure }, 'not everything was delivered');
   if (report.lostEvents > 0)
     log.error(
       { events: report.lostEvents },
       'events from sources that cannot be read again were not delivered and are lost with this process',
     );
+  if (report.lostBytes > 0)
+    log.error(
+      { bytes: report.lostBytes },
+      'bytes were read from sources that cannot be read again and there was no room for them before the deadline; they are lost with this process and counted in source_lost_bytes_total',
+    );
   if (report.deadLetters > 0)
     log.warn({ events: report.deadLetters }, 'events were refused by the service and are kept; see `tailrace dead-letters list`');
+  if (unreadFiles > 0) log.error({ files: unreadFiles }, 'files could not be read; each was named above');
   log.info({ sources: totals, keptEvents: report.keptEvents }, 'stopped; positions are saved');
   const undelivered = args.once === true && (report.keptEvents > 0 || report.deadLetters > 0);
-  return report.failure !== undefined || report.lostEvents > 0 || undelivered ? 1 : 0;
+  return report.failure !== undefined || report.lostEvents > 0 || report.lostBytes > 0 || undelivered || unreadFiles > 0 ? 1 : 0;
 }

@@ -64,7 +64,7 @@ function ended(agent: Program): Program {
 }
 
 const run = (...args: string[]): Program => ended(startProgram(['run', '--config', config, ...args]));
-const runUnprivileged = (): Program => ended(startUnprivileged(['run', '--config', config]));
+const runUnprivileged = (...args: string[]): Program => ended(startUnprivileged(['run', '--config', config, ...args]));
 
 /** The messages of stored events; undefined for an event without one. */
 function messagesIn(service: FaultService): unknown[] {
@@ -156,6 +156,24 @@ describe('files', () => {
       expect(await agent.end('SIGTERM')).toBe(0);
       expect(agent.stderr().split('cannot read file').length).toBe(2);
       expect(agent.stderr()).toContain('file can be read again');
+    },
+  );
+
+  test.skipIf(!canDropPrivileges)(
+    'an unreadable file makes a --once run end with 1 after it delivered the others (apt-get install util-linux)',
+    async () => {
+      const service = await startService();
+      writeConfig({ url: service.url });
+      writeFileSync(join(folder, 'logs', 'open.log'), 'open\n');
+      writeFileSync(join(folder, 'logs', 'secret.log'), 'secret\n', { mode: 0o000 });
+      const agent = runUnprivileged('--once');
+      expect(await agent.exited).toBe(1);
+      expect(parseLine(await agent.says('files could not be read'))).toMatchObject({ level: 'error', files: 1 });
+      expect(messagesIn(service)).toEqual(['open']);
+      chmodSync(join(folder, 'logs', 'secret.log'), 0o600);
+      const next = runUnprivileged('--once');
+      expect(await next.exited, next.stderr()).toBe(0);
+      expect(messagesIn(service)).toEqual(['open', 'secret']);
     },
   );
 
