@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -293,7 +293,7 @@ describe('service', () => {
     expect(parseLine(await agent.says('stopped; positions are saved'))).toMatchObject({ keptEvents: 1 });
   });
 
-  test('a service that is down at the start is said once, and gets everything when it is up', async () => {
+  test('a service that is down at the start is said with the reason, and gets everything when it is up', async () => {
     const first = new FaultService();
     const url = await first.start();
     await first.stop();
@@ -345,15 +345,21 @@ describe('machine', () => {
     async () => {
       writeConfig({});
       const data = join(folder, 'data');
+      const messageOf = (
+        reason: string,
+      ) => `tailrace: cannot write to the data folder "${data}": EACCES: permission denied, ${reason} '${data}'
+  fix: make it writable for the user that runs Tailrace, or set data_dir to a folder that is
+`;
+      mkdirSync(data, { mode: 0o500 });
+      const unwritable = runUnprivileged();
+      expect(await unwritable.exited).toBe(1);
+      expect(unwritable.stderr()).toBe(messageOf('access'));
+      rmSync(data, { recursive: true });
       chmodSync(folder, 0o500);
       onTestFinished(() => chmodSync(folder, 0o700));
       const unmade = runUnprivileged();
       expect(await unmade.exited).toBe(1);
-      expect(unmade.stderr()).toBe(
-        `tailrace: cannot write to the data folder "${data}": EACCES: permission denied, mkdir '${data}'
-  fix: make it writable for the user that runs Tailrace, or set data_dir to a folder that is
-`,
-      );
+      expect(unmade.stderr()).toBe(messageOf('mkdir'));
     },
   );
 
