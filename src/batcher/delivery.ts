@@ -187,6 +187,12 @@ export class Delivery {
     return [...this.#inFlight, ...this.#closed];
   }
 
+  /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
+  partsOf(batch: Batch): readonly Part[] | undefined {
+    const shipment = this.#shipments.get(batch);
+    return shipment && !shipment.isWhole ? shipment.parts : undefined;
+  }
+
   /** Paused datasets and why; empty while all is well. */
   get pauses(): ReadonlyMap<string, Pause> {
     return this.#pauses;
@@ -275,7 +281,10 @@ export class Delivery {
   async #load(batch: Batch): Promise<boolean> {
     const { log, sink, durability } = this.#options;
     try {
-      return await this.#persist(() => durability.load(batch));
+      return await this.#persist(
+        () => durability.load(batch),
+        'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again',
+      );
     } catch (error) {
       log.error(
         { sink: sink.id, events: batch.events, reason: messageOf(error) },
@@ -308,9 +317,11 @@ export class Delivery {
       if (this.#abort.signal.aborted) return 'park';
       throw error;
     }
-    add(this.stats.requests, String(sent.status || 'none'), 1);
-    this.stats.sentBytes += parcel.body.length;
-    this.#observer.request(this.#options.sink.id, sent.elapsedMs / 1000);
+    if (sent.unsent !== true) {
+      add(this.stats.requests, String(sent.status || 'none'), 1);
+      this.stats.sentBytes += parcel.body.length;
+      this.#observer.request(this.#options.sink.id, sent.elapsedMs / 1000);
+    }
     return this.#act(shipment, part, sent);
   }
 
@@ -531,19 +542,19 @@ export class Delivery {
     return (await this.#persist(() => this.#options.durability.commitParts(batch, parts))) ? 'go on' : 'park';
   }
 
-  /** Writes to the database, again and again while the disk refuses; nothing is sent meanwhile. */
-  async #persist(write: () => Promise<void> | void): Promise<boolean> {
+  /** Works on the disk, again and again while it refuses; nothing is sent meanwhile. False when the agent stops first. */
+  async #persist(
+    work: () => Promise<void> | void,
+    refused = 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself',
+  ): Promise<boolean> {
     const { log, sink, clock, retry } = this.#options;
     for (;;) {
       try {
-        await write();
+        await work();
         return true;
       } catch (error) {
         if (codeOf(error) === 'E_SPOOL_BROKEN') throw error;
-        log.error(
-          { sink: sink.id, reason: messageOf(error) },
-          'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself',
-        );
+        log.error({ sink: sink.id, reason: messageOf(error) }, refused);
         await clock.sleep(retry.maxBackoffMs, this.#abort.signal);
         if (this.#abort.signal.aborted) return false;
       }

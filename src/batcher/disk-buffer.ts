@@ -36,6 +36,7 @@ export class DiskBuffer {
   readonly #waiting: Batch[] = [];
   readonly #stopping = new AbortController();
   #writing: Promise<void> | undefined;
+  #removing: Promise<void> = Promise.resolve();
   #isFull = false;
 
   constructor(options: DiskBufferOptions) {
@@ -60,7 +61,7 @@ export class DiskBuffer {
   /** Takes a closed batch; delivery gets it once it is durable. */
   take(batch: Batch): void {
     this.#waiting.push(batch);
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+    this.#writing ??= this.#writeAll();
   }
 
   /** Hands what the last process left to delivery, oldest first; counts its events as accepted again. */
@@ -73,8 +74,10 @@ export class DiskBuffer {
   /** Brings an evicted batch's body back into memory. Throws `E_SPOOL_BROKEN`, or what the disk says. */
   async load(batch: Batch): Promise<void> {
     if (batch.spoolName === undefined || batch.body.length > 0 || batch.events === 0) return;
-    const body = await this.#options.spool.read(batch.spoolName);
+    const { header, body } = await this.#options.spool.read(batch.spoolName);
     batch.body = body;
+    // It may have been compressed in memory since it was written.
+    batch.encoding = header.encoding;
     batch.memory = body.length;
     this.#options.room.takeAnyway(body.length);
   }
@@ -95,7 +98,8 @@ export class DiskBuffer {
 
   /** The batch is settled. */
   settle(batch: Batch): void {
-    if (batch.spoolName !== undefined) void this.#options.spool.remove(batch.spoolName);
+    const { spoolName } = batch;
+    if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#options.spool.remove(spoolName)]).then(() => {});
   }
 
   /** Writes what still waits, over the limit if need be: better than losing it with the process. */
@@ -104,15 +108,40 @@ export class DiskBuffer {
     await this.#writing;
   }
 
+  /**
+   * Once delivery has stopped: writes what it took from memory because the buffer was full, with the parts that are still to
+   * be sent, and waits until the files of settled batches are gone.
+   */
+  async finish(): Promise<void> {
+    const { delivery, spool, log, sink } = this.#options;
+    for (const batch of delivery.held()) {
+      if (batch.rereadable || batch.isDurable) continue;
+      try {
+        batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.body);
+      } catch (error) {
+        log.error(
+          { sink, events: batch.events, reason: messageOf(error) },
+          'a batch that is only in memory cannot be written to the disk buffer',
+        );
+      }
+    }
+    await this.#removing;
+  }
+
   async #writeAll(): Promise<void> {
-    for (let batch = this.#waiting[0]; batch; batch = this.#waiting[0]) {
-      await this.#options.delivery.prepare(batch);
-      const kept = await this.#write(batch);
-      this.#waiting.shift();
-      if (!kept) continue;
-      // Delivery takes over in the same turn, so that the batch is always somewhere.
-      this.#options.delivery.seal(batch);
-      if (!this.#options.delivery.isNext(batch)) this.evict(batch);
+    try {
+      for (let batch = this.#waiting[0]; batch; batch = this.#waiting[0]) {
+        await this.#options.delivery.prepare(batch);
+        const kept = await this.#write(batch);
+        this.#waiting.shift();
+        if (!kept) continue;
+        // Delivery takes over in the same turn, so that the batch is always somewhere.
+        this.#options.delivery.seal(batch);
+        if (!this.#options.delivery.isNext(batch)) this.evict(batch);
+      }
+    } finally {
+      // In the same turn in which nothing waited: a batch that comes now must start the writing anew.
+      this.#writing = undefined;
     }
   }
 
@@ -133,7 +162,11 @@ export class DiskBuffer {
         if (isStopping) return true;
       }
       if (whenFull === 'drop_newest') return this.#drop(batch);
-      if (whenFull === 'drop_oldest' && delivery.dropOldest()) continue;
+      if (whenFull === 'drop_oldest' && delivery.dropOldest()) {
+        // A full disk has room only once the file is gone.
+        await this.#removing;
+        continue;
+      }
       // Block. A batch in memory alone may still be sent when the service takes it.
       if (delivery.isIdle()) {
         log.debug({ sink, key: batch.key }, 'sent from memory, the disk buffer is full');

@@ -60,7 +60,7 @@ export function locateFailures(body: Buffer, failures: readonly NamedFailure[], 
   const found = new Map<number, string>();
   for (const { index, timestamp, error } of failures) {
     const place = index ?? onlyOne(byTime.get(instantOf(timestamp)));
-    if (place === undefined || place >= events.length) return undefined;
+    if (place === undefined || !Number.isInteger(place) || place < 0 || place >= events.length) return undefined;
     found.set(place, error);
   }
   return found.size === failed && failures.length === failed ? found : undefined;

@@ -56,6 +56,8 @@ export interface SendResult {
   /** HTTP status, or 0 where no answer came. */
   readonly status: number;
   readonly elapsedMs: number;
+  /** True where no request was made at all: there was nothing to sign it with. */
+  readonly unsent?: boolean;
 }
 
 export interface Sink {

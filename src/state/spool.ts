@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { decodeSpoolFile, encodeHead, type SpoolHeader } from './spool-file.ts';
+import { decodeSpoolFile, encodeHead, type SpoolContent, type SpoolHeader } from './spool-file.ts';
 
 export interface SpoolEntry {
   /** The file's name; sorts by age. */
@@ -15,7 +15,8 @@ export interface SpoolEntry {
   readonly header: SpoolHeader;
 }
 
-const SUFFIX = '.batch';
+/** A sequence number, and the beginning of the batch's key. */
+const NAME = /^\d{12}-[^/]{1,8}\.batch$/;
 
 export class Spool {
   readonly #folder: string;
@@ -45,23 +46,30 @@ export class Spool {
     const entries: SpoolEntry[] = [];
     for (const name of (await listFolder(this.#folder)).sort()) {
       if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
-      if (!name.endsWith(SUFFIX)) continue;
+      if (!NAME.test(name)) continue;
       this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);
-      const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
-      if (!content.ok) {
-        await this.#setAside(name, content.reason);
-        continue;
+      try {
+        const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
+        if (!content.ok) {
+          await this.#setAside(name, content.reason);
+          continue;
+        }
+        const { size } = await stat(join(this.#folder, name));
+        this.#note(name, size);
+        entries.push({ name, size, header: content.header });
+      } catch (error) {
+        this.#log.error(
+          { file: join(this.#folder, name), reason: messageOf(error) },
+          'a file of the disk buffer cannot be read now; it stays where it is, and the next start tries it again',
+        );
       }
-      const { size } = await stat(join(this.#folder, name));
-      this.#note(name, size);
-      entries.push({ name, size, header: content.header });
     }
     return entries;
   }
 
   /** Writes a batch durably and returns its file's name. Throws what the disk says; nothing is left behind then. */
   async write(header: SpoolHeader, body: Uint8Array): Promise<string> {
-    const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}${SUFFIX}`;
+    const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}.batch`;
     await this.#writeAs(name, header, body);
     return name;
   }
@@ -71,10 +79,20 @@ export class Spool {
     await this.#writeAs(name, header, body);
   }
 
-  /** A batch's body. Throws `E_SPOOL_BROKEN` when it cannot be trusted any more; it is set aside then. */
-  async read(name: string): Promise<Buffer> {
-    const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
-    if (content.ok) return content.body;
+  /**
+   * A batch as its file has it. Throws `E_SPOOL_BROKEN` when the file is gone or cannot be trusted any more (it is set
+   * aside then), or what the disk says.
+   */
+  async read(name: string): Promise<{ readonly header: SpoolHeader; readonly body: Buffer }> {
+    let content: SpoolContent;
+    try {
+      content = decodeSpoolFile(await readFile(join(this.#folder, name)));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      this.#forget(name);
+      throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" was removed by someone else`, { cause: error });
+    }
+    if (content.ok) return content;
     await this.#setAside(name, content.reason);
     throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" cannot be trusted: ${content.reason}`, {
       fix: 'it is kept under broken/; `tailrace buffer export` shows what can still be read',
@@ -120,8 +138,17 @@ export class Spool {
     this.#forget(name);
     this.brokenFiles += 1;
     const aside = join(this.#folder, 'broken');
-    await mkdir(aside, { recursive: true });
-    await rename(join(this.#folder, name), join(aside, name));
+    try {
+      await mkdir(aside, { recursive: true, mode: 0o750 });
+      await rename(join(this.#folder, name), join(aside, name));
+    } catch (error) {
+      // On a full disk there is no room for a folder.
+      this.#log.error(
+        { file: join(this.#folder, name), reason, refused: messageOf(error) },
+        'a file of the disk buffer is torn or damaged and cannot be set aside; it stays where it is, the others are not touched',
+      );
+      return;
+    }
     this.#log.error(
       { file: join(aside, name), reason },
       'a file of the disk buffer is torn or damaged and was set aside; the others are not touched',

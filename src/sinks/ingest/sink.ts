@@ -42,7 +42,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       try {
         secret = token?.read();
       } catch (error) {
-        return { outcome: unreadable(error), status: 0, elapsedMs: 0 };
+        return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: true };
       }
       const all = { ...headers, ...formHeaders, ...parcelHeaders(config, parcel), ...authorization(secret) };
       const answer = await transport.post({ path: path(parcel.dataset), headers: all, body: parcel.body }, signal);
