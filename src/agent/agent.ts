@@ -3,7 +3,6 @@
  * last process left, sources), and drains them in the opposite one.
  */
 import { hostname } from 'node:os';
-import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { Books } from '../batcher/books.ts';
 import { offsetOfEvent } from '../batcher/events.ts';
@@ -25,13 +24,16 @@ import { Histograms } from '../telemetry/histogram.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
-import { type ControlRequest, startControl } from './control.ts';
+import { type ControlRequest, type ControlServer, startControl } from './control.ts';
 import { createSource, isRereadable } from './create-source.ts';
 import { type BookedSource, observeSink, observeSources } from './observe.ts';
 import { Replay, type ReplayResult } from './replay.ts';
+import { createStreamView } from './stream-view.ts';
 import { createSinkRoom, drainSink, heldBatches, type SinkRoom, slotBytesOf, slotCountOf } from './sink-room.ts';
 
 const SAVE_EVERY_MS = 1000;
+/** How long to wait before a disk that refused to take a restored batch's new key is tried again. */
+const RESTORE_RETRY_MS = 1000;
 /** Bytes of dead letters that are kept; over it, batches with refused events wait. */
 const DEAD_LETTER_BYTES = 1024 ** 3;
 /** A stall of the event loop this long makes /healthz fail … */
@@ -52,6 +54,8 @@ export interface AgentOptions {
 export interface StopReport {
   /** Events that are neither delivered nor to be had again after a restart. */
   readonly lostEvents: number;
+  /** Bytes of such sources that were read and not taken any more while the agent stopped: lines that are no events yet. */
+  readonly lostBytes: number;
   /** Events that a restart will send: their positions are saved. */
   readonly keptEvents: number;
   /** Events that were refused and kept as dead letters by this process. */
@@ -113,7 +117,7 @@ class RunningAgent implements Agent {
   readonly #deadLetters: DeadLetters;
   readonly #replay: Replay;
   #telemetry: TelemetryServer | undefined;
-  #control: Server | undefined;
+  #control: ControlServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastTickMs = 0;
   #stalledUntilMs = -Infinity;
@@ -122,6 +126,7 @@ class RunningAgent implements Agent {
   #failure: string | undefined;
   #report: Promise<StopReport> | undefined;
   readonly #giveUp = Promise.withResolvers<void>();
+  readonly #stopping = new AbortController();
   ended: Promise<void> = Promise.resolve();
 
   constructor(options: AgentOptions, state: State) {
@@ -132,6 +137,7 @@ class RunningAgent implements Agent {
     this.#deadLetters = new DeadLetters(join(options.config.dataDir, 'dead-letters'), DEAD_LETTER_BYTES);
     this.#replay = new Replay({
       letters: this.#deadLetters,
+      log: this.#log,
       sink: (id) => this.#sinks.get(id),
       booksOf: (source) => this.#booksOf(source),
       nextBatchId: () => state.nextBatchId(),
@@ -220,7 +226,14 @@ class RunningAgent implements Agent {
     }
     for (const { source } of this.#sources.values()) await source.open();
     this.#state.noteStarted([...this.#sources.keys()]);
-    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request));
+    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request)).catch((error: unknown) => {
+      // Shipping goes on without it, on a full disk for example.
+      this.#log.error(
+        { reason: messageOf(error) },
+        'no command can reach this agent: dead-letters replay and drop, and explain, will fail',
+      );
+      return undefined;
+    });
   }
 
   async #answer({ command, args }: ControlRequest): Promise<unknown> {
@@ -252,7 +265,7 @@ class RunningAgent implements Agent {
     });
     const source = await createSource(sourceConfig, {
       lane,
-      streams: this.#state,
+      streams: createStreamView(this.#state, () => this.#openSpans()),
       clock: this.#clock,
       log: this.#log,
       hostname: hostname(),
@@ -260,6 +273,13 @@ class RunningAgent implements Agent {
       once: this.#options.once,
     });
     this.#sources.set(id, { config: sourceConfig, source, stats: source.stats, books, lane });
+  }
+
+  /** Spans of files that the database does not know yet. */
+  *#openSpans(): Generator<{ readonly stream: string }> {
+    for (const room of this.#sinks.values()) {
+      for (const batch of [...room.batcher.open(), ...heldBatches(room)]) if (batch.rereadable && !batch.committed) yield* batch.spans;
+    }
   }
 
   async #run(kernel: Kernel, scratch: () => Region): Promise<void> {
@@ -288,8 +308,11 @@ class RunningAgent implements Agent {
           return room && { ...room, limits: room.config.batch };
         },
         source: (id) => this.#sources.get(id),
-        replace: (id, batch) => this.#state.replace(id, batch),
-        settle: (batch) => this.#state.settle(batch),
+        clock: this.#clock,
+        retryMs: RESTORE_RETRY_MS,
+        stopping: this.#stopping.signal,
+        nextBatchId: () => this.#state.nextBatchId(),
+        replace: (id, batches) => this.#state.replace(id, batches),
         partsOf: (id) => this.#state.partsOf(id),
       });
     } catch (error) {
@@ -300,7 +323,9 @@ class RunningAgent implements Agent {
   async #stop(deadline: AbortSignal): Promise<StopReport> {
     const rooms = [...this.#sinks.values()];
     const sources = [...this.#sources.values()];
+    this.#stopping.abort();
     for (const { room } of rooms) room.close('rereadable');
+    const lostBefore = this.#unreadableBytesLost();
     const given = new Promise<void>((resolve) =>
       deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
     );
@@ -314,8 +339,9 @@ class RunningAgent implements Agent {
     for (const { batcher } of rooms) batcher.flush();
     for (const { buffer } of rooms) await buffer.stop();
     for (const { delivery } of rooms) await delivery.stop();
+    for (const { buffer } of rooms) await buffer.finish();
     clearInterval(this.#timer);
-    const report = this.#countHeld();
+    const report = { ...this.#countHeld(), lostBytes: this.#unreadableBytesLost() - lostBefore };
     this.#control?.close();
     await this.#telemetry?.close();
     for (const { sink } of rooms) await sink.close();
@@ -323,7 +349,13 @@ class RunningAgent implements Agent {
     return report;
   }
 
-  #countHeld(): StopReport {
+  /** Bytes that sources which cannot be read again have read and lost. */
+  #unreadableBytesLost(): number {
+    const sources = [...this.#sources.values()].filter(({ config }) => !isRereadable(config));
+    return sources.reduce((sum, { stats }) => sum + stats.lostBytes, 0);
+  }
+
+  #countHeld(): Omit<StopReport, 'lostBytes'> {
     let lostEvents = 0;
     let keptEvents = 0;
     for (const room of this.#sinks.values()) {

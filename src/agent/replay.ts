@@ -5,11 +5,14 @@
 import { createHash } from 'node:crypto';
 import { Batch } from '../batcher/batch.ts';
 import type { Books } from '../batcher/books.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { DeadLetters, Letter } from '../state/dead-letters.ts';
 import type { SinkRoom } from './sink-room.ts';
 
 export interface ReplayOptions {
   readonly letters: DeadLetters;
+  readonly log: Log;
   sink(id: string): SinkRoom | undefined;
   booksOf(source: string): Books;
   nextBatchId(): number;
@@ -20,11 +23,13 @@ export interface ReplayResult {
   replayed: number;
   /** Of those, events that were refused again. */
   refused: number;
-  /** Letters of sinks that are not configured, or ids that are not there. */
+  /** Letters of sinks that are not configured, that cannot be read, or are under way already, and ids that are not there. */
   readonly skipped: string[];
 }
 
 const STREAM_PREFIX = 'replay ';
+/** Letters may fill a disk; this many of their files are in memory at a time. */
+const FILES_AT_A_TIME = 8;
 
 export class Replay {
   readonly #options: ReplayOptions;
@@ -43,13 +48,25 @@ export class Replay {
   /** Sends these files of letters again (all where `ids` is empty); resolves when all are settled. */
   async run(ids: readonly string[]): Promise<ReplayResult> {
     const result: ReplayResult = { replayed: 0, refused: 0, skipped: [] };
-    const wanted = ids.length > 0 ? ids : this.#options.letters.files().map(({ id }) => id);
-    await Promise.all(wanted.map((id) => this.#replay(id, result)));
+    const wanted = (ids.length > 0 ? [...new Set(ids)] : this.#options.letters.files().map(({ id }) => id)).values();
+    const workers = Array.from({ length: FILES_AT_A_TIME }, async () => {
+      for (const id of wanted) await this.#replay(id, result);
+    });
+    await Promise.all(workers);
     return result;
   }
 
+  #read(id: string): readonly Letter[] | undefined {
+    try {
+      return this.#options.letters.read(id);
+    } catch (error) {
+      this.#options.log.error({ id, reason: messageOf(error) }, 'dead letters cannot be read, so they are not sent again');
+      return undefined;
+    }
+  }
+
   async #replay(id: string, result: ReplayResult): Promise<void> {
-    const letters = this.#options.letters.read(id);
+    const letters = this.#read(id);
     const first = letters?.[0]?.about;
     const sink = first && this.#options.sink(first.sink);
     const stream = STREAM_PREFIX + id;

@@ -5,11 +5,13 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Block, Lane, Region } from '../core/block.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../state/store.ts';
-import { Batch, type HeldSpan, keyOf } from './batch.ts';
+import { Batch, keyOf } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
@@ -28,12 +30,23 @@ export interface RestoreOptions {
   readonly log: Log;
   /** Kernel memory for one slot. */
   readonly scratch: Region;
+  readonly clock: Clock;
+  /** How long to wait before a disk that refused is tried again. */
+  readonly retryMs: number;
+  /** Aborts when the agent stops. */
+  readonly stopping: AbortSignal;
   target(sink: string): RestoreTarget | undefined;
-  source(id: string): { source: Source; books: Books } | undefined;
-  replace(id: number, batch: StoredBatch): void;
-  settle(batch: StoredBatch): void;
+  source(id: string): Owner | undefined;
+  nextBatchId(): number;
+  /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
+  replace(id: number, batches: readonly StoredBatch[]): void;
   /** The parts still to be sent of a batch that was split. */
   partsOf(id: number): readonly StoredPart[];
+}
+
+interface Owner {
+  readonly source: Source;
+  readonly books: Books;
 }
 
 /** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
@@ -47,75 +60,103 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
       );
       continue;
     }
-    if (stored.spans.every((span) => !options.source(span.source))) {
+    const absent = stored.spans.filter((span) => !options.source(span.source));
+    if (absent.length > 0) {
       options.log.warn(
-        { source: stored.spans[0]?.source, batch: stored.key, events: stored.events },
+        { source: absent[0]?.source, batch: stored.key, events: countIn(absent) },
         'a batch belongs to a source that is not configured any more; it is kept until the source is back',
       );
-      continue;
     }
-    await restore(options, target, stored);
+    if (absent.length < stored.spans.length) await restore(options, target, stored, absent);
   }
 }
 
-async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch): Promise<void> {
+/** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
+async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
   const rebuilt: Rebuilt[] = [];
-  for (const span of stored.spans) rebuilt.push(await rebuild(options, target, span));
+  for (const span of stored.spans) {
+    const owner = options.source(span.source);
+    if (owner) rebuilt.push(await rebuild(options, target, span, owner));
+  }
+  const spans = rebuilt.map(({ span }) => span);
+  const unchanged = absent.length === 0 && stored.spans.every((span, index) => isSame(span, spans[index]!));
+  const row = unchanged ? stored : renewed(stored, stored.id, spans);
+  if (!unchanged) {
+    options.log.warn(
+      { sink: stored.sink, events: stored.events, sources: [...new Set(stored.spans.map((span) => span.source))] },
+      'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
+    );
+    await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
+  }
   const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
   while (!target.room.take(body.length))
     await target.room.wait(true, () => target.room.usedBytes === 0 || target.room.usedBytes + body.length <= target.room.budgetBytes);
 
   const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });
   batch.bytes = body.length;
+  batch.key = row.key;
+  batch.events = row.events;
   batch.committed = true;
   for (const { span, books } of rebuilt) {
-    batch.events += span.events;
-    if (!books) continue;
     batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
     books.accept(span.events, 1);
   }
-  const unchanged = stored.spans.every((span, index) => isSame(span, rebuilt[index]!.span));
-  batch.key = unchanged ? stored.key : keyOf(stored.sink, stored.dataset, batch.spans, stored.key);
-  if (!unchanged) {
-    options.log.warn(
-      { sink: stored.sink, events: stored.events, files: [...new Set(stored.spans.map((span) => span.source))] },
-      'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
-    );
-    options.replace(stored.id, { ...batch.toStored(), spans: rebuilt.map(({ span }) => span) });
+  target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
+}
+
+/** A batch of these spans in place of one whose key is retired. */
+function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
+  return { ...stored, id, key: keyOf(stored.sink, stored.dataset, spans, stored.key), events: countIn(spans), spans };
+}
+
+/** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
+async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
+  const { log, clock, retryMs, stopping } = options;
+  for (;;) {
+    try {
+      return options.replace(id, batches);
+    } catch (error) {
+      log.error(
+        { sink: batches[0]?.sink, reason: messageOf(error) },
+        'cannot save the new key of a batch, so it is not sent yet; free space in data_dir, it goes on by itself',
+      );
+      await clock.sleep(retryMs, stopping);
+      if (stopping.aborted)
+        throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one', { cause: error });
+    }
   }
-  if (batch.spans.length === 0) {
-    target.room.release(body.length, undefined);
-    options.settle(stored);
-  } else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
+}
+
+function countIn(spans: readonly StoredSpan[]): number {
+  return spans.reduce((sum, { events }) => sum + events, 0);
 }
 
 interface Rebuilt {
   readonly span: StoredSpan;
-  readonly books: Books | undefined;
+  readonly books: Books;
   readonly events: Buffer[];
 }
 
 /** Reads one span again. A span whose bytes are gone comes back without events. */
-async function rebuild(options: RestoreOptions, target: RestoreTarget, span: StoredSpan): Promise<Rebuilt> {
-  const owner = options.source(span.source);
+async function rebuild(options: RestoreOptions, target: RestoreTarget, span: StoredSpan, { source, books }: Owner): Promise<Rebuilt> {
   const lane = new RestoreLane(options.kernel, target, options.scratch);
-  const found = owner?.source.reread ? await owner.source.reread(span, lane) : false;
+  const found = source.reread ? await source.reread(span, lane) : false;
   if (!found) {
-    if (owner) owner.source.stats.lostBytes += span.to - span.from;
+    source.stats.lostBytes += span.to - span.from;
     options.log.error(
       { source: span.source, from: span.from, to: span.to, events: span.events },
       'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
     );
-    return { span: { ...span, events: 0 }, books: owner?.books, events: [] };
+    return { span: { ...span, events: 0 }, books, events: [] };
   }
   return {
     span: { ...span, events: lane.events, crc: lane.crc, tail: span.tail, digest: lane.digest },
-    books: owner?.books,
+    books,
     events: lane.chunks,
   };
 }
 
-function isSame(stored: StoredSpan, now: StoredSpan | HeldSpan): boolean {
+function isSame(stored: StoredSpan, now: StoredSpan): boolean {
   return stored.events === now.events && stored.crc === now.crc && stored.digest === now.digest;
 }
 

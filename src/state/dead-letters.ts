@@ -4,7 +4,7 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, TailraceError } from '../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
 
 /** A dead letter as it is kept and listed. */
@@ -85,22 +85,33 @@ export class DeadLetters {
       .sort((a, b) => a.writtenMs - b.writtenMs || (a.id < b.id ? -1 : 1));
   }
 
-  /** The letters of one file, in the order of their events; undefined when it is gone. */
+  /** The letters of one file, in the order of their events; undefined when it is gone. Throws `E_DEAD_LETTER_BROKEN` for a damaged one. */
   read(id: string): Letter[] | undefined {
+    if (!isName(id)) return undefined;
+    const file = join(this.#folder, id + SUFFIX);
+    let text: string;
     try {
-      const text = readFileSync(join(this.#folder, id + SUFFIX), 'utf8');
+      text = readFileSync(file, 'utf8');
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
       return text
         .split('\n')
         .filter((line) => line !== '')
         .map(parseLetter);
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
+      throw new TailraceError('E_DEAD_LETTER_BROKEN', `the dead letters in "${file}" cannot be read: ${messageOf(error)}`, {
+        fix: 'mend the file by hand (one JSON object a line, `event` its last key), or drop it: tailrace dead-letters drop ' + id,
+        cause: error,
+      });
     }
   }
 
   /** Removes a file for good; false when there is none. */
   remove(id: string): boolean {
+    if (!isName(id)) return false;
     const bytes = this.#sizeOf(id);
     try {
       rmSync(join(this.#folder, id + SUFFIX));
@@ -129,11 +140,17 @@ export function formatLetter(id: string, { about, event }: Letter): string {
   return `${JSON.stringify({ id, ...about }).slice(0, -1)}${EVENT_KEY}${isJson(event) ? event : JSON.stringify(event)}}`;
 }
 
+/** Ids come from outside: none may lead out of the folder. */
+function isName(id: string): boolean {
+  return /^[\w-]{1,128}$/.test(id);
+}
+
 const EVENT_KEY = ',"event":';
 
 function parseLetter(line: string): Letter {
   // No string before it can hold this text: its quotes would be escaped.
   const at = line.indexOf(EVENT_KEY);
+  if (at < 0 || !line.endsWith('}')) throw new SyntaxError('a line without an event');
   const { id: _, ...about } = JSON.parse(`${line.slice(0, at)}}`) as StoredLetter & { id: string };
   return { about, event: line.slice(at + EVENT_KEY.length, -1) };
 }

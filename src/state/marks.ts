@@ -29,9 +29,11 @@ export class Mark {
     this.committedTail = tail;
   }
 
-  /** Notes a span that was committed to the database. Spans of a stream come in order and without gaps. */
+  /** Notes a span that was committed to the database. Spans of a stream come in order, but for those of a batch that was divided. */
   commit(span: Span, batch: number): void {
-    this.#pending.push({ from: span.from, to: span.to, tail: span.tail, batch, settled: false });
+    let at = this.#pending.length;
+    while (at > 0 && this.#pending[at - 1]!.from > span.from) at -= 1;
+    this.#pending.splice(at, 0, { from: span.from, to: span.to, tail: span.tail, batch, settled: false });
     if (span.to > this.committedTo) {
       this.committedTo = span.to;
       this.committedTail = span.tail;

@@ -183,11 +183,14 @@ export class State implements StreamStore {
     for (const batch of batches) this.#track(batch);
   }
 
-  /** Replaces a restored batch whose key was retired by the one that stands for its bytes now. */
-  replace(id: number, batch: StoredBatch): void {
+  /**
+   * Replaces a restored batch whose key was retired by those that stand for its bytes now: one under the same id, and where
+   * not all of its sources are configured, another one that waits for them. Throws when the disk refuses.
+   */
+  replace(id: number, batches: readonly StoredBatch[]): void {
     this.#transact(() => {
       this.#deleteBatch(id);
-      this.#insertBatch(batch);
+      for (const batch of batches) this.#insertBatch(batch);
     });
   }
 

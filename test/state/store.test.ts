@@ -96,7 +96,7 @@ test('state commits all batches of a group or none', () => {
   const { state } = open(folder);
   const a = state.mint('app', '/a').id;
   const good = batch(state.nextBatchId(), [span(a, 0, 10)]);
-  const same = { ...batch(state.nextBatchId(), [span(a, 10, 20)]), key: good.key };
+  const same = { ...batch(good.id, [span(a, 10, 20)]), key: 'another' };
   expect(() => state.commit([good, same])).toThrow(/UNIQUE/);
   expect(state.committedTo('store', a)).toBe(0);
   expect(state.unsettled()).toEqual([]);
@@ -112,7 +112,7 @@ test('state replaces a batch by one with another key in the same place', () => {
   const old = batch(state.nextBatchId(), [span(a, 0, 10)]);
   state.commit([old]);
   const renewed = { ...old, key: 'another key', spans: [{ ...span(a, 0, 10), digest: 'd2' }] };
-  state.replace(old.id, renewed);
+  state.replace(old.id, [renewed]);
   expect(state.unsettled()).toEqual([renewed]);
   state.settle(renewed);
   expect(state.isSettled(a)).toBe(true);
