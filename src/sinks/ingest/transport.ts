@@ -114,9 +114,9 @@ export class Transport {
     };
     const tls = { timeout: connectTimeout, ...(secureContext ? { secureContext } : {}) };
     if (proxy === undefined) return new Pool(this.#origin, { ...options, connect: tls });
-    // The whole of undici: few need it, and it costs memory.
-    const { ProxyAgent } = await import('undici');
-    return new ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: { timeout: connectTimeout } });
+    // The whole of undici: few need it, and it costs memory. A bundle has only its default export.
+    const { default: undici } = await import('undici');
+    return new undici.ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: { timeout: connectTimeout } });
   }
 
   /**

@@ -5,6 +5,7 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -157,4 +158,29 @@ test('a proxy that never answers is given up, and a new connection is tried', as
   expect(await forwarded.send(parcel, never)).toMatchObject({ outcome: { kind: 'retry', reason: 'timeout' } });
   answers = true;
   await until('the service is reached', async () => (await forwarded.send(parcel, never)).outcome.kind === 'delivered');
+});
+
+// Symptom: the built program sent nothing through a proxy ("ProxyAgent is not a constructor"). Cause: a bundled CommonJS
+// package that is imported lazily has a default export alone. Fix: that one is used.
+test('the sink reaches a proxy as a part of the bundle, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-bundle-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await build({
+    entryPoints: [join(import.meta.dirname, '../../../src/sinks/ingest/sink.ts')],
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    define: { TAILRACE_VERSION: '"0"' },
+    banner: { js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);` },
+  });
+  const service = await FakeIngest.start();
+  const proxy = await startProxy(() => service.port);
+  const bundle = (await import(join(folder, 'sink.mjs'))) as { createIngestSink: typeof createIngestSink };
+  const sink = bundle.createIngestSink(sinkConfig('http://ingest.example.com', { proxy: proxy.url }), systemClock);
+  onTestFinished(() => sink.close());
+  expect((await sink.send(parcel, never)).outcome).toMatchObject({ kind: 'delivered' });
+  expect(proxy.seen).toEqual(['POST http://ingest.example.com/v1/ingest/logs']);
 });
