@@ -6,7 +6,7 @@
 import { crc32 } from 'node:zlib';
 import type { Block, Lane, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
-import { messageOf, TailraceError } from '../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
@@ -67,7 +67,16 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
         'a batch belongs to a source that is not configured any more; it is kept until the source is back',
       );
     }
-    if (absent.length < stored.spans.length) await restore(options, target, stored, absent);
+    if (absent.length === stored.spans.length) continue;
+    try {
+      await restore(options, target, stored, absent);
+    } catch (error) {
+      if (codeOf(error) !== 'E_UNREADABLE') throw error;
+      options.log.error(
+        { sink: stored.sink, batch: stored.key, events: stored.events, reason: messageOf(error) },
+        'the file of a batch cannot be read again now; the batch is kept, and sent at the next start',
+      );
+    }
   }
 }
 

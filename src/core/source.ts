@@ -34,7 +34,8 @@ export interface Source {
   stop(): Promise<void>;
   /**
    * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
-   * batch is rebuilt after a restart. False when the bytes are not there any more.
+   * batch is rebuilt after a restart. False when the bytes are not there any more; rejects with `E_UNREADABLE` when that
+   * cannot be told now.
    */
   reread?(span: Span, lane: Lane): Promise<boolean>;
   /** Why a path is or is not read, where, and how far behind. */

@@ -5,6 +5,7 @@
  */
 import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
@@ -28,6 +29,9 @@ export interface ReaderOptions {
 
 /** The most that is read of a span at once, to find one event in it. */
 const MAX_SPAN_BYTES = 16 * 1024 * 1024;
+
+/** Codes of a path that leads to no file any more. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /** The lane refused; not a trouble of the file. */
 class LaneRefusal extends Error {}
@@ -63,7 +67,10 @@ export class Reader {
     });
   }
 
-  /** Offers exactly the span's bytes again, by the same rules. False when they are not there any more. */
+  /**
+   * Offers exactly the span's bytes again, by the same rules. False when they are not there any more; rejects with
+   * `E_UNREADABLE` when that cannot be told now (permissions, no descriptor left, a disk that fails).
+   */
   reread(span: Span, lane: Lane): Promise<boolean> {
     return this.#exclusively(async () => {
       const { fileSystem, tracker } = this.#options;
@@ -77,7 +84,8 @@ export class Reader {
         return await this.#readRange(file, fd, span, lane);
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
-        return false;
+        if (GONE.has(codeOf(error))) return false;
+        throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
       } finally {
         if (opened !== undefined) fileSystem.close(opened);
       }
