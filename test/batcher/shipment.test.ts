@@ -1,0 +1,122 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { Batch, keyOf } from '../../src/batcher/batch.ts';
+import { Books } from '../../src/batcher/books.ts';
+import { lettersOf, Shipment } from '../../src/batcher/shipment.ts';
+import type { StoredSpan } from '../../src/state/store.ts';
+import { span } from '../state/batches.ts';
+
+/** A batch of spans with these many events each; event `n` is `{"n":n}`. */
+function batchOf(counts: readonly number[], key = 'key'): Batch {
+  const events = counts.reduce((sum, count) => sum + count, 0);
+  const body = Buffer.from(Array.from({ length: events }, (_, n) => `{"n":${n}}\n`).join(''));
+  const batch = new Batch(1, 'store', 'logs', true, { body });
+  const books = new Books('app');
+  counts.forEach((count, i) => {
+    batch.spans.push({ ...span(`s${i}`, 100 * i, 100 * i + 50), events: count, books, firstEvent: books.accepted, closed: true });
+    books.accept(count, 1);
+  });
+  batch.events = events;
+  batch.bytes = body.length;
+  batch.key = key;
+  return batch;
+}
+
+/** Splits parts of a shipment as `choices` say until nothing is left; every key it ever had, with its events. */
+function walk(shipment: Shipment, choices: readonly boolean[]): Map<string, string> {
+  const keys = new Map<string, string>();
+  for (let i = 0; shipment.parts.length > 0; i++) {
+    const part = shipment.parts[0]!;
+    expect(keys.has(part.key), 'one key, one set of events').toBe(false);
+    keys.set(part.key, shipment.plainOf(part).toString());
+    if (part.count > 1 && choices[i % choices.length]) shipment.split();
+    else shipment.finish();
+  }
+  return keys;
+}
+
+test('shipment split the same way has the same keys for the same events, and no key twice', () => {
+  const choices = fc.array(fc.boolean(), { minLength: 1 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), choices, choices, (count, first, second) => {
+      const one = walk(new Shipment(batchOf([count])), first);
+      expect([...walk(new Shipment(batchOf([count])), first)]).toEqual([...one]);
+      // Split another way, a key that comes again still stands for the same events.
+      for (const [key, events] of walk(new Shipment(batchOf([count])), second)) if (one.has(key)) expect(one.get(key)).toBe(events);
+      // Another batch has other keys.
+      for (const key of walk(new Shipment(batchOf([count], 'another')), first).keys()) expect(one.has(key)).toBe(false);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('shipment that goes on with stored parts splits them into the keys it would have had', () => {
+  const whole = new Shipment(batchOf([10]));
+  whole.split();
+  const resumed = new Shipment(batchOf([10]), structuredClone(whole.parts));
+  expect([...walk(resumed, [true])]).toEqual([...walk(whole, [true])]);
+});
+
+test('shipment splits into halves that are the events of the whole, in order', () => {
+  const shipment = new Shipment(batchOf([5]));
+  expect([shipment.isWhole, shipment.parts]).toEqual([true, [{ first: 0, count: 5, key: 'key' }]]);
+  shipment.split();
+  expect(shipment.isWhole).toBe(false);
+  expect(shipment.parts.map(({ first, count }) => [first, count])).toEqual([
+    [0, 3],
+    [3, 2],
+  ]);
+  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual(['{"n":0}\n{"n":1}\n{"n":2}\n', '{"n":3}\n{"n":4}\n']);
+});
+
+test.for([
+  ['gzip', gunzipSync],
+  ['zstd', zstdDecompressSync],
+] as const)('shipment compresses each part with %s alone, under its own key', async ([compression, decompress]) => {
+  const shipment = new Shipment(batchOf([4]));
+  shipment.split();
+  const parcel = await shipment.parcelOf(shipment.parts[1]!, compression);
+  expect(parcel).toMatchObject({ key: shipment.parts[1]!.key, events: 2, encoding: compression, dataset: 'logs' });
+  expect(decompress(parcel.body).toString()).toBe('{"n":2}\n{"n":3}\n');
+  const encoded = await shipment.parcelOf(shipment.parts[0]!, 'none', (ndjson) => Buffer.from(`[${ndjson.toString().trim()}]`));
+  expect(Buffer.from(encoded.body).toString()).toBe('[{"n":0}\n{"n":1}]');
+});
+
+test('refused events become letters with the span that each came from, also behind spans without events', () => {
+  const shipment = new Shipment(batchOf([2, 0, 3]));
+  const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'key' } as const;
+  const letters = lettersOf(shipment, new Map([1, 2, 4].map((index) => [index, refusal])));
+  expect(
+    letters.map(({ stream, spanOffset, spanEnd, eventInSpan, event }) => [
+      stream,
+      spanOffset,
+      spanEnd,
+      eventInSpan,
+      Buffer.from(event).toString(),
+    ]),
+  ).toEqual([
+    ['s0', 0, 50, 1, '{"n":1}'],
+    ['s2', 200, 250, 0, '{"n":2}'],
+    ['s2', 200, 250, 2, '{"n":4}'],
+  ]);
+});
+
+test('key of a batch follows from its spans alone, and changes with each thing that names its events', () => {
+  const spans: StoredSpan[] = [span('s1', 0, 10), span('s2', 5, 7)];
+  const key = keyOf('store', 'logs', spans);
+  expect(key).toMatch(/^[0-9a-f]{32}$/);
+  expect(keyOf('store', 'logs', structuredClone(spans))).toBe(key);
+  const first = spans[0]!;
+  const others = [
+    keyOf('other', 'logs', spans),
+    keyOf('store', 'other', spans),
+    keyOf('store', 'logs', spans, 'retired'),
+    keyOf('store', 'logs', spans.toReversed()),
+    keyOf('store', 'logs', [first]),
+    ...[{ stream: 's3' }, { source: 'net' }, { from: 1 }, { to: 11 }, { events: 11 }, { crc: first.crc + 1 }, { digest: 'd2' }].map(
+      (change) => keyOf('store', 'logs', [{ ...first, ...change }, spans[1]!]),
+    ),
+  ];
+  expect(new Set([key, ...others]).size).toBe(others.length + 1);
+});
