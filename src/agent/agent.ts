@@ -34,8 +34,6 @@ import { createSinkRoom, drainSink, heldBatches, type SinkRoom, slotBytesOf, slo
 const SAVE_EVERY_MS = 1000;
 /** How long to wait before a disk that refused to take a restored batch's new key is tried again. */
 const RESTORE_RETRY_MS = 1000;
-/** Bytes of dead letters that are kept; over it, batches with refused events wait. */
-const DEAD_LETTER_BYTES = 1024 ** 3;
 /** A stall of the event loop this long makes /healthz fail … */
 const STALL_MS = 5000;
 /** … for this long. */
@@ -134,7 +132,8 @@ class RunningAgent implements Agent {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
-    this.#deadLetters = new DeadLetters(join(options.config.dataDir, 'dead-letters'), DEAD_LETTER_BYTES);
+    const { dataDir, deadLetter } = options.config;
+    this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
     this.#replay = new Replay({
       letters: this.#deadLetters,
       log: this.#log,
@@ -385,7 +384,7 @@ class RunningAgent implements Agent {
   }
 
   /** Keeps refused events, each with its place in the file that it came from. */
-  async #bury(name: string, letters: readonly DeadLetter[]): Promise<void> {
+  async #bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'> {
     const nowMs = this.#clock.now();
     const stored = await Promise.all(
       letters.map(async (letter) => {
@@ -402,7 +401,7 @@ class RunningAgent implements Agent {
         return toLetter(letter, this.#state.pathOf(letter.stream), offset, nowMs);
       }),
     );
-    this.#deadLetters.put(name, stored);
+    return this.#deadLetters.put(name, stored);
   }
 
   #notePause(sink: string, dataset: string): void {

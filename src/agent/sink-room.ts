@@ -44,7 +44,7 @@ export interface SinkRoomOptions {
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
   /** Keeps dead letters durably (state/dead-letters). */
-  bury(name: string, letters: readonly DeadLetter[]): Promise<void>;
+  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
 }
 
 /** Bytes of one slot: a full batch, and what the kernel may overwrite. */

@@ -49,8 +49,11 @@ export interface DeliveryOptions {
   readonly commitEveryMs: number;
   random(): number;
   readonly durability: Durability;
-  /** Keeps dead letters durably under a name; the same name again replaces them. Rejects when they cannot be kept now. */
-  bury(name: string, letters: readonly DeadLetter[]): Promise<void>;
+  /**
+   * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
+   * policy says so; rejects when they cannot be kept now.
+   */
+  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
 }
@@ -399,9 +402,10 @@ export class Delivery {
   /** Keeps the refused events of the part as dead letters; until that is possible the batch is held. */
   async #bury(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<Next> {
     const { log, clock, sink, retry } = this.#options;
+    let fate: 'kept' | 'dropped';
     for (;;) {
       try {
-        await this.#options.bury(part.key, lettersOf(shipment, refusals));
+        fate = await this.#options.bury(part.key, lettersOf(shipment, refusals));
         break;
       } catch (error) {
         log.error(
@@ -413,13 +417,17 @@ export class Delivery {
       }
     }
     for (const [index, refusal] of refusals) {
-      shipment.refused.set(index, refusal);
-      add(this.stats.deadLetters, refusal.reason, 1);
+      shipment.refused.set(index, { ...refusal, fate });
+      if (fate === 'kept') add(this.stats.deadLetters, refusal.reason, 1);
     }
     const [first] = refusals.values();
+    const outcome =
+      fate === 'kept'
+        ? 'kept as dead letters; see `tailrace dead-letters list`'
+        : 'dropped, because the dead letters are full (dead_letter.when_full)';
     log.warn(
       { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
-      'events were refused and kept as dead letters; see `tailrace dead-letters list`',
+      `events were refused and ${outcome}`,
     );
     return this.#finish(shipment);
   }
@@ -566,9 +574,10 @@ export class Delivery {
     for (const span of batch.spans) {
       let from = span.firstEvent;
       for (let number = span.firstEvent; number < span.firstEvent + span.events && shipment.refused.size > 0; number++) {
-        if (!shipment.refused.has(index + number - span.firstEvent)) continue;
+        const refusal = shipment.refused.get(index + number - span.firstEvent);
+        if (!refusal) continue;
         span.books.settle(from, number, 'delivered');
-        span.books.settle(number, number + 1, 'dead_lettered');
+        span.books.settle(number, number + 1, refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered');
         from = number + 1;
       }
       span.books.settle(from, span.firstEvent + span.events, 'delivered');

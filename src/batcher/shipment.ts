@@ -21,6 +21,8 @@ export interface Refusal {
   readonly detail: string;
   readonly status: number;
   readonly key: string;
+  /** What became of it, once that is decided. */
+  readonly fate?: 'kept' | 'dropped';
 }
 
 export class Shipment {

@@ -30,6 +30,7 @@ export function buildConfig(file: string, env: Environment, agent: Values<typeof
     shutdownTimeoutMs: agent.shutdown_timeout,
     sources: sources.map((source) => buildSource(source, context)),
     sinks: agent.sinks.components.map((sink) => buildSink(sink, context)),
+    deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
     telemetry: { listen: agent.telemetry.listen ?? undefined, logLevel: agent.telemetry.log_level },
   };
 }

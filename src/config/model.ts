@@ -11,6 +11,7 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];
   readonly sinks: readonly IngestSinkConfig[];
+  readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
 }
 

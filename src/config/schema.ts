@@ -4,7 +4,7 @@
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
 import { section } from './components.ts';
-import { anyText, choice, duration } from './kinds.ts';
+import { anyText, choice, duration, size } from './kinds.ts';
 import { hostPortOrNone, staticFields } from './kinds-special.ts';
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
@@ -22,6 +22,14 @@ export const telemetryTable = {
 export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
 export const sinkTables = { ingest: ingestTable };
 
+export const deadLetterTable = {
+  max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),
+  when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
+    default: 'block',
+    doc: 'block: batches with refused events wait; else the newest or the oldest refused events are dropped',
+  }),
+} satisfies Table;
+
 export const agentTable = {
   data_dir: field(anyText, {
     computed: '$STATE_DIRECTORY, else tailrace-data in the working directory',
@@ -30,6 +38,7 @@ export const agentTable = {
   }),
   shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
+  dead_letter: field(group(deadLetterTable), { default: '{}', doc: 'events that the service refused (`tailrace dead-letters`)' }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
   sources: field(section('source', sourceTables), {
     required: true,

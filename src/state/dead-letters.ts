@@ -38,17 +38,22 @@ export interface LetterFile {
   readonly writtenMs: number;
 }
 
+/** What happens when the limit is reached: the batch waits, its refused events are dropped, or the oldest letters are. */
+export type WhenFull = 'block' | 'drop_newest' | 'drop_oldest';
+
 const SUFFIX = '.ndjson';
 
 export class DeadLetters {
   readonly #folder: string;
   readonly #maxBytes: number;
+  readonly #whenFull: WhenFull;
   #bytes: number;
 
   /** `folder` is made when the first letter is kept. */
-  constructor(folder: string, maxBytes: number) {
+  constructor(folder: string, maxBytes: number, whenFull: WhenFull = 'block') {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
+    this.#whenFull = whenFull;
     this.#bytes = this.files().reduce((sum, file) => sum + file.bytes, 0);
   }
 
@@ -56,22 +61,33 @@ export class DeadLetters {
     return this.#bytes;
   }
 
-  /** Keeps letters durably. Throws `E_DEAD_LETTERS_FULL`, or what the disk says: nothing is kept then. */
-  put(id: string, letters: readonly Letter[]): void {
+  /**
+   * Keeps letters durably, or drops them, as `when_full` says. Throws `E_DEAD_LETTERS_FULL` where it says `block`, or what
+   * the disk says: nothing is kept then.
+   */
+  put(id: string, letters: readonly Letter[]): 'kept' | 'dropped' {
     const text = Buffer.from(letters.map((letter) => `${formatLetter(id, letter)}\n`).join(''));
     const before = this.#sizeOf(id);
+    if (this.#whenFull === 'drop_oldest') this.#makeRoom(text.length - before, id);
     if (this.#bytes - before + text.length > this.#maxBytes) {
-      throw new TailraceError(
-        'E_DEAD_LETTERS_FULL',
-        `the dead letters take ${this.#bytes} bytes, and ${text.length} more are over the limit of ${this.#maxBytes}`,
-        {
-          fix: 'replay or drop some (tailrace dead-letters), or raise dead_letter.max_bytes',
-        },
-      );
+      if (this.#whenFull !== 'block') return 'dropped';
+      const message = `the dead letters take ${this.#bytes} bytes, and ${text.length} more are over the limit of ${this.#maxBytes}`;
+      throw new TailraceError('E_DEAD_LETTERS_FULL', message, {
+        fix: 'replay or drop some (tailrace dead-letters), or raise dead_letter.max_bytes',
+      });
     }
     mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
     writeDurably(this.#folder, id + SUFFIX, text);
     this.#bytes += text.length - before;
+    return 'kept';
+  }
+
+  #makeRoom(bytes: number, except: string): void {
+    if (this.#bytes + bytes <= this.#maxBytes) return;
+    for (const { id } of this.files()) {
+      if (this.#bytes + bytes <= this.#maxBytes) return;
+      if (id !== except) this.remove(id);
+    }
   }
 
   /** Oldest first. */

@@ -65,7 +65,7 @@ class Pipeline {
             evict: () => {},
             settle: (batch) => void (this.settled[index]! += batch.events),
           },
-          bury: () => Promise.resolve(),
+          bury: () => Promise.resolve('kept' as const),
           paused: () => {},
         },
         { request: () => {}, batch: () => {} },

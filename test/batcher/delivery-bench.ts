@@ -59,6 +59,8 @@ export class DeliveryBench {
   /** Thrown by the next writes. */
   diskFails = false;
   buryFails = false;
+  /** The dead letters are full and their policy drops. */
+  buryDrops = false;
   readonly #names = new Map<string, string>();
   #offset = 0;
   #id = 0;
@@ -91,8 +93,9 @@ export class DeliveryBench {
         bury: (name, letters) => {
           if (this.buryFails) return Promise.reject(new Error('no space left'));
           this.trace.push(`bury ${letters.length}`);
+          if (this.buryDrops) return Promise.resolve('dropped');
           this.letters.set(name, letters);
-          return Promise.resolve();
+          return Promise.resolve('kept');
         },
         paused: (dataset) => void this.paused.push(dataset),
       },

@@ -393,6 +393,17 @@ test('delivery dead-letters a batch after max_elapsed', async () => {
   expect(bench.trace.indexOf('bury 3')).toBeLessThan(bench.trace.indexOf('settle a'));
 });
 
+test('delivery counts refused events as dropped where the full dead letters drop them', async () => {
+  const bench = new DeliveryBench();
+  bench.buryDrops = true;
+  bench.seal('a', 1);
+  await (await bench.next()).answer({ kind: 'bisect', detail: 'HTTP 400' }, 400);
+  await until('it is settled', () => bench.trace.includes('settle a'));
+  expect(bench.books.settled).toMatchObject({ delivered: 0, dead_lettered: 0, dropped: 1 });
+  expect(bench.delivery.stats.deadLetters.size).toBe(0);
+  expect(bench.log.find('warn', 'dropped, because the dead letters are full')).toHaveLength(1);
+});
+
 test('delivery holds a batch whose dead letters cannot be kept, and goes on when they can', async () => {
   const bench = new DeliveryBench();
   bench.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
