@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Span, Tail } from '../core/block.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -14,6 +14,7 @@ import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts'
 import { openDatabase, prepareFolder } from './database.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
 import { Mark, NO_TAIL } from './marks.ts';
+import { prepareStatements, toIdentity, toSpan } from './rows.ts';
 
 /** A span as its row holds it: with the digest of everything that shapes its events. */
 export interface StoredSpan extends Span {
@@ -272,7 +273,7 @@ export class State implements StreamStore {
 
   #load(): void {
     for (const row of this.#database.prepare('select * from streams').all()) {
-      const identity = row['device'] === null ? undefined : toIdentity(row);
+      const identity = toIdentity(row);
       const stream: Stream = {
         id: String(row['id']),
         source: String(row['source']),
@@ -383,16 +384,7 @@ export class State implements StreamStore {
   }
 
   #spansOf(batch: number): StoredSpan[] {
-    return this.#statements.selectSpans.all(batch).map((row) => ({
-      source: String(row['source']),
-      stream: String(row['stream']),
-      from: Number(row['from_byte']),
-      to: Number(row['to_byte']),
-      events: Number(row['events']),
-      crc: Number(row['crc']),
-      tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
-      digest: String(row['digest']),
-    }));
+    return this.#statements.selectSpans.all(batch).map(toSpan);
   }
 
   #transact(work: () => void): void {
@@ -405,55 +397,6 @@ export class State implements StreamStore {
       throw error;
     }
   }
-}
-
-function prepareStatements(database: DatabaseSync): Record<string, StatementSync> & Statements {
-  return {
-    upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash',
-    ),
-    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?)'),
-    upsertMark: database.prepare(
-      'insert into marks values (?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc',
-    ),
-    insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
-    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
-    settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
-    deleteBatch: database.prepare('delete from batches where id = ?'),
-    deleteSpans: database.prepare('delete from spans where batch = ?'),
-    deleteParts: database.prepare('delete from parts where batch = ?'),
-    insertPart: database.prepare('insert into parts values (?, ?, ?, ?)'),
-    selectParts: database.prepare('select * from parts where batch = ? order by first'),
-    deleteStream: database.prepare('delete from streams where id = ?'),
-    deleteMarks: database.prepare('delete from marks where stream = ?'),
-  };
-}
-
-interface Statements {
-  deleteParts: StatementSync;
-  insertPart: StatementSync;
-  selectParts: StatementSync;
-  upsertStream: StatementSync;
-  insertMark: StatementSync;
-  upsertMark: StatementSync;
-  insertBatch: StatementSync;
-  insertSpan: StatementSync;
-  selectSpans: StatementSync;
-  settleBatch: StatementSync;
-  deleteBatch: StatementSync;
-  deleteSpans: StatementSync;
-  deleteStream: StatementSync;
-  deleteMarks: StatementSync;
-}
-
-function toIdentity(row: Record<string, unknown>): FileIdentity {
-  return {
-    device: String(row['device']),
-    inode: String(row['inode']),
-    headLength: Number(row['head_length']),
-    headHash: String(row['head_hash']),
-  };
 }
 
 /** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */

@@ -1,0 +1,55 @@
+/** The SQL of the state database, and how its rows become what the state works with. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { FileIdentity } from '../core/stream.ts';
+import type { StoredSpan } from './store.ts';
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+/** Prepares them all, once. Types follow from the names. */
+export function prepareStatements(database: DatabaseSync) {
+  return {
+    upsertStream: database.prepare(
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash',
+    ),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?)'),
+    upsertMark: database.prepare(
+      'insert into marks values (?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc',
+    ),
+    insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
+    settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
+    deleteBatch: database.prepare('delete from batches where id = ?'),
+    deleteSpans: database.prepare('delete from spans where batch = ?'),
+    deleteParts: database.prepare('delete from parts where batch = ?'),
+    insertPart: database.prepare('insert into parts values (?, ?, ?, ?)'),
+    selectParts: database.prepare('select * from parts where batch = ? order by first'),
+    deleteStream: database.prepare('delete from streams where id = ?'),
+    deleteMarks: database.prepare('delete from marks where stream = ?'),
+  };
+}
+
+/** The identity columns of a stream's row; undefined for a stream without a file. */
+export function toIdentity(row: Record<string, unknown>): FileIdentity | undefined {
+  if (row['device'] === null) return undefined;
+  return {
+    device: String(row['device']),
+    inode: String(row['inode']),
+    headLength: Number(row['head_length']),
+    headHash: String(row['head_hash']),
+  };
+}
+
+/** A row of `spans`. */
+export function toSpan(row: Record<string, unknown>): StoredSpan {
+  return {
+    source: String(row['source']),
+    stream: String(row['stream']),
+    from: Number(row['from_byte']),
+    to: Number(row['to_byte']),
+    events: Number(row['events']),
+    crc: Number(row['crc']),
+    tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
+    digest: String(row['digest']),
+  };
+}
