@@ -178,7 +178,7 @@ class RunningAgent implements Agent {
 
   observe(): Observed {
     return {
-      sources: observeSources(this.#sources, this.#formerBooks, this.#sinks.values()),
+      sources: observeSources(this.#sources, this.#formerBooks, this.#sinks),
       sinks: [...this.#sinks.values()].map(observeSink),
       checkpointSaves: this.#state.saves,
       deadLetterBytes: this.#deadLetters.bytes,

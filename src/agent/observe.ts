@@ -2,7 +2,7 @@
 import { type Books, countEvents } from '../batcher/books.ts';
 import type { SourceLane } from '../batcher/lane.ts';
 import { newStats, type SourceStats } from '../core/source.ts';
-import type { ObservedSink, ObservedSource } from '../telemetry/observed.ts';
+import type { ObservedSink, ObservedSource, Waiting } from '../telemetry/observed.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
 
 export interface BookedSource {
@@ -15,32 +15,45 @@ export interface BookedSource {
 export function observeSources(
   sources: ReadonlyMap<string, BookedSource>,
   former: ReadonlyMap<string, Books>,
-  sinks: Iterable<SinkRoom>,
+  sinks: ReadonlyMap<string, SinkRoom>,
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
   for (const { books, lane } of sources.values()) ranges.set(books, [...lane.held()]);
   for (const books of former.values()) ranges.set(books, []);
-  for (const room of sinks) {
+  for (const room of sinks.values()) {
     for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
       for (const span of batch.spans) ranges.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
     }
   }
-  const observe = (id: string, stats: SourceStats, books: Books, backpressureMs: number): ObservedSource => {
+  const observe = (id: string, stats: SourceStats, books: Books, lane?: SourceLane): ObservedSource => {
     // What a source had to drop before anything could hold it was accepted, too.
     const dropped = stats.droppedEvents ?? 0;
     return {
       id,
       stats,
-      backpressureSeconds: backpressureMs / 1000,
+      backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
       accepted: books.accepted + dropped,
       settled: { ...books.settled, dropped: books.settled.dropped + dropped },
       held: countEvents(ranges.get(books) ?? []),
+      waiting: lane && describeWait(lane, sinks),
     };
   };
   return [
-    ...[...sources].map(([id, { stats, books, lane }]) => observe(id, stats, books, lane.backpressureMs)),
-    ...[...former].map(([id, books]) => observe(id, newStats(), books, 0)),
+    ...[...sources].map(([id, { stats, books, lane }]) => observe(id, stats, books, lane)),
+    ...[...former].map(([id, books]) => observe(id, newStats(), books)),
   ];
+}
+
+/** What a source waits for, from what its sink lacks now. */
+function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkRoom>): Waiting | undefined {
+  const { waiting } = lane;
+  const room = waiting && sinks.get(waiting.sink);
+  if (!room) return undefined;
+  const { sink, dataset, rereadable, forMs } = waiting;
+  const needsDisk = !rereadable && room.buffer.isFull;
+  const reason = needsDisk ? 'disk_buffer_full' : room.room.hasSlot() ? 'service_behind' : 'memory_full';
+  const failure = room.delivery.lastFailure;
+  return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
 export function observeSink({ sink, delivery, spool, room }: SinkRoom): ObservedSink {

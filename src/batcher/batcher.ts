@@ -39,6 +39,8 @@ export interface Intake {
   readonly firstEvent: number;
   /** Called in the same turn in which events enter a batch, with the number that the next event gets. */
   taken(nextEvent: number): void;
+  /** Called when it starts to wait for room; `elapsedMs` tells for how long by now. `waited` ends it. */
+  waits?(elapsedMs: () => number): void;
   /** Called with the milliseconds waited for room. */
   waited(ms: number): void;
 }
@@ -179,6 +181,7 @@ export class Batcher {
 
   async #waitForRoom(intake: Intake, admits: () => boolean): Promise<void> {
     const from = this.#options.clock.monotonic();
+    intake.waits?.(() => this.#options.clock.monotonic() - from);
     try {
       await this.#options.room.wait(intake.rereadable, admits);
     } finally {

@@ -108,6 +108,8 @@ export class Delivery {
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   #storedAtMs = -Infinity;
   #failedAtMs = -Infinity;
+  /** Why the last request stored nothing; undefined once one did. */
+  #lastFailure: string | undefined;
   #badAnswers = 0;
   #committedAtMs = -Infinity;
   readonly stats: DeliveryStats = {
@@ -199,6 +201,11 @@ export class Delivery {
   /** Paused datasets and why; empty while all is well. */
   get pauses(): ReadonlyMap<string, Pause> {
     return this.#pauses;
+  }
+
+  /** Why the last request that failed was not stored, `reason: detail`; undefined since one was stored. */
+  get lastFailure(): string | undefined {
+    return this.#lastFailure;
   }
 
   /** Requests that may be under way at once, now. */
@@ -331,8 +338,10 @@ export class Delivery {
   async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<Next> {
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
-    if (isStored) this.#storedAtMs = this.#options.clock.monotonic();
-    else this.#failedAtMs = this.#options.clock.monotonic();
+    if (isStored) {
+      this.#storedAtMs = this.#options.clock.monotonic();
+      this.#lastFailure = undefined;
+    } else this.#failedAtMs = this.#options.clock.monotonic();
     if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);
     this.#badAnswers = 0;
     switch (outcome.kind) {
@@ -442,6 +451,7 @@ export class Delivery {
     const { clock, retry, log, sink } = this.#options;
     const { batch } = shipment;
     const { reason, detail } = outcome;
+    this.#lastFailure = `${reason}: ${detail}`;
     add(this.stats.retries, reason, 1);
     this.#badAnswers = reason === 'bad_answer' ? this.#badAnswers + 1 : 0;
     if (this.#badAnswers >= BAD_ANSWERS_BEFORE_PAUSE) {

@@ -25,7 +25,9 @@ export class SourceLane implements Lane {
   /** Events of the block under way that some sink has accepted and another has not taken yet. */
   #inHand: { from: number; to: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
-  backpressureMs = 0;
+  #waitedMs = 0;
+  /** Set while a sink has no room for the block under way. */
+  #wait: { readonly route: Route; readonly elapsedMs: () => number } | undefined;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -36,6 +38,18 @@ export class SourceLane implements Lane {
     const turn = this.#turn.then(() => this.#accept(block));
     this.#turn = turn.catch(() => {});
     return turn;
+  }
+
+  /** Milliseconds that blocks waited for room, the wait under way included. */
+  get backpressureMs(): number {
+    return this.#waitedMs + (this.#wait?.elapsedMs() ?? 0);
+  }
+
+  /** The sink that the source waits for now, and for how many milliseconds by now; undefined while it does not wait. */
+  get waiting(): { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number } | undefined {
+    if (!this.#wait) return undefined;
+    const { route, elapsedMs } = this.#wait;
+    return { sink: route.sink, dataset: route.dataset, rereadable: this.#options.rereadable, forMs: elapsedMs() };
   }
 
   /** Event numbers that are accepted but not in a batch of every sink yet. */
@@ -67,8 +81,12 @@ export class SourceLane implements Lane {
           if (nextEvent > books.accepted) books.accept(nextEvent - books.accepted, routes.length);
           if (routes.length > 1) this.#inHand = { from: route === routes.at(-1) ? nextEvent : firstEvent, to: books.accepted };
         },
+        waits: (elapsedMs) => {
+          this.#wait = { route, elapsedMs };
+        },
         waited: (ms) => {
-          this.backpressureMs += ms;
+          this.#wait = undefined;
+          this.#waitedMs += ms;
         },
       });
     }

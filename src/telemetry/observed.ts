@@ -1,6 +1,17 @@
 /** What telemetry reads at a scrape, and how: plain numbers that the rooms keep, nothing computed on the way of an event. */
 import type { SourceStats } from '../core/source.ts';
 
+/** Why a source reads no more for the moment. */
+export interface Waiting {
+  readonly sink: string;
+  readonly dataset: string;
+  /** `service_behind`: as many batches of files wait as there may be requests, more would only fill memory. */
+  readonly reason: 'memory_full' | 'disk_buffer_full' | 'service_behind';
+  readonly seconds: number;
+  /** Why the service's last answer stored nothing, `reason: detail`; absent while it stores. */
+  readonly failure?: string;
+}
+
 export interface ObservedSource {
   readonly id: string;
   readonly stats: SourceStats;
@@ -9,6 +20,8 @@ export interface ObservedSource {
   readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
   /** Counted by walking the batches that hold them. */
   readonly held: number;
+  /** Set while reading waits for a sink. */
+  readonly waiting?: Waiting | undefined;
 }
 
 export interface ObservedSink {

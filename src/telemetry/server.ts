@@ -38,8 +38,9 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     '/readyz': (response) => {
       const observed = options.observe();
       const paused = observed.sinks.flatMap(({ id, pauses }) => [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })));
+      const waiting = observed.sources.flatMap(({ id, waiting }) => (waiting ? [{ source: id, ...waiting }] : []));
       const ready = observed.started && paused.length === 0;
-      replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : observed.started ? 'paused' : 'starting', paused });
+      replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : observed.started ? 'paused' : 'starting', paused, waiting });
     },
   };
   const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {

@@ -114,6 +114,27 @@ test('lane counts what one sink has and another waits for as held, at every mome
   expect(books.settled.delivered).toBe(20);
 });
 
+// Symptom: `backpressure_seconds_total` stood still while a service answered nothing at all. Cause: a wait was counted only
+// once it was over. Fix: the wait under way counts, and says what it waits for.
+test('lane counts a wait while it lasts, and says for which sink it waits', async () => {
+  const bench = makeBench({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([bench]);
+  expect(lane.waiting).toBeUndefined();
+  const accepted = lane.accept(blockOf(BYTES));
+  await until('it waits', () => lane.waiting !== undefined && lane.backpressureMs > 0);
+  expect(lane.waiting?.rereadable).toBe(true);
+  const early = lane.backpressureMs;
+  await until('the wait grows', () => lane.backpressureMs > early);
+  let isDone = false;
+  void accepted.then(() => (isDone = true));
+  await until('all is taken', () => {
+    for (const batch of bench.sealed.splice(0)) bench.room.release(batch.memory, batch.slot);
+    return isDone;
+  });
+  expect(lane.waiting).toBeUndefined();
+  expect(lane.backpressureMs).toBeGreaterThanOrEqual(early);
+});
+
 test('lane lets blocks of one source in one after the other', async () => {
   const bench = makeBench({ maxEvents: 4, slots: 2 });
   const { lane } = makeLane([bench]);

@@ -30,7 +30,7 @@ test('telemetry serves metrics, health and readiness, and nothing else', async (
   expect(metrics).toMatchObject({ status: 200, type: expect.stringContaining('text/plain') });
   expect(parsePrometheus(metrics.text).size).toBeGreaterThan(20);
   expect(await get(address, '/healthz')).toMatchObject({ status: 200, type: 'application/json', text: '{"status":"ok","problems":[]}\n' });
-  expect(JSON.parse((await get(address, '/readyz')).text)).toEqual({ status: 'ready', paused: [] });
+  expect(JSON.parse((await get(address, '/readyz')).text)).toEqual({ status: 'ready', paused: [], waiting: [] });
   expect(await get(address, '/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });
   expect(await get(address, '/constructor')).toMatchObject({ status: 404 });
   expect(await get(address, '/metrics', 'POST')).toMatchObject({ status: 405 });
@@ -70,10 +70,19 @@ test('telemetry is not ready before the start is over and while a sink is paused
   expect(JSON.parse(text)).toEqual({
     status: 'paused',
     paused: [{ sink: 'second', dataset: 'logs', reason: 'unauthorized', detail: 'HTTP 403 no', fix: 'check that the token …' }],
+    waiting: [],
   });
   expect((await get(address, '/healthz')).status).toBe(200);
   now = observed();
   expect((await get(address, '/readyz')).status).toBe(200);
+});
+
+test('telemetry is ready while reading waits, and says which source waits for what', async () => {
+  const waiting = { sink: 'store', dataset: 'logs', reason: 'memory_full', seconds: 2.5, failure: 'timeout: no answer' } as const;
+  const { address } = await start({ observe: () => observed({ sources: [observedSource({ waiting }), observedSource({ id: 'net' })] }) });
+  const { status, text } = await get(address, '/readyz');
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual({ status: 'ready', paused: [], waiting: [{ source: 'app', ...waiting }] });
 });
 
 test('telemetry on a port that is taken is a declared error with the way out', async () => {
