@@ -1,0 +1,182 @@
+/** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One bench is one life of a process. */
+import { crc32 } from 'node:zlib';
+import { Batch } from '../../src/batcher/batch.ts';
+import { Books } from '../../src/batcher/books.ts';
+import { Delivery } from '../../src/batcher/delivery.ts';
+import { DiskBuffer } from '../../src/batcher/disk-buffer.ts';
+import { decode } from '../../src/batcher/events.ts';
+import { Room } from '../../src/batcher/room.ts';
+import type { Outcome, SendResult } from '../../src/core/sink.ts';
+import { Spool } from '../../src/state/spool.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
+import { settleTurns, until } from '../support/until.ts';
+
+export interface DiskRequest {
+  readonly key: string;
+  /** The body as NDJSON. */
+  readonly body: string;
+  readonly events: number;
+  answer(outcome: Outcome, status?: number): Promise<void>;
+}
+
+export interface DiskBenchOptions {
+  readonly maxBytes?: number;
+  readonly whenFull?: 'block' | 'drop_newest' | 'drop_oldest';
+  readonly concurrency?: number;
+  readonly compression?: 'gzip' | 'zstd' | 'none';
+  /** Names the stream of this life's events. */
+  readonly stream?: string;
+}
+
+export class DiskBench {
+  readonly clock = new SteppedClock();
+  readonly log = new MemoryLog();
+  readonly room = new Room(64 * 1024 * 1024, 1024, []);
+  readonly books = new Map<string, Books>();
+  readonly spool: Spool;
+  readonly delivery: Delivery;
+  readonly buffer: DiskBuffer;
+  /** Requests that wait for an answer. */
+  readonly open: DiskRequest[] = [];
+  readonly requests: DiskRequest[] = [];
+  readonly buried: number[] = [];
+  /** Answers at once instead of waiting for the test. */
+  respond: ((request: DiskRequest) => Outcome) | undefined;
+  readonly #stream: string;
+  #offset = 0;
+  #id = 0;
+
+  constructor(folder: string, options: DiskBenchOptions = {}) {
+    const { clock, log, room } = this;
+    this.#stream = options.stream ?? 'run';
+    this.spool = new Spool(folder, log);
+    this.delivery = new Delivery(
+      {
+        sink: { id: 'store', send: (parcel, signal) => this.#send(parcel, signal), close: () => Promise.resolve() },
+        room,
+        concurrency: options.concurrency ?? 1,
+        compression: options.compression ?? 'none',
+        retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity },
+        clock,
+        log,
+        commitEveryMs: 0,
+        random: () => 0.5,
+        durability: {
+          commit: () => {
+            throw new Error('nothing here can be read again');
+          },
+          commitParts: (batch, parts) => this.buffer.commitParts(batch, parts),
+          load: (batch) => this.buffer.load(batch),
+          evict: (batch) => this.buffer.evict(batch),
+          settle: (batch) => this.buffer.settle(batch),
+        },
+        bury: (_, letters) => {
+          this.buried.push(letters.length);
+          return Promise.resolve('kept');
+        },
+        paused: () => {},
+      },
+      { request: () => {}, batch: () => {} },
+    );
+    this.buffer = new DiskBuffer({
+      sink: 'store',
+      spool: this.spool,
+      maxBytes: options.maxBytes ?? 1024 * 1024,
+      whenFull: options.whenFull ?? 'block',
+      delivery: this.delivery,
+      room,
+      clock,
+      log,
+      nextBatchId: () => ++this.#id,
+      booksOf: (source) => this.booksOf(source),
+    });
+  }
+
+  booksOf(source: string): Books {
+    const books = this.books.get(source) ?? new Books(source);
+    this.books.set(source, books);
+    return books;
+  }
+
+  /** Gives the buffer a closed batch of `count` events; each event says the batch's name and its number. */
+  take(name: string, count = 1, options: { source?: string; padding?: number } = {}): Batch {
+    const padding = 'x'.repeat(options.padding ?? 0);
+    const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
+    if (!this.room.take(body.length)) throw new Error('the room is full');
+    const batch = new Batch(++this.#id, 'store', 'logs', false, { body });
+    const from = this.#offset;
+    this.#offset += body.length;
+    const source = options.source ?? 'net';
+    const books = this.booksOf(source);
+    batch.spans.push({
+      books,
+      firstEvent: books.accepted,
+      source,
+      stream: this.#stream,
+      digest: 'd',
+      from,
+      to: this.#offset,
+      events: count,
+      crc: crc32(body),
+      tail: { length: 1, crc: 1 },
+      closed: false,
+    });
+    books.accept(count, 1);
+    batch.events = count;
+    batch.bytes = body.length;
+    this.buffer.take(batch);
+    return batch;
+  }
+
+  /** Waits until everything taken is on disk. */
+  async written(): Promise<void> {
+    await this.buffer.idle();
+    await settleTurns();
+  }
+
+  /** Waits for a request that is open and returns it. */
+  async next(): Promise<DiskRequest> {
+    await until('a request', () => this.open.length > 0);
+    return this.open.shift()!;
+  }
+
+  /** Settled, and held by walking; throws where a source's books do not balance. */
+  checkBalance(): void {
+    const held = new Map<string, number>();
+    for (const { spans } of [...this.buffer.held(), ...this.delivery.held()])
+      for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
+    for (const { source, accepted, settled } of this.books.values()) {
+      const sum = Object.values(settled).reduce((a, b) => a + b, 0) + (held.get(source) ?? 0);
+      if (sum !== accepted) throw new Error(`source ${source}: ${accepted} accepted, ${sum} accounted for`);
+    }
+  }
+
+  /** Stops as the agent does. */
+  async stop(): Promise<void> {
+    await this.buffer.stop();
+    await this.delivery.stop();
+    await this.buffer.finish();
+  }
+
+  #send(
+    parcel: { key: string; events: number; body: Uint8Array; encoding: 'gzip' | 'zstd' | 'identity' },
+    signal: AbortSignal,
+  ): Promise<SendResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
+    const request: DiskRequest = {
+      key: parcel.key,
+      body: decode(parcel.body, parcel.encoding).toString(),
+      events: parcel.events,
+      answer: async (outcome, status = 200) => {
+        resolve({ outcome, status, elapsedMs: 1 });
+        await settleTurns();
+      },
+    };
+    this.requests.push(request);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    if (this.respond) resolve({ outcome: this.respond(request), status: 200, elapsedMs: 1 });
+    else this.open.push(request);
+    return promise;
+  }
+}

@@ -1,0 +1,288 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeTree } from '../support/temp-tree.ts';
+import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
+import { settleTurns, until } from '../support/until.ts';
+import { delivered, pause, retry } from './delivery-bench.ts';
+import { DiskBench, type DiskBenchOptions } from './disk-bench.ts';
+
+const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+/** The name of a batch by its body. */
+const nameIn = (body: string): string => (JSON.parse(body.slice(0, body.indexOf('\n'))) as { batch: string }).batch;
+const filesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.endsWith('.batch'));
+const countEvents = (body: string): number => body.split('\n').length - 1;
+
+/** Bytes of a spool file with one event and this padding. */
+async function fileBytes(padding: number): Promise<number> {
+  const bench = new DiskBench(makeTree({}));
+  bench.take('a', 1, { padding });
+  await bench.written();
+  return bench.spool.bytes;
+}
+
+test('disk buffer writes each batch before it is sent, sends in order, and removes what is settled', async () => {
+  const folder = makeTree({});
+  const bench = new DiskBench(folder);
+  for (const name of LETTERS) bench.take(name, 2);
+  bench.checkBalance();
+  for (const [index, name] of LETTERS.entries()) {
+    const request = await bench.next();
+    bench.checkBalance();
+    if (index === 0) expect(filesIn(folder).length).toBeGreaterThan(0);
+    expect(nameIn(request.body)).toBe(name);
+    await request.answer(delivered(2));
+    bench.checkBalance();
+  }
+  await bench.stop();
+  expect([bench.books.get('net')!.settled.delivered, bench.spool.bytes, bench.room.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
+});
+
+test.for(['none', 'gzip', 'zstd'] as const)(
+  'disk buffer lets batches leave memory while the service is away, and brings them back in order (%s)',
+  async (compression) => {
+    const bench = new DiskBench(makeTree({}), { compression });
+    for (const name of LETTERS) bench.take(name, 3, { padding: 5000 });
+    await bench.written();
+    const first = await bench.next();
+    // What is being sent, and the next one.
+    expect(bench.delivery.held().filter(({ body }) => body.length > 0)).toHaveLength(2);
+    await first.answer(pause(), 403);
+    await until('all are out of memory but the next', () => bench.delivery.held().filter(({ body }) => body.length > 0).length <= 1);
+    const { usedBytes } = bench.room;
+    expect(usedBytes).toBe(bench.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+    bench.checkBalance();
+    bench.respond = ({ events }) => delivered(events);
+    await bench.clock.advance(1000);
+    await until('all is delivered', () => bench.books.get('net')!.settled.delivered === 18);
+    expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
+    expect(bench.requests[1]!.body).toBe(bench.requests[0]!.body);
+    expect(bench.room.usedBytes).toBe(0);
+    bench.checkBalance();
+  },
+);
+
+// Symptom: after a restart with compression switched on, and a pause, a batch was sent as if compressed although it was not,
+// and could not be split either. Cause: it had been compressed in memory, left it, and came back as its file has it. Fix: the
+// encoding comes back with the body.
+test('disk buffer brings a batch back in the encoding of its file', async () => {
+  const folder = makeTree({});
+  const before = new DiskBench(folder);
+  before.take('a', 2);
+  await before.written();
+  await before.stop();
+  const bench = new DiskBench(folder, { compression: 'gzip' });
+  await bench.buffer.recover();
+  await (await bench.next()).answer(pause(), 403);
+  expect(bench.delivery.held()[0]!.body).toHaveLength(0);
+  await bench.clock.advance(1000);
+  const again = await bench.next();
+  expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
+});
+
+test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is full does %s, and its books balance', async (whenFull) => {
+  const each = await fileBytes(500);
+  const folder = makeTree({});
+  const bench = new DiskBench(folder, { whenFull, maxBytes: 3 * each + 10 });
+  for (const name of LETTERS) {
+    bench.take(name, 1, { padding: 500 });
+    bench.checkBalance();
+    if (name !== 'a') continue;
+    // In flight from now on: no policy takes it away.
+    await until('the first request', () => bench.open.length === 1);
+  }
+  await (whenFull === 'block' ? until('it is full', () => bench.buffer.isFull) : bench.written());
+  await settleTurns();
+  bench.checkBalance();
+  expect(bench.buffer.isFull).toBe(whenFull !== 'drop_oldest');
+  expect(bench.log.find('error', 'takes no more')).toHaveLength(whenFull === 'drop_oldest' ? 3 : 1);
+  expect(bench.spool.bytes).toBeLessThan(4 * each);
+  const settled = bench.books.get('net')!.settled;
+  const kept = bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
+  const expected = {
+    block: { dropped: 0, kept: [0, 1, 2], waiting: 3 },
+    drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
+    drop_oldest: { dropped: 3, kept: [0, 4, 5], waiting: 0 },
+  }[whenFull];
+  expect({ dropped: settled.dropped, kept, waiting: bench.buffer.held().length }).toEqual(expected);
+  // The service is back: everything that was not dropped arrives, in order.
+  bench.respond = ({ events }) => delivered(events);
+  await bench.open.shift()!.answer(delivered(1));
+  await until('the rest goes out', async () => {
+    await bench.clock.advance(1000);
+    bench.checkBalance();
+    return settled.delivered + settled.dropped === 6;
+  });
+  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(
+    { block: LETTERS, drop_newest: ['a', 'b', 'c'], drop_oldest: ['a', 'e', 'f'] }[whenFull],
+  );
+  await bench.stop();
+  expect([bench.room.usedBytes, bench.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
+});
+
+test('disk buffer never drops a batch in flight, even where nothing else is left to drop', async () => {
+  const each = await fileBytes(500);
+  const bench = new DiskBench(makeTree({}), { whenFull: 'drop_oldest', maxBytes: each + 10 });
+  bench.take('a', 1, { padding: 500 });
+  const first = await bench.next();
+  for (const name of ['b', 'c', 'd']) bench.take(name, 1, { padding: 500 });
+  await until('it is full', () => bench.buffer.isFull);
+  await bench.clock.advance(5000);
+  bench.checkBalance();
+  expect(bench.books.get('net')!.settled.dropped).toBe(0);
+  bench.respond = ({ events }) => delivered(events);
+  await first.answer(delivered(1));
+  await until('all arrive', async () => {
+    await bench.clock.advance(1000);
+    return bench.books.get('net')!.settled.delivered === 4;
+  });
+  bench.checkBalance();
+});
+
+test('disk buffer on a full disk waits, says so once, and goes on by itself when there is room', async () => {
+  const disk = mountTmpfs(256);
+  const bench = new DiskBench(join(disk, 'spool'));
+  bench.take('a');
+  const first = await bench.next();
+  const free = fillDisk(disk);
+  for (const name of ['b', 'c', 'd']) bench.take(name, 1, { padding: 10_000 });
+  await until('it is full', () => bench.buffer.isFull);
+  // The first one that finds no room waits in memory for a worker; the rest wait behind it.
+  await until('it waits', () => bench.clock.sleeping > 0);
+  for (let i = 0; i < 3; i++) await bench.clock.advance(1000);
+  bench.checkBalance();
+  expect(bench.log.find('error', 'takes no more')).toHaveLength(1);
+  free();
+  await until('it takes batches again', async () => {
+    await bench.clock.advance(1000);
+    return !bench.buffer.isFull;
+  });
+  await bench.written();
+  expect(bench.log.find('info', 'takes batches again')).toHaveLength(1);
+  bench.respond = ({ events }) => delivered(events);
+  await first.answer(delivered(1));
+  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 4);
+  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'b', 'c', 'd']);
+  bench.checkBalance();
+});
+
+test('disk buffer with drop_oldest on a full disk drops no more than it needs', async () => {
+  const disk = mountTmpfs(256);
+  const bench = new DiskBench(join(disk, 'spool'), { whenFull: 'drop_oldest' });
+  for (const name of LETTERS) bench.take(name, 1, { padding: 20_000 });
+  await bench.written();
+  fillDisk(disk);
+  bench.take('new', 1, { padding: 18_000 });
+  await bench.written();
+  bench.checkBalance();
+  expect(bench.books.get('net')!.settled.dropped).toBe(1);
+  expect(bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
+});
+
+test('disk buffer that stops writes over its limit what still waits', async () => {
+  const each = await fileBytes(500);
+  const folder = makeTree({});
+  const bench = new DiskBench(folder, { maxBytes: 2 * each + 10 });
+  for (const name of LETTERS) bench.take(name, 1, { padding: 500 });
+  await until('it is full', () => bench.buffer.held().length === 4 && bench.buffer.isFull);
+  await bench.stop();
+  bench.checkBalance();
+  expect(bench.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
+  const next = new DiskBench(folder);
+  expect(await next.buffer.recover()).toBe(6);
+  next.respond = ({ events }) => delivered(events);
+  await until('all arrive', () => next.books.get('net')!.settled.delivered === 6);
+  expect(next.requests.map(({ body }) => nameIn(body))).toEqual(LETTERS);
+});
+
+// Symptom: SIGTERM with the service down lost a few batches although the disk had room, and ended with 1. Cause: a batch that
+// delivery had taken from memory, because the buffer was full, was not written at the stop. Fix: it is, over the limit.
+test('disk buffer that stops writes what was taken from memory while it was full, with the parts that are left', async () => {
+  const folder = makeTree({});
+  const bench = new DiskBench(folder, { maxBytes: 10, concurrency: 2 });
+  bench.take('a', 4);
+  bench.take('b', 1);
+  const [a, b] = [await bench.next(), await bench.next()];
+  bench.take('c', 1);
+  await until('it waits in memory', () => bench.delivery.held().length === 3);
+  expect(filesIn(folder)).toEqual([]);
+  await a.answer({ kind: 'halve', detail: 'too large' }, 413);
+  const half = await bench.next();
+  expect(half.body.split('\n').length - 1).toBe(2);
+  await half.answer(delivered(2));
+  await b.answer(retry('network'), 0);
+  const left = (await bench.next()).key;
+  await bench.stop();
+  bench.checkBalance();
+  expect(bench.delivery.held().map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
+  const next = new DiskBench(folder);
+  await next.buffer.recover();
+  next.respond = ({ events }) => delivered(events);
+  await until('all arrive', () => next.delivery.held().length === 0);
+  const byName = Object.groupBy(next.requests, ({ body }) => nameIn(body));
+  expect(byName['a']!.map(({ key, body }) => [key, countEvents(body)])).toEqual([[left, 2]]);
+  expect([byName['b'], byName['c']].map((requests) => requests?.length)).toEqual([1, 1]);
+});
+
+test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async () => {
+  const folder = makeTree({});
+  const before = new DiskBench(folder);
+  before.take('a', 2, { source: 'net' });
+  before.take('b', 3, { source: 'former' });
+  await before.written();
+  const keys = before.delivery.held().map(({ key }) => key);
+  const bench = new DiskBench(folder);
+  expect(await bench.buffer.recover()).toBe(2);
+  expect([...bench.books.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
+    ['net', 2],
+    ['former', 3],
+  ]);
+  bench.checkBalance();
+  bench.respond = ({ events }) => delivered(events);
+  await until('all arrive', () => bench.delivery.held().length === 0);
+  expect(bench.requests.map(({ key }) => key)).toEqual(keys);
+  expect([...bench.books.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
+  await bench.stop();
+  expect(filesIn(folder)).toEqual([]);
+});
+
+test.for([
+  ['damaged', (file: string) => writeFileSync(file, 'damaged')],
+  ['removed', (file: string) => rmSync(file)],
+] as const)('disk buffer counts the events of a file that was %s after its recovery as dropped, and sends the others', async ([, harm]) => {
+  const folder = makeTree({});
+  const before = new DiskBench(folder);
+  for (const name of ['a', 'b', 'c']) before.take(name, 2);
+  await before.written();
+  const bench = new DiskBench(folder);
+  await bench.buffer.recover();
+  // The first one is in flight, the others are on disk only.
+  const first = await bench.next();
+  harm(join(folder, filesIn(folder)[1]!));
+  bench.respond = ({ events }) => delivered(events);
+  await first.answer(delivered(2));
+  await until('nothing is held', () => bench.delivery.held().length === 0);
+  bench.checkBalance();
+  expect(bench.books.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
+  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
+  expect(bench.log.find('error', 'counted as dropped')).toHaveLength(1);
+  await bench.stop();
+  expect([bench.spool.bytes, bench.room.usedBytes]).toEqual([0, 0]);
+});
+
+test.for<[string, DiskBenchOptions]>([
+  ['in order', {}],
+  ['by several workers', { concurrency: 3 }],
+])('disk buffer takes batches while it writes others, %s, and loses none', async ([, options]) => {
+  const bench = new DiskBench(makeTree({}), options);
+  bench.respond = ({ events }) => delivered(events);
+  for (let i = 0; i < 60; i++) {
+    bench.take(`${i}`);
+    bench.checkBalance();
+    await settleTurns(i % 7);
+  }
+  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 60);
+  const sent = bench.requests.map(({ body }) => Number(nameIn(body)));
+  expect(options.concurrency ? sent.toSorted((a, b) => a - b) : sent).toEqual(Array.from({ length: 60 }, (_, i) => i));
+});
