@@ -1,9 +1,7 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { FileIdentity } from '../core/stream.ts';
 import type { StoredSpan } from './store.ts';
-
-export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Prepares them all, once. Types follow from the names. */
 export function prepareStatements(database: DatabaseSync) {
@@ -30,7 +28,7 @@ export function prepareStatements(database: DatabaseSync) {
 }
 
 /** The identity columns of a stream's row; undefined for a stream without a file. */
-export function toIdentity(row: Record<string, unknown>): FileIdentity | undefined {
+export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefined {
   if (row['device'] === null) return undefined;
   return {
     device: String(row['device']),
@@ -41,7 +39,7 @@ export function toIdentity(row: Record<string, unknown>): FileIdentity | undefin
 }
 
 /** A row of `spans`. */
-export function toSpan(row: Record<string, unknown>): StoredSpan {
+export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
   return {
     source: String(row['source']),
     stream: String(row['stream']),
