@@ -1,6 +1,6 @@
 /** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One bench is one life of a process. */
 import { crc32 } from 'node:zlib';
-import { Batch } from '../../src/batcher/batch.ts';
+import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/disk-buffer.ts';
@@ -41,6 +41,8 @@ export class DiskBench {
   readonly open: DiskRequest[] = [];
   readonly requests: DiskRequest[] = [];
   readonly buried: number[] = [];
+  /** NDJSON of every batch that was taken, by its key. */
+  readonly bodies = new Map<string, string>();
   /** Answers at once instead of waiting for the test. */
   respond: ((request: DiskRequest) => Outcome) | undefined;
   readonly #stream: string;
@@ -125,6 +127,7 @@ export class DiskBench {
     books.accept(count, 1);
     batch.events = count;
     batch.bytes = body.length;
+    this.bodies.set(keyOf(batch.sink, batch.dataset, batch.spans), body.toString());
     this.buffer.take(batch);
     return batch;
   }
