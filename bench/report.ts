@@ -58,12 +58,12 @@ function renderTargets(results: Results): string {
 
 function renderAgent({ agent, startup, inputBytes }: Results): string {
   if (agent.length === 0) return '';
-  const rows = agent.map(({ kind, compression, figures, spread, compressionAlone }) => [
+  const rows = agent.map(({ kind, compression, figures, spread, compressionAlone, bare }) => [
     kind,
     compression,
     figures.cpuSecondsPerGiB.toFixed(2),
     ((figures.cpuSeconds - startup.agent) / (inputBytes / 2 ** 30)).toFixed(2),
-    compressionAlone?.toFixed(2) ?? '',
+    (compressionAlone ?? bare)?.toFixed(2) ?? '',
     spread.map((value) => value.toFixed(2)).join('–'),
     `${figures.userSecondsPerGiB.toFixed(2)} + ${figures.systemSecondsPerGiB.toFixed(2)}`,
     ...commonCells(figures),
@@ -75,7 +75,7 @@ function renderAgent({ agent, startup, inputBytes }: Results): string {
     'compression',
     'CPU-s/GiB',
     'without start-up',
-    'compression alone',
+    'floor',
     'passes',
     'user + system',
     'peak RSS',

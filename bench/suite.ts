@@ -20,6 +20,7 @@ import type { SyslogNgJob } from './syslog-ng.ts';
 
 const SEED = 20_260_101;
 const KINDS: readonly InputKind[] = ['text', 'json'];
+const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
 const execute = promisify(execFile);
 
 /** A scenario that is measured `runs` times; all of them take turns, so that a noisy minute hits each alike. */
@@ -64,16 +65,27 @@ export async function measureAll(options: Options, program: string, folder: stri
     const input = inputOf(kindOf(job), options.syslogNgBytes);
     return { name: `syslog-ng/${job}`, pass: () => runSyslogNg(found!, join(folder, 'run'), input, job) };
   });
+  const bareScenarios = agentCases
+    .filter(({ compression }) => compression === 'none')
+    .map(({ kind }) => {
+      const input = inputOf(kind, options.bytes);
+      return { name: `bare/${kind}`, pass: () => runAgent(BARE, join(folder, 'run'), input, 'none') };
+    });
   const startScenarios = [
+    ...(bareScenarios.length === 0 ? [] : [{ name: 'bare start-up', pass: () => runAgent(BARE, join(folder, 'run'), one, 'none') }]),
     { name: 'start-up', pass: () => runAgent(program, join(folder, 'run'), one, 'none') },
     ...(jobs.length === 0 ? [] : [{ name: 'syslog-ng start-up', pass: () => runSyslogNg(found!, join(folder, 'run'), one, 'text') }]),
   ];
-  const passes = await takeTurns([...startScenarios, ...agentScenarios, ...otherScenarios], options.runs);
+  const passes = await takeTurns([...startScenarios, ...agentScenarios, ...bareScenarios, ...otherScenarios], options.runs);
   const startup = {
     agent: median(passes.get('start-up')!.map((figures) => figures.cpuSeconds)),
     syslogNg: jobs.length === 0 ? undefined : median(passes.get('syslog-ng start-up')!.map((figures) => figures.cpuSeconds)),
   };
 
+  const bareOf = (kind: InputKind): number => {
+    const start = median(passes.get('bare start-up')!.map((figures) => figures.cpuSeconds));
+    return median(passes.get(`bare/${kind}`)!.map((figures) => (figures.cpuSeconds - start) / (options.bytes / GIB)));
+  };
   const agent: AgentRow[] = [];
   for (const { kind, compression, name } of agentCases) {
     const perGiB = passes.get(name)!.map((figures) => figures.cpuSecondsPerGiB);
@@ -84,6 +96,7 @@ export async function measureAll(options: Options, program: string, folder: stri
       figures: medianFigures(passes.get(name)!),
       spread: [Math.min(...perGiB), Math.max(...perGiB)],
       compressionAlone: alone,
+      bare: compression === 'none' ? bareOf(kind) : undefined,
     });
   }
   const rows = jobs.map((job): SyslogNgRow => {
