@@ -73,7 +73,7 @@ export async function askAgent(dataDir: string, request: ControlRequest): Promis
   if (!socket) return undefined;
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const reply = JSON.parse(await readLine(socket)) as ControlReply;
+    const reply = parseReply(await readLine(socket));
     if (!reply.ok) throw new TailraceError('E_CONTROL', `the running agent could not do it: ${reply.error}`);
     return { result: reply.result };
   } finally {
@@ -134,6 +134,16 @@ function parseRequest(text: string): ControlRequest {
   const { command, args = [] } = (parsed ?? {}) as { command?: unknown; args?: unknown };
   if (typeof command === 'string' && Array.isArray(args) && args.every((arg) => typeof arg === 'string')) return { command, args };
   throw new TailraceError('E_CONTROL', 'a request is one line of JSON: {"command": text, "args": [text, …]}');
+}
+
+function parseReply(text: string): ControlReply {
+  try {
+    const reply = JSON.parse(text) as ControlReply | null;
+    if (typeof reply?.ok === 'boolean') return reply;
+  } catch {
+    // Told below.
+  }
+  throw new TailraceError('E_CONTROL', 'what listens on the control socket of the data folder is no agent of this version');
 }
 
 /** Reads up to the first newline, then nothing more. Rejects when the connection ends before it, or after MAX_MESSAGE_BYTES. */

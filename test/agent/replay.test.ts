@@ -1,0 +1,243 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Agent, startAgent } from '../../src/agent/agent.ts';
+import { askAgent } from '../../src/agent/control.ts';
+import type { ReplayResult } from '../../src/agent/replay.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { DeadLetters } from '../../src/state/dead-letters.ts';
+import { findImbalance } from '../../src/telemetry/observed.ts';
+import { FakeIngest, type ReceivedRequest, replyWith } from '../support/fake-ingest.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+const GOOD = '{"_time":"2026-11-21T10:00:00Z","n":1}';
+const BAD = String.raw`{"_time":"2026-11-21T10:00:01Z","bad":12345678901234567890123,"text":"\u002c\"event\":\/"}`;
+const WORSE = '{"_time":"2026-11-21T10:00:02Z","bad":true,"event":{"event":1}}';
+
+/** Stores what is not bad, and names what is. */
+function refuseBad(service: FakeIngest): (request: ReceivedRequest, response: Parameters<FakeIngest['respond']>[1]) => void {
+  return (request, response) => {
+    const failures = request.lines.flatMap((line, index) =>
+      line.includes('"bad"') ? [{ index, timestamp: '2026-11-21T10:00:00Z', error: 'bad is not a field' }] : [],
+    );
+    service.stored.set(
+      request.key,
+      request.lines.filter((line) => !line.includes('"bad"')),
+    );
+    replyWith(response, 200, {
+      ingested: request.lines.length - failures.length,
+      failed: failures.length,
+      failures,
+      processedBytes: 1,
+      blocksCreated: 1,
+      walLength: 1,
+    });
+  };
+}
+
+class Home {
+  readonly log = new MemoryLog();
+  readonly folder: string;
+  readonly service: FakeIngest;
+
+  private constructor(service: FakeIngest, lines: readonly string[]) {
+    this.service = service;
+    this.folder = makeTree({ 'app.log': lines.map((line) => `${line}\n`).join('') });
+    this.configure('store');
+  }
+
+  static async make(lines: readonly string[] = [GOOD, BAD, GOOD, WORSE]): Promise<Home> {
+    const service = await FakeIngest.start();
+    service.respond = refuseBad(service);
+    return new Home(service, lines);
+  }
+
+  configure(sink: string, source = 'app'): void {
+    const yaml = `data_dir: data
+telemetry: {listen: none}
+sources: {${source}: {type: file, include: [app.log]}}
+sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: logs, compression: none, batch: {max_age: 20ms}, retry: {initial_backoff: 5ms, max_backoff: 20ms}}}
+`;
+    writeFileSync(join(this.folder, 'tailrace.yaml'), yaml);
+  }
+
+  async start(sinksOnly = false): Promise<Agent> {
+    const config = loadConfig(join(this.folder, 'tailrace.yaml'), {});
+    const agent = await startAgent({ config, once: false, log: this.log, sinksOnly });
+    onTestFinished(async () => void (await agent.stop(AbortSignal.abort())));
+    return agent;
+  }
+
+  get letters(): DeadLetters {
+    return new DeadLetters(join(this.folder, 'data/dead-letters'), Infinity);
+  }
+
+  /** Every letter: what it is about and its event. */
+  list() {
+    const { letters } = this;
+    return letters.files().flatMap(({ id }) => letters.read(id)!.map((letter) => ({ id, ...letter })));
+  }
+
+  /** Starts, and waits until the refused events are dead letters. */
+  async refused(): Promise<Agent> {
+    const agent = await this.start();
+    await until('the letters', () => agent.observe().sources[0]!.settled.dead_lettered === 2);
+    return agent;
+  }
+}
+
+/** What was accepted, and what it became; throws where it does not balance. */
+function booksOf(agent: Agent): Record<string, number> {
+  const observed = agent.observe();
+  expect(findImbalance(observed)).toEqual([]);
+  const { accepted, settled } = observed.sources[0]!;
+  return { accepted, delivered: settled.delivered, dead: settled.dead_lettered };
+}
+
+test('replay sends the exact bytes of refused events again, once, and removes their letters', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  expect(home.list().map(({ event, about }) => [event, about.offset, about.file])).toEqual([
+    [BAD, GOOD.length + 1, join(home.folder, 'app.log')],
+    [WORSE, 2 * GOOD.length + BAD.length + 3, join(home.folder, 'app.log')],
+  ]);
+  const before = home.service.requests.length;
+  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  expect(await agent.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [] });
+  expect(home.service.requests.slice(before).map(({ lines }) => lines)).toEqual([[BAD, WORSE]]);
+  expect([home.list(), readdirSync(join(home.folder, 'data/dead-letters'))]).toEqual([[], []]);
+  expect(booksOf(agent)).toEqual({ accepted: 6, delivered: 4, dead: 2 });
+  // There is nothing left to send.
+  expect(await agent.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [] });
+});
+
+test('replay that is refused again keeps the place of the first refusal, under another id, however often', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const first = home.list();
+  const ids = new Set([first[0]!.id]);
+  for (let round = 1; round <= 3; round++) {
+    expect(await agent.replay([])).toEqual({ replayed: 2, refused: 2, skipped: [] });
+    const again = home.list();
+    expect(again.map(({ event }) => event)).toEqual([BAD, WORSE]);
+    expect(again.map(({ about }) => ({ ...about, time: '' }))).toEqual(first.map(({ about }) => ({ ...about, time: '' })));
+    expect(new Set(again.map(({ id }) => id)).size).toBe(1);
+    ids.add(again[0]!.id);
+    expect(booksOf(agent)).toEqual({ accepted: 4 + 2 * round, delivered: 2, dead: 2 + 2 * round });
+  }
+  expect(ids.size).toBe(4);
+  // Each time under a key of its own: a service that remembers keys would repeat its refusal for ever.
+  expect(new Set(home.service.requests.map(({ key }) => key)).size).toBe(4);
+});
+
+test('replay of which one event is refused again keeps that one alone', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  home.service.respond = (request, response) =>
+    replyWith(response, 200, {
+      ingested: 1,
+      failed: 1,
+      failures: [{ index: 1, timestamp: '', error: 'still bad' }],
+      processedBytes: 1,
+      blocksCreated: 1,
+      walLength: request.lines.length,
+    });
+  expect(await agent.replay([])).toEqual({ replayed: 2, refused: 1, skipped: [] });
+  expect(home.list().map(({ event, about }) => [event, about.reason, about.offset])).toEqual([
+    [WORSE, 'still bad', 2 * GOOD.length + BAD.length + 3],
+  ]);
+});
+
+test('replay keeps its key until it is settled, over an agent that ends meanwhile', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const before = home.service.requests.length;
+  home.service.respond = (_, response) => replyWith(response, 503, 'busy');
+  const waiting = agent.replay([]);
+  waiting.catch(() => {});
+  await until('it was tried twice', () => home.service.requests.length >= before + 2);
+  expect(booksOf(agent)).toEqual({ accepted: 6, delivered: 2, dead: 2 });
+  const report = await agent.stop(AbortSignal.abort());
+  // The letters are still there, so nothing is lost with the process.
+  expect([report.lostEvents, report.keptEvents]).toEqual([0, 2]);
+  expect(home.list().map(({ event }) => event)).toEqual([BAD, WORSE]);
+  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  const next = await home.start(true);
+  expect(await next.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [] });
+  const keys = home.service.requests.slice(before).map(({ key }) => key);
+  expect(new Set(keys).size).toBe(1);
+  expect(home.list()).toEqual([]);
+});
+
+test('replay asked for twice at once sends each letter once', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const { id } = home.list()[0]!;
+  const before = home.service.requests.length;
+  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  const results = await Promise.all([agent.replay([id, id]), agent.replay([id]), agent.replay([])]);
+  expect(results.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(2);
+  expect(results.flatMap(({ skipped }) => skipped)).toEqual([id, id]);
+  expect(home.service.requests.slice(before)).toHaveLength(1);
+});
+
+test('replay skips ids that are not there, damaged letters and those of a sink that is not configured, and sends the rest', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const { id } = home.list()[0]!;
+  writeFileSync(join(home.folder, 'data/dead-letters/damaged.ndjson'), 'damaged\n');
+  writeFileSync(join(home.folder, 'data/dead-letters/empty.ndjson'), '');
+  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  const result = await agent.replay([id, 'damaged', 'empty', 'missing', '../../tailrace']);
+  expect(result).toEqual({ replayed: 2, refused: 0, skipped: ['damaged', 'empty', 'missing', '../../tailrace'] });
+  expect(home.log.find('error', 'cannot be read')).toHaveLength(1);
+  expect(readdirSync(join(home.folder, 'data/dead-letters')).sort()).toEqual(['damaged.ndjson', 'empty.ndjson']);
+});
+
+test('replay keeps the letters of a sink that is not configured, and replays those of a source that is not', async () => {
+  const home = await Home.make();
+  await (await home.refused()).stop(AbortSignal.timeout(10_000));
+  const { id } = home.list()[0]!;
+  home.configure('another');
+  const other = await home.start(true);
+  expect(await other.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [id] });
+  await other.stop(AbortSignal.abort());
+  expect(home.list()).toHaveLength(2);
+  home.configure('store', 'renamed');
+  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  const back = await home.start(true);
+  expect(await back.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [] });
+  expect(findImbalance(back.observe())).toEqual([]);
+});
+
+test('replay and drop of a running agent are reached by its control socket', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const { id } = home.list()[0]!;
+  const data = join(home.folder, 'data');
+  const replayed = await askAgent(data, { command: 'replay', args: [id] });
+  expect(replayed?.result as ReplayResult).toEqual({ replayed: 2, refused: 2, skipped: [] });
+  expect(await askAgent(data, { command: 'drop', args: ['missing'] })).toEqual({ result: { removed: 0 } });
+  expect(await askAgent(data, { command: 'drop', args: [] })).toEqual({ result: { removed: 1 } });
+  expect([home.list(), agent.observe().deadLetterBytes]).toEqual([[], 0]);
+  await expect(askAgent(data, { command: 'dance', args: [] })).rejects.toMatchObject({ message: expect.stringContaining('"dance"') });
+});
+
+// Symptom: replaying everything read every letter into memory at once, up to the gigabyte that is kept. Fix: a few files at a time.
+test('replay of many files has a few of them in memory at a time', async () => {
+  const home = await Home.make();
+  const agent = await home.refused();
+  const [first] = home.list();
+  const { letters } = home;
+  for (let i = 0; i < 60; i++) letters.put(`f${i}`, [{ about: first!.about, event: `{"n":${i}}` }]);
+  let most = 0;
+  home.service.respond = (request, response) => {
+    most = Math.max(most, agent.observe().sources[0]!.held);
+    home.service.storeAll(request, response);
+  };
+  expect(await agent.replay([])).toEqual({ replayed: 62, refused: 0, skipped: [] });
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(9);
+});
