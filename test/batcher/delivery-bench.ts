@@ -40,6 +40,7 @@ export interface BenchOptions {
   readonly compression?: 'gzip' | 'zstd' | 'none';
   readonly maxElapsedMs?: number;
   readonly random?: () => number;
+  readonly commitEveryMs?: number;
 }
 
 export class DeliveryBench {
@@ -55,7 +56,7 @@ export class DeliveryBench {
   readonly paused: string[] = [];
   readonly delivery: Delivery;
   /** Answers at once instead of waiting for the test. */
-  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number } | undefined) | undefined;
+  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number; unsent?: boolean } | undefined) | undefined;
   /** Thrown by the next writes. */
   diskFails = false;
   buryFails = false;
@@ -75,7 +76,7 @@ export class DeliveryBench {
         retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: options.maxElapsedMs ?? Infinity },
         clock: this.clock,
         log: this.log,
-        commitEveryMs: 0,
+        commitEveryMs: options.commitEveryMs ?? 0,
         random: options.random ?? (() => 0.5),
         durability: {
           commit: (batches: readonly Batch[]) => {
@@ -170,7 +171,7 @@ export class DeliveryBench {
         this.requests.push(request);
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
         const now = this.respond?.(request);
-        if (now) resolve({ outcome: now.outcome, status: now.status ?? 200, elapsedMs: 1 });
+        if (now) resolve({ status: 200, elapsedMs: 1, ...now });
         else this.open.push(request);
         return promise;
       },
