@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { DemoArguments } from './cli/demo.ts';
 import type { RunArguments } from './cli/run.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
-import { messageOf, TailraceError, UsageError } from './core/errors.ts';
+import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
 import { version } from './core/version.ts';
 
 const CONFIG_HELP = 'configuration (default: tailrace.yaml here, then /etc/tailrace/tailrace.yaml)';
@@ -91,11 +91,24 @@ program
 
 await main();
 
+/** A reader that went away (`… | head`) ends a command that only prints, without a word, as any Unix tool ends; a lasting one goes on. */
+function outliveReader(isLasting: boolean): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (codeOf(error) !== 'EPIPE') throw error;
+      if (!isLasting) process.exit();
+    });
+  }
+}
+
 async function exitWith(code: Promise<number>): Promise<void> {
   process.exitCode = await code;
 }
 
 async function main(): Promise<void> {
+  const command = process.argv[2] ?? '';
+  // `run` prints only its log, which takes care of itself.
+  if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {
     await program.parseAsync(process.argv);
   } catch (error) {

@@ -20,6 +20,8 @@ export interface ServeArgs {
 /** Resolves to the exit code once the service has ended: 0 drained, 1 could not start, 2 wrong usage. */
 export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<number> {
   let service: Service;
+  // Before the start, which says "ready": who reads that may stop it at once.
+  const stopped = nextSignal();
   try {
     checkEngine(args.engine ?? 'embedded');
     service = await startService({
@@ -33,7 +35,6 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
     process.stderr.write(`tailrace serve: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
     return error instanceof UsageError ? 2 : 1;
   }
-  const stopped = nextSignal();
   announce(service, args.json ?? false);
   const signal = await stopped;
   log.info({ signal }, 'draining');
