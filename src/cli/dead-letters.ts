@@ -49,10 +49,10 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
       process.stdout.write(`${line}\n`);
     }
   }
-  if (!json)
-    process.stderr.write(
-      events === 0 ? 'No dead letters.\n' : `${events} dead letters; replay sends them again, drop removes them for good.\n`,
-    );
+  const none =
+    ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
+  if (events === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
+  else if (!json) process.stderr.write(`${count(events, 'dead letter')}; replay sends them again, drop removes them for good.\n`);
   return ids.length > 0 && events === 0 ? 1 : 0;
 }
 
@@ -61,7 +61,7 @@ async function replay(config: Config, ids: readonly string[], json: boolean): Pr
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else
     process.stdout.write(
-      `${result.replayed - result.refused} events were delivered, ${result.refused} were refused again, ${result.skipped.length} ids were not found or have no sink\n`,
+      `${count(result.replayed - result.refused, 'event')} delivered, ${result.refused} refused again, ${count(result.skipped.length, 'id')} not found or without a sink\n`,
     );
   return result.refused === 0 && result.skipped.length === 0 ? 0 : 1;
 }
@@ -90,8 +90,12 @@ async function drop(config: Config, ids: readonly string[]): Promise<number> {
   const letters = lettersOf(config);
   const wanted = ids.length > 0 ? ids : letters.files().map(({ id }) => id);
   const removed = answer ? (answer.result as { removed: number }).removed : wanted.filter((id) => letters.remove(id)).length;
-  process.stdout.write(`${removed} files of dead letters were removed\n`);
+  process.stdout.write(`${count(removed, 'file')} of dead letters removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function lettersOf(config: Config): DeadLetters {
