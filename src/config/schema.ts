@@ -14,7 +14,7 @@ import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 export const telemetryTable = {
   listen: field(hostPortOrNone, {
     default: '127.0.0.1:9600',
-    doc: '/metrics, /healthz, /readyz and the status page; `none` switches it off',
+    doc: '/metrics, /healthz and /readyz; `none` switches it off',
   }),
   log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
 } satisfies Table;
@@ -34,7 +34,7 @@ export const agentTable = {
   data_dir: field(anyText, {
     computed: '$STATE_DIRECTORY, else tailrace-data in the working directory',
     example: '/var/lib/tailrace',
-    doc: "checkpoints, dead letters and ledger; a relative path starts at this file's folder",
+    doc: "checkpoints, dead letters and the disk buffer; a relative path starts at this file's folder",
   }),
   shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
