@@ -2,12 +2,17 @@
  * An ingest endpoint that misbehaves as told: the judge of delivery. It stores what it accepts, keeps every key it ever saw
  * with the events sent under it, and answers an accepted key again from memory, as the service does.
  */
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 export interface FaultRequest {
+  /** Milliseconds since the epoch at which its first byte came. */
+  readonly at: number;
   readonly path: string;
+  /** Of the body as it came. */
+  readonly bytes: number;
   readonly key: string;
   readonly headers: IncomingMessage['headers'];
   /** The events, without newlines. */
@@ -24,6 +29,16 @@ export interface FaultAnswer {
   readonly withoutIndex?: boolean;
   /** Stores the events and then breaks the connection instead of answering. */
   readonly storeAndBreak?: boolean;
+  /** Milliseconds before anything of this answer happens. */
+  readonly delayMs?: number;
+  /** Breaks the connection without storing or answering. */
+  readonly cut?: boolean;
+  /** Stores the events, answers half of the reply, and breaks the connection. */
+  readonly storeAndTear?: boolean;
+  /** Stores the events and sends the reply one byte at a time, with so many milliseconds before each. */
+  readonly dripMs?: number;
+  /** Never answers; the connection stays open. With `stored` the events are stored first. */
+  readonly never?: 'stored' | 'lost';
 }
 
 export class FaultService {
@@ -31,7 +46,10 @@ export class FaultService {
   readonly requests: FaultRequest[] = [];
   /** Keys that stood for two different lists of events. */
   readonly misusedKeys: string[] = [];
-  respond: (request: FaultRequest) => FaultAnswer | undefined = () => undefined;
+  /** Answers of a kind that could come before a service looks at the key (see `isBeforeKey`) hold for known keys, too. */
+  respond: (request: FaultRequest) => FaultAnswer | undefined | Promise<FaultAnswer | undefined> = () => undefined;
+  /** Connections are broken while a request's body still comes, where this says so. */
+  interrupts: () => boolean = () => false;
   readonly #eventsOfKey = new Map<string, string>();
   readonly #replies = new Map<string, string>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -48,22 +66,48 @@ export class FaultService {
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = Date.now();
+    if (this.interrupts()) return void message.once('data', () => message.socket.destroy());
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of message) chunks.push(chunk as Buffer);
     } catch {
       return;
     }
-    const request = this.#note(message, decode(Buffer.concat(chunks), message.headers['content-encoding']));
+    const raw = Buffer.concat(chunks);
+    const request = this.#note(at, message, raw.length, decode(raw, message.headers['content-encoding']));
+    const told = (await this.respond(request)) ?? {};
     const known = this.#replies.get(request.key);
-    if (known !== undefined) return void response.writeHead(200, { 'content-type': 'application/json' }).end(known);
-    const answer = this.respond(request) ?? {};
+    const answer = known !== undefined && !isBeforeKey(told) ? withoutStatus(told) : told;
+    if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+    if (answer.cut) return void message.socket.destroy();
+    if (answer.never === 'lost') return;
     if (answer.status !== undefined && answer.status !== 200) {
       return void response
         .writeHead(answer.status, answer.headers)
         .end(answer.body ?? JSON.stringify({ code: answer.status, message: `told to answer ${answer.status}` }));
     }
     if (answer.body !== undefined) return void response.writeHead(200, answer.headers).end(answer.body);
+    // It may have been stored while this request waited.
+    const reply = this.#replies.get(request.key) ?? this.#store(request, answer);
+    if (answer.storeAndBreak) return void message.socket.destroy();
+    if (answer.never === 'stored') return;
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length });
+    if (answer.storeAndTear) return void response.write(reply.slice(0, reply.length / 2), () => message.socket.destroy());
+    if (answer.dripMs !== undefined) return this.#drip(response, reply, answer.dripMs);
+    response.end(reply);
+  }
+
+  async #drip(response: ServerResponse, reply: string, everyMs: number): Promise<void> {
+    for (const byte of reply) {
+      if (response.destroyed) return;
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+      response.write(byte);
+    }
+    response.end();
+  }
+
+  #store(request: FaultRequest, answer: FaultAnswer): string {
     const failed = new Set(answer.failed ?? []);
     this.stored.push(...request.events.filter((_, index) => !failed.has(index)));
     const failures = [...failed].map((index) => ({ timestamp: '', error: 'told to refuse it', ...(answer.withoutIndex ? {} : { index }) }));
@@ -76,21 +120,37 @@ export class FaultService {
       walLength: 0,
     });
     if (request.key !== '') this.#replies.set(request.key, reply);
-    if (answer.storeAndBreak) return void message.socket.destroy();
-    response.writeHead(200, { 'content-type': 'application/json' }).end(reply);
+    return reply;
   }
 
-  #note(message: IncomingMessage, body: string): FaultRequest {
+  #note(at: number, message: IncomingMessage, bytes: number, body: string): FaultRequest {
     const events = body.split('\n').filter((line) => line !== '');
     const key = String(message.headers['idempotency-key'] ?? '');
-    const request = { path: message.url ?? '', key, headers: message.headers, events };
+    const request = { at, bytes, path: message.url ?? '', key, headers: message.headers, events };
     this.requests.push(request);
     // Times of reading differ when a batch is read again; the events are the same.
-    const named = events.map((event) => event.replace(/^\{"_time":"[^"]*"/, '{')).join('\n');
+    const hash = createHash('sha256');
+    for (const event of events) hash.update(`${event.replace(/,?"_time":"[^"]*"/, '')}\n`);
+    const named = hash.digest('hex');
     if (this.#eventsOfKey.has(key) && this.#eventsOfKey.get(key) !== named) this.misusedKeys.push(key);
     this.#eventsOfKey.set(key, named);
     return request;
   }
+}
+
+/** Overload, authentication and what happens to connections come before the key; what is wrong with the events does not. */
+function isBeforeKey({ status, cut, never, delayMs }: FaultAnswer): boolean {
+  if (status === undefined || status === 200) return cut === true || never !== undefined || delayMs !== undefined;
+  return status >= 500 || [401, 403, 408, 429].includes(status);
+}
+
+/** Only how the reply is sent. */
+function withoutStatus({ dripMs, storeAndBreak, storeAndTear }: FaultAnswer): FaultAnswer {
+  return {
+    ...(dripMs === undefined ? {} : { dripMs }),
+    ...(storeAndBreak === undefined ? {} : { storeAndBreak }),
+    ...(storeAndTear === undefined ? {} : { storeAndTear }),
+  };
 }
 
 function decode(body: Buffer, encoding: string | undefined): string {
