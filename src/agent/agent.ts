@@ -54,7 +54,7 @@ export interface StopReport {
   readonly lostEvents: number;
   /** Bytes of such sources that were read and not taken any more while the agent stopped: lines that are no events yet. */
   readonly lostBytes: number;
-  /** Events that a restart will send: their positions are saved. */
+  /** Events that a restart will send: saved by their positions or in the disk buffer, or read again. */
   readonly keptEvents: number;
   /** Events that were refused and kept as dead letters by this process. */
   readonly deadLetters: number;
@@ -359,7 +359,7 @@ class RunningAgent implements Agent {
     let keptEvents = 0;
     for (const room of this.#sinks.values()) {
       for (const batch of heldBatches(room)) {
-        if (batch.isDurable) keptEvents += batch.events;
+        if (batch.isDurable || batch.rereadable) keptEvents += batch.events;
         else lostEvents += batch.events;
       }
     }

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { startProgram } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
+
+// Symptom: `run`, stopped on a full disk, said that the events of a file were lost, and ended with 1. Cause: a batch whose
+// positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
+test('run that is stopped while it cannot save the positions of a file calls its events kept, and the next one sends them', async () => {
+  const service = await FakeIngest.start();
+  service.respond = (request, response) => service.storeAll(request, response);
+  const data = mountTmpfs(512);
+  const folder = makeTree({ 'logs/.keep': '' });
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: ${data}
+telemetry: {listen: none}
+sources:
+  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}
+sinks:
+  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}}
+`,
+  );
+  const run = startProgram(['run', '-c', config]);
+  onTestFinished(() => void run.end('SIGKILL'));
+  await run.says('tailrace runs');
+  const free = fillDisk(data);
+  // More spans than fit into the pages that the database holds already.
+  for (let file = 0; file < 300; file++) writeFileSync(join(folder, 'logs', `${file}.log`), `{"n":${file}}\n`);
+  await run.says('cannot save the positions of a batch');
+  run.process.kill('SIGTERM');
+  await run.says('stopping');
+
+  expect(await run.end('SIGTERM')).toBe(0);
+
+  expect(run.stderr()).not.toContain('are lost with this process');
+  const { keptEvents } = JSON.parse(await run.says('stopped; positions are saved')) as { keptEvents: number };
+  expect(keptEvents).toBeGreaterThan(0);
+  free();
+  expect(await startProgram(['run', '--once', '-c', config]).exited).toBe(0);
+  const numbers = new Set(service.lines.map((line) => (JSON.parse(line) as { n: number }).n));
+  expect(numbers.size).toBe(300);
+});
