@@ -135,6 +135,8 @@ export class DiskBuffer {
         const kept = await this.#write(batch);
         this.#waiting.shift();
         if (!kept) continue;
+        // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
+        if (!this.#options.room.hasSlot()) this.evict(batch);
         // Delivery takes over in the same turn, so that the batch is always somewhere.
         this.#options.delivery.seal(batch);
         if (!this.#options.delivery.isNext(batch)) this.evict(batch);

@@ -25,6 +25,8 @@ export interface DiskBenchOptions {
   readonly whenFull?: 'block' | 'drop_newest' | 'drop_oldest';
   readonly concurrency?: number;
   readonly compression?: 'gzip' | 'zstd' | 'none';
+  /** Slots that are free. */
+  readonly slots?: number;
   /** Names the stream of this life's events. */
   readonly stream?: string;
 }
@@ -32,7 +34,7 @@ export interface DiskBenchOptions {
 export class DiskBench {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
-  readonly room = new Room(64 * 1024 * 1024, 1024, []);
+  readonly room: Room;
   readonly books = new Map<string, Books>();
   readonly spool: Spool;
   readonly delivery: Delivery;
@@ -50,6 +52,8 @@ export class DiskBench {
   #id = 0;
 
   constructor(folder: string, options: DiskBenchOptions = {}) {
+    const free = Array.from({ length: options.slots ?? 1 }, () => ({ at: 0, bytes: Buffer.alloc(1024) }));
+    this.room = new Room(64 * 1024 * 1024, 1024, free);
     const { clock, log, room } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);

@@ -63,6 +63,22 @@ test.for(['none', 'gzip', 'zstd'] as const)(
   },
 );
 
+// Symptom: a source stopped reading after two batches while the service hung, although the disk buffer was almost empty.
+// Cause: the batches that were about to be sent kept their slots, and there were no others. Fix: they leave memory, too.
+test('disk buffer keeps nothing in memory that is on disk while there is no slot for others', async () => {
+  const bench = new DiskBench(makeTree({}), { slots: 0, concurrency: 2 });
+  for (const name of LETTERS) bench.take(name, 1, { padding: 5000 });
+  await bench.written();
+  await until('two are on their way', () => bench.open.length === 2);
+  // Those were loaded from their files.
+  expect(bench.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
+  expect(bench.room.usedBytes).toBe(bench.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+  bench.respond = ({ events }) => delivered(events);
+  for (const request of bench.open.splice(0)) await request.answer(delivered(1));
+  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 6);
+  expect(bench.room.usedBytes).toBe(0);
+});
+
 // Symptom: after a restart with compression switched on, and a pause, a batch was sent as if compressed although it was not,
 // and could not be split either. Cause: it had been compressed in memory, left it, and came back as its file has it. Fix: the
 // encoding comes back with the body.

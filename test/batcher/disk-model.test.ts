@@ -55,6 +55,8 @@ class Lives {
   bench: DiskBench;
   /** What each key was ever sent with. */
   readonly bodyOf = new Map<string, string>();
+  /** The key of each body that was ever sent. */
+  readonly keyOf = new Map<string, string>();
   readonly accepted = new Set<string>();
   readonly stored = new Set<string>();
   /** Events that were on disk at some moment, and are to arrive whatever happens. */
@@ -114,7 +116,9 @@ class Lives {
     bench.checkBalance();
     for (const { key, body } of bench.requests.slice(this.#seen)) {
       expect(this.bodyOf.get(key) ?? body, 'a key stands for the same events, in every life').toBe(body);
+      expect(this.keyOf.get(body) ?? key, 'the same events keep their key, in every life').toBe(key);
       this.bodyOf.set(key, body);
+      this.keyOf.set(body, key);
       for (const event of linesOf(body)) expect(this.accepted.has(event), `nobody invented ${event}`).toBe(true);
     }
     this.#seen = bench.requests.length;

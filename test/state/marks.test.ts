@@ -74,3 +74,12 @@ test('mark ignores a batch that has no span in its stream', () => {
   expect(mark.settle(99)).toEqual([]);
   expect(mark.settledTo).toBe(0);
 });
+
+// A batch that was divided comes back with a later number than those behind it.
+test('mark does not pass an earlier span that was committed late', () => {
+  const mark = new Mark(0, NO_TAIL);
+  mark.commit(span('s', 10, 20), 2);
+  mark.commit(span('s', 0, 10), 3);
+  expect([mark.settle(2), mark.settledTo, mark.committedTo]).toEqual([[], 0, 20]);
+  expect([mark.settle(3), mark.settledTo, mark.isSettled]).toEqual([[3, 2], 20, true]);
+});

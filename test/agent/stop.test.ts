@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+import { startRun } from './run-child.ts';
+
+/** The fields of the log line with this text. */
+function lineOf(log: string, text: string): Record<string, unknown> {
+  const line = log.split('\n').find((each) => each.includes(text));
+  if (line === undefined) throw new Error(`it never said "${text}":\n${log}`);
+  return JSON.parse(line) as Record<string, unknown>;
+}
+
+const ALL = 8 * 1024 * 1024;
+
+// Symptom: `run` ended with 0 although lines that it had read from a pipe were turned away at the deadline. Cause: only events
+// that were in batches counted; these lines were none yet. Fix: the report has their bytes.
+test('run that is stopped with lines of a pipe in hand that nobody takes ends with 1, and says how many bytes', async () => {
+  const service = await FakeIngest.start();
+  service.respond = () => {};
+  const folder = makeTree({});
+  const run = startRun(folder, {
+    url: service.url,
+    sink: '    buffer: {max_memory: 2MiB, disk: {max_bytes: 1MiB}, when_full: block}\n    compression: none\n    concurrency: 1',
+    top: 'shutdown_timeout: 60s',
+  });
+  // Much more than memory and pipe hold; it is written as far as it is read.
+  const lines = Array.from({ length: ALL / 1024 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(1000)}"}`);
+  run.write(lines).catch(() => {});
+  // It reads no more only once disk and memory are full.
+  await run.says('takes no more');
+  await until('the source waits', async () => {
+    const families = await run.scrape();
+    return (valueOf(families, 'tailrace_backpressure_seconds_total', { source: 'pipe' }) ?? 0) > 1;
+  });
+  await until('a request is under way', () => service.requests.length > 0);
+  run.child.kill('SIGTERM');
+  await run.says('stopping');
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(1);
+  const { bytes } = lineOf(run.log(), 'bytes were read from sources that cannot be read again') as { bytes: number };
+  expect(bytes).toBeGreaterThan(0);
+  // What was accepted is on disk, over the limit, down to the last event.
+  const [totals] = lineOf(run.log(), 'stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number }];
+  expect(lineOf(run.log(), 'stopped; positions are saved')['keptEvents']).toBe(totals.accepted);
+  expect(readdirSync(join(folder, 'data/spool/store')).length).toBeGreaterThan(1);
+  expect(run.log()).not.toContain('are lost with this process"}');
+
+  const again = startRun(folder, { url: service.url, sink: '    compression: none' });
+  service.respond = (request, response) => service.storeAll(request, response);
+  again.end();
+  expect(await again.exited).toBe(0);
+  const numbers = service.lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((a, b) => a - b);
+  expect(numbers).toEqual(Array.from({ length: totals.accepted }, (_, n) => n));
+});
