@@ -4,7 +4,7 @@
  * memory when a batch settles and are written about once a second.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Span, Tail } from '../core/block.ts';
@@ -83,6 +83,9 @@ export class State implements StreamStore {
   #nextBatch: number;
   saves = 0;
   failedSaves = 0;
+  readonly #file: string;
+  readonly #inode: bigint | undefined;
+  #isGone = false;
 
   constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean) {
     this.#options = options;
@@ -96,6 +99,8 @@ export class State implements StreamStore {
         'state database is missing although this folder was used before; files are read from their beginning, which may send events twice',
       );
     }
+    this.#file = join(options.folder, 'state.db');
+    this.#inode = inodeOf(this.#file);
     this.#nextBatch = (database.prepare('select coalesce(max(id), 0) + 1 as next from batches').get() as { next: number }).next;
     this.#load();
   }
@@ -235,6 +240,7 @@ export class State implements StreamStore {
 
   /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
   save(): boolean {
+    this.#noticeRemoval();
     const changes = [this.#newStreams, this.#movedMarks, this.#settledBatches, this.#passedBatches, this.#forgotten];
     if (changes.every(({ size }) => size === 0)) return true;
     try {
@@ -269,6 +275,16 @@ export class State implements StreamStore {
     this.save();
     this.#database.close();
     this.#lock.release();
+  }
+
+  /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */
+  #noticeRemoval(): void {
+    if (this.#isGone || inodeOf(this.#file) === this.#inode) return;
+    this.#isGone = true;
+    this.#options.log.error(
+      { file: this.#file },
+      'the state database was removed or replaced while the agent runs; positions are lost when it stops, and the next start sends events again; restart it once the folder is in order',
+    );
   }
 
   #load(): void {
@@ -397,6 +413,10 @@ export class State implements StreamStore {
       throw error;
     }
   }
+}
+
+function inodeOf(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 /** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */

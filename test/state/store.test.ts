@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -249,4 +250,18 @@ test('state remembers which sources ran on the folder, also without its database
   const { state: last } = open(folder);
   expect([last.hasStarted('app'), last.hasStarted('other')]).toEqual([true, true]);
   last.close();
+});
+
+// Symptom: everything was sent again after a restart, and nothing had been said. Cause: a database deleted under the running
+// agent goes on working.
+test('state says once when its database is removed while it is open', () => {
+  const folder = makeTree({});
+  const { log, state } = open(folder);
+  state.save();
+  expect(log.find('error', 'was removed')).toHaveLength(0);
+  rmSync(join(folder, 'state.db'));
+  state.save();
+  state.save();
+  expect(log.find('error', 'was removed')).toHaveLength(1);
+  state.close();
 });
