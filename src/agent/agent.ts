@@ -324,6 +324,8 @@ class RunningAgent implements Agent {
     const sources = [...this.#sources.values()];
     this.#stopping.abort();
     for (const { room } of rooms) room.close('rereadable');
+    // From now on over its limit: what sources have in hand, and cannot read again, finds room while they stop.
+    for (const { buffer } of rooms) void buffer.stop();
     const lostBefore = this.#unreadableBytesLost();
     const given = new Promise<void>((resolve) =>
       deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),

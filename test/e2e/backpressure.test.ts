@@ -1,0 +1,235 @@
+/**
+ * A service that is slower than its sources: memory stays within its budget behind a backlog of files, standard input and
+ * TCP senders are slowed and not cut, UDP datagrams without room are counted, and the agent says who waits for what.
+ *
+ * On demand: `TAILRACE_BACKLOG_MIB=2048`, `TAILRACE_SLOW_MS=10000`, `TAILRACE_PRESSURE_SECONDS=60`.
+ */
+import { createSocket } from 'node:dgram';
+import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type FaultAnswer, FaultService } from '../support/fault-service.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { type Family, parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+import { watchBooks } from '../support/watch-books.ts';
+
+const BACKLOG_MIB = Number(process.env['TAILRACE_BACKLOG_MIB'] ?? 256);
+const SLOW_MS = Number(process.env['TAILRACE_SLOW_MS'] ?? 1000);
+const PRESSURE_SECONDS = Number(process.env['TAILRACE_PRESSURE_SECONDS'] ?? 4);
+const FILES = 8;
+/** Resident memory at its peak, the runtime's 60 MB of mapped program included. */
+const MEMORY_BYTES = {
+  files: 150 * 1024 ** 2,
+  // Listeners that are flooded parse as fast as they can into a window that refuses: the runtime's heap grows with it.
+  'every kind of source': 210e6,
+};
+/** What may be on its way from a sender: memory, the disk buffer, windows and the kernel's buffers. */
+const HELD_BYTES = 64 * 1024 ** 2;
+
+let backlog: string;
+
+beforeAll(() => {
+  backlog = mkdtempSync(join(tmpdir(), 'tailrace-backlog-'));
+  const first = join(backlog, '0.log');
+  const fd = openSync(first, 'w');
+  // Alike in nothing but size: lines that compress about as well as logs do.
+  const chunk = Buffer.from(
+    Array.from({ length: 8192 }, (_, n) => `{"n":${n},"id":"${crypto.randomUUID()}","msg":"request done, nothing else to say"}\n`).join(''),
+  );
+  for (let written = 0; written < (BACKLOG_MIB / FILES) * 1024 ** 2; written += chunk.length) writeSync(fd, chunk);
+  closeSync(fd);
+  for (let file = 1; file < FILES; file++) copyFileSync(first, join(backlog, `${file}.log`));
+}, 120_000);
+
+afterAll(() => rmSync(backlog, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Writes `lineOf(n)` as fast as the other side takes it; `bytes` that it took. */
+function flood(target: Writable, lineOf: (n: number) => string): { readonly bytes: number; stop(): void } {
+  let n = 0;
+  let bytes = 0;
+  let isStopped = false;
+  const writeNext = (): void => {
+    if (isStopped) return;
+    const text = Array.from({ length: 200 }, () => lineOf(n++)).join('');
+    target.write(text, (error) => {
+      if (error) return;
+      bytes += text.length;
+      setImmediate(writeNext);
+    });
+  };
+  writeNext();
+  return {
+    get bytes() {
+      return bytes;
+    },
+    stop: () => void (isStopped = true),
+  };
+}
+
+/** Sends datagrams in bursts until stopped; `sent` were handed to the kernel. */
+function floodDatagrams(port: number): { readonly sent: number; stop(): void } {
+  const socket = createSocket('udp4');
+  let sent = 0;
+  const timer = setInterval(() => {
+    for (let i = 0; i < 50; i++) {
+      sent += 1;
+      socket.send(`<13>1 - host app - - - datagram ${sent} ${crypto.randomUUID()} ${'x'.repeat(200)}`, port, '127.0.0.1');
+    }
+  }, 10);
+  onTestFinished(() => {
+    clearInterval(timer);
+    socket.close();
+  });
+  return {
+    get sent() {
+      return sent;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Standard input, a TCP connection and datagrams at once. */
+function floodAll(agent: Program, tcpPort: number, udpPort: number) {
+  const stdin = flood(
+    agent.process.stdin!.on('error', () => {}),
+    (n) => `{"pipe":${n},"id":"${crypto.randomUUID()}"}\n`,
+  );
+  const sender = connect(tcpPort, '127.0.0.1');
+  let isCut = false;
+  sender.on('error', () => (isCut = true)).on('close', () => (isCut = true));
+  onTestFinished(() => void sender.destroy());
+  const tcp = flood(sender, (n) => `<13>1 - host app - - - tcp ${n} ${crypto.randomUUID()}\n`);
+  const udp = floodDatagrams(udpPort);
+  const stop = (): void => [stdin, tcp, udp].forEach((each) => each.stop());
+  return { stdin, tcp, udp, stop, isCut: () => isCut };
+}
+
+/** A number of /proc/PID/status in bytes. */
+function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): number {
+  return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
+}
+
+interface Waiting {
+  readonly source: string;
+  readonly sink: string;
+  readonly reason: string;
+  readonly seconds: number;
+  readonly failure?: string;
+}
+
+const SERVICES: Record<string, { answer: FaultAnswer; timeout: string; failure?: string }> = {
+  [`answers after ${SLOW_MS} ms`]: { answer: { delayMs: SLOW_MS }, timeout: '60s' },
+  'answers one byte at a time': { answer: { dripMs: SLOW_MS / 100 }, timeout: '60s' },
+  'never answers': { answer: { never: 'lost' }, timeout: '300ms', failure: 'timeout: no complete answer within 300 ms (E_TIMEOUT)' },
+};
+
+const CASES = Object.keys(SERVICES).flatMap((name) => (['files', 'every kind of source'] as const).map((kind) => [name, kind] as const));
+
+test.for(CASES)('a service that %s slows %s down, within a bounded memory', { timeout: 180_000 }, async ([name, kind]) => {
+  const { answer, timeout, failure } = SERVICES[name]!;
+  const folder = makeTree({});
+  const service = new FaultService();
+  const url = await service.start();
+  onTestFinished(() => service.stop());
+  service.respond = () => answer;
+  const [tcpPort, udpPort] = [await freePort(), await freePort()];
+  const live = `  pipe: {type: stdin}
+  tcp: {type: syslog, listen: ["tcp://127.0.0.1:${tcpPort}"]}
+  udp: {type: syslog, listen: ["udp://127.0.0.1:${udpPort}"]}`;
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: ${folder}/agent
+shutdown_timeout: 4s
+sources:
+  app: {type: file, include: ["${backlog}/*.log"]}
+${kind === 'files' ? '' : live}
+sinks:
+  store:
+    type: ingest
+    url: "${url}"
+    dataset: logs
+    timeout: ${timeout}
+    retry: {initial_backoff: 10ms, max_backoff: 100ms}
+    buffer: {max_memory: 32MiB, disk: {max_bytes: 4MiB}}
+telemetry: {listen: "127.0.0.1:0"}
+`,
+  );
+  const agent = startProgram(['run', '--config', config], {}, 'pipe');
+  onTestFinished(() => void agent.end('SIGKILL'));
+  const address = (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
+  const books = watchBooks(200);
+  books.watch(address);
+  onTestFinished(() => books.stop());
+
+  const senders = kind === 'files' ? undefined : floodAll(agent, tcpPort, udpPort);
+  const waiters = senders ? ['app', 'pipe', 'tcp'] : ['app'];
+  let metrics: Map<string, Family> = new Map();
+  let rss = 0;
+  const longest = new Map<string, Waiting>();
+  const counted = (name: string, labels: Record<string, string>) => valueOf(metrics, `tailrace_${name}`, labels) ?? 0;
+  const isSlowed = (source: string) =>
+    counted('backpressure_seconds_total', { source }) >= PRESSURE_SECONDS && (longest.get(source)?.seconds ?? 0) > 0.2;
+  await until(
+    'every source waits',
+    async () => {
+      rss = Math.max(rss, memoryOf(agent.process.pid!, 'VmRSS'));
+      metrics = parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+      const ready = await fetch(`${address}/readyz`);
+      expect(ready.status).toBe(200);
+      for (const waiting of ((await ready.json()) as { waiting: Waiting[] }).waiting) {
+        if (waiting.seconds > (longest.get(waiting.source)?.seconds ?? -1)) longest.set(waiting.source, waiting);
+      }
+      const dropped = counted('events_total', { source: 'udp', outcome: 'dropped' });
+      return waiters.every(isSlowed) && (!senders || dropped > 0);
+    },
+    60_000 + 2000 * PRESSURE_SECONDS,
+    200,
+  ).catch((error: unknown) => {
+    throw new Error(`${JSON.stringify([...longest])} ${agent.stderr().slice(-2000)}`, { cause: error });
+  });
+  const peak = memoryOf(agent.process.pid!, 'VmHWM');
+  const taken = senders
+    ? `stdin took ${Math.round(senders.stdin.bytes / 1e6)} MB, tcp ${Math.round(senders.tcp.bytes / 1e6)} MB, ${senders.udp.sent} datagrams sent, ` +
+      `${counted('events_total', { source: 'udp', outcome: 'dropped' })} dropped, `
+    : '';
+  console.log(
+    `${name}, ${kind}: VmHWM ${Math.round(peak / 1e6)} MB, VmRSS at most ${Math.round(rss / 1e6)} MB, ${BACKLOG_MIB} MiB backlog, ${taken}` +
+      `${service.requests.length} requests, ${books.scrapes} scrapes; ${JSON.stringify([...longest.values()])}`,
+  );
+  expect(peak).toBeLessThan(MEMORY_BYTES[kind]);
+  if (senders) {
+    expect(senders.isCut()).toBe(false);
+    const deliveredBytes = service.stored.reduce((sum, event) => sum + event.length, 0);
+    expect(senders.stdin.bytes + senders.tcp.bytes).toBeLessThan(HELD_BYTES + deliveredBytes);
+    // What the agent knows of the datagrams: those that the kernel itself dropped never came.
+    expect(counted('events_total', { source: 'udp', outcome: 'accepted' })).toBeLessThanOrEqual(senders.udp.sent);
+  }
+  for (const source of waiters) {
+    expect(longest.get(source)).toMatchObject({
+      sink: 'store',
+      reason: expect.stringMatching(source === 'app' ? /memory_full|service_behind/ : /memory_full|disk_buffer_full/) as string,
+      ...(failure === undefined ? {} : { failure }),
+    });
+  }
+  senders?.stop();
+  books.watch(undefined);
+  expect(await agent.end('SIGTERM'), agent.stderr().slice(-3000)).toBe(0);
+  await books.stop();
+  expect(books.problems).toEqual([]);
+  expect(books.scrapes).toBeGreaterThan(5);
+  expect(service.misusedKeys).toEqual([]);
+});
