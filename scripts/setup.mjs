@@ -12,13 +12,16 @@ const pinned = join(runtime, 'node_modules', `node-linux-${process.arch}`, 'bin'
 if (process.argv[2] === 'runtime') setUpRuntime();
 else setUpPackages();
 
-/** Installs the lock file's packages when they differ from what is installed; npm then runs `prepare`, which brings the runtime. */
+/**
+ * Installs the lock file's packages when they differ from what is installed; npm then runs `prepare`, which brings the runtime.
+ * Not `npm ci`: it refuses where the registry lacks the optional packages of some other platform.
+ */
 function setUpPackages() {
   const wanted = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
   const stamp = join(root, 'node_modules', '.set-up');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return setUpRuntime();
   process.stderr.write('Setting up: installing packages (about a minute, once)\n');
-  npm(root, 'ci');
+  npm(root, 'install', '--no-save');
   setUpRuntime();
   writeFileSync(stamp, wanted);
 }
@@ -28,7 +31,7 @@ function setUpRuntime() {
   if (Number(process.versions.node.split('.')[0]) >= 24) return;
   if (!existsSync(pinned)) {
     process.stderr.write(`Setting up: this machine has Node ${process.versions.node}, bringing the pinned Node 26\n`);
-    npm(runtime, 'ci');
+    npm(runtime, 'install', '--no-save');
   }
   const probe = spawnSync(pinned, ['--version'], { encoding: 'utf8' });
   if (probe.status === 0) return;

@@ -46,7 +46,7 @@ test('set-up says that the installation failed, and tries again the next time', 
     const result = setUp(tree);
     expect(result.status).toBe(1);
     expect(result.stderr).toContain('no network');
-    expect(result.stderr).toContain('Set-up failed: npm ci');
+    expect(result.stderr).toContain('Set-up failed: npm install');
   }
   expect(existsSync(join(tree, 'repo/node_modules/.set-up'))).toBe(false);
 });
