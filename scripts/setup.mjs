@@ -17,7 +17,9 @@ else setUpPackages();
  * Not `npm ci`: it refuses where the registry lacks the optional packages of some other platform.
  */
 function setUpPackages() {
-  const wanted = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(root, 'node_modules', '.set-up');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return setUpRuntime();
   process.stderr.write('Setting up: installing packages (about a minute, once)\n');
@@ -35,7 +37,9 @@ function setUpRuntime() {
   }
   const probe = spawnSync(pinned, ['--version'], { encoding: 'utf8' });
   if (probe.status === 0) return;
-  const hint = String(probe.stderr).includes('libatomic') ? 'install libatomic1, for example: apt-get install -y libatomic1' : 'install Node 24 or newer';
+  const hint = String(probe.stderr).includes('libatomic')
+    ? 'install libatomic1, for example: apt-get install -y libatomic1'
+    : 'install Node 24 or newer';
   fail(`the pinned Node does not start (${String(probe.stderr || probe.error).trim()}); ${hint}`);
 }
 
