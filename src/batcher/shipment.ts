@@ -98,6 +98,24 @@ function childOf(parent: Part, first: number, count: number): Part {
   };
 }
 
+/** Settles the batch's events in the books: the refused ones by their fate, all others as delivered. */
+export function settleBooks({ batch, refused }: Shipment): void {
+  let index = 0;
+  for (const span of batch.spans) {
+    let from = span.firstEvent;
+    for (let number = span.firstEvent; number < span.firstEvent + span.events && refused.size > 0; number++) {
+      const refusal = refused.get(index + number - span.firstEvent);
+      if (!refusal) continue;
+      span.books.settle(from, number, 'delivered');
+      span.books.settle(number, number + 1, refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered');
+      from = number + 1;
+    }
+    span.books.settle(from, span.firstEvent + span.events, 'delivered');
+    index += span.events;
+  }
+  batch.refusedEvents = refused.size;
+}
+
 /** The refused events (by index in the batch) as dead letters. */
 export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
   const { batch } = shipment;

@@ -1,0 +1,68 @@
+/** What the delivery of one sink is given, and what it tells about itself. */
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { DeadLetter, Sink } from '../core/sink.ts';
+import type { BackoffOptions } from './backoff.ts';
+import type { Durability } from './durability.ts';
+import type { Room } from './room.ts';
+
+export type Compression = 'gzip' | 'zstd' | 'none';
+
+export interface DeliveryOptions {
+  readonly sink: Sink;
+  readonly room: Room;
+  readonly concurrency: number;
+  readonly compression: Compression;
+  /** Turns NDJSON into the body that is sent, before compression; undefined sends it as it is. Pure. */
+  readonly encode?: ((ndjson: Buffer) => Uint8Array) | undefined;
+  readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
+  readonly commitEveryMs: number;
+  random(): number;
+  readonly durability: Durability;
+  /**
+   * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
+   * policy says so; rejects when they cannot be kept now.
+   */
+  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  /** Told when a dataset is paused. */
+  paused(dataset: string): void;
+}
+
+/** Told of every finished request and every settled batch, for histograms. */
+export interface DeliveryObserver {
+  request(sink: string, seconds: number): void;
+  batch(sink: string, events: number, bytes: number): void;
+}
+
+export interface DeliveryStats {
+  readonly requests: Map<string, number>;
+  readonly retries: Map<string, number>;
+  sentBytes: number;
+  readonly ingested: Map<string, number>;
+  readonly failed: Map<string, number>;
+  readonly deadLetters: Map<string, number>;
+  processedBytes: number;
+  blocksCreated: number;
+  walLength: number;
+}
+
+export function newDeliveryStats(): DeliveryStats {
+  return {
+    requests: new Map(),
+    retries: new Map(),
+    sentBytes: 0,
+    ingested: new Map(),
+    failed: new Map(),
+    deadLetters: new Map(),
+    processedBytes: 0,
+    blocksCreated: 0,
+    walLength: 0,
+  };
+}
+
+export function addTo(map: Map<string, number>, name: string, value: number): void {
+  map.set(name, (map.get(name) ?? 0) + value);
+}

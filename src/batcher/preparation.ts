@@ -1,0 +1,75 @@
+/**
+ * What happens to a batch before its first request: its body is in memory, compressed, and its key and spans are on disk.
+ * Batches that wait are committed together, in the order in which they were closed.
+ */
+import { messageOf } from '../core/errors.ts';
+import type { Batch } from './batch.ts';
+import { compress } from './compress.ts';
+import type { Compression, DeliveryOptions } from './delivery-options.ts';
+import { persist } from './durability.ts';
+import type { Room } from './room.ts';
+
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'durability'> {
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
+  /** Batches that are closed and not settled, oldest first: marks need them committed in that order. */
+  held(): Batch[];
+}
+
+export class Preparation {
+  readonly #options: PreparationOptions;
+  #committedAtMs = -Infinity;
+
+  constructor(options: PreparationOptions) {
+    this.#options = options;
+  }
+
+  /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
+  async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
+    const { log, sink, durability } = this.#options;
+    const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
+    try {
+      return (await this.#persist(() => durability.load(batch), refused)) ? 'loaded' : 'stopped';
+    } catch (error) {
+      log.error(
+        { sink: sink.id, events: batch.events, reason: messageOf(error) },
+        'a batch of the disk buffer cannot be read any more; its events are counted as dropped',
+      );
+      return 'gone';
+    }
+  }
+
+  /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
+  async commit(batch: Batch): Promise<boolean> {
+    if (batch.committed) return true;
+    const { clock, commitEveryMs, durability } = this.#options;
+    const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    if (!batch.committed) this.#committedAtMs = clock.monotonic();
+    return this.#persist(() => {
+      if (batch.committed) return;
+      const group = this.#options.held().filter((each) => !each.committed);
+      const rows = group.filter((each) => each.rereadable);
+      if (rows.length > 0) durability.commit(rows);
+      for (const each of group) each.committed = true;
+    }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself');
+  }
+
+  #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {
+    const { log, sink, clock, retry, signal } = this.#options;
+    return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id }, refused);
+  }
+}
+
+/** Compresses a whole batch that is not compressed yet, and gives its slot back. */
+export async function compressBatch(batch: Batch, compression: Compression, room: Room): Promise<void> {
+  if (compression === 'none' || batch.encoding !== 'identity' || batch.events === 0 || batch.key === '') return;
+  const body = await compress(batch.body, compression);
+  const { slot, memory } = batch;
+  batch.body = body;
+  batch.encoding = compression;
+  batch.memory = body.length;
+  batch.slot = undefined;
+  if (slot) room.swap(slot, body.length);
+  else room.release(memory - body.length, undefined);
+}

@@ -1,0 +1,117 @@
+/**
+ * What the service refused: the events at fault are found, by the service's word or by halves, and kept as dead letters.
+ * Nothing of a batch passes before its refused events are kept, and a split is on disk before its first part is sent.
+ */
+import type { Outcome } from '../core/sink.ts';
+import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import { persist } from './durability.ts';
+import { locateFailures } from './events.ts';
+import { lettersOf, type Part, type Refusal, type Shipment } from './shipment.ts';
+
+/** Requests beyond the first that finding the events at fault in one batch may cost. */
+const MAX_EXTRA_REQUESTS = 64;
+
+/** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
+export type Next = 'go on' | 'again' | 'park';
+
+export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'durability' | 'bury'> {
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
+  readonly stats: DeliveryStats;
+}
+
+export class Refusals {
+  readonly #options: RefusalsOptions;
+
+  constructor(options: RefusalsOptions) {
+    this.#options = options;
+  }
+
+  /** The part's events are stored, or kept: it goes. */
+  finish(shipment: Shipment): Promise<Next> | Next {
+    const whole = shipment.isWhole;
+    shipment.finish();
+    return whole || shipment.parts.length === 0 ? 'go on' : this.#commitParts(shipment);
+  }
+
+  /** The part is too large. */
+  halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
+    if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
+    return this.#split(shipment);
+  }
+
+  /** Something in the part is refused. */
+  bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
+    if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
+    if (shipment.extraRequests >= MAX_EXTRA_REQUESTS) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
+    shipment.extraRequests += 2;
+    return this.#split(shipment);
+  }
+
+  /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
+  settlePartly(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'partial' }>, status: number): Promise<Next> {
+    const { failures, result, detail } = outcome;
+    const found = locateFailures(shipment.plainOf(part), failures, result.failed);
+    if (!found && result.failed < part.count) return this.bisect(shipment, part, detail, status);
+    const nameOf = (index: number): string => failures[index]?.error ?? failures[0]?.error ?? detail;
+    const all = found ?? Array.from({ length: part.count }, (_, index): [number, string] => [index, nameOf(index)]);
+    const refusals = [...all].map(([index, error]): [number, Refusal] => [
+      part.first + index,
+      { reason: 'rejected', detail: error, status, key: part.key },
+    ]);
+    return this.#bury(shipment, part, new Map(refusals));
+  }
+
+  /** Every event of the part is refused. */
+  refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<Next> {
+    const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [part.first + index, { ...refusal, key: part.key }]);
+    return this.#bury(shipment, part, new Map(all));
+  }
+
+  /** Keeps the refused events of the part as dead letters; until that is possible the batch is held. */
+  async #bury(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<Next> {
+    const { log, sink, stats } = this.#options;
+    let fate: 'kept' | 'dropped' = 'kept';
+    const isDone = await this.#persist(
+      async () => {
+        fate = await this.#options.bury(part.key, lettersOf(shipment, refusals));
+      },
+      { events: refusals.size },
+      'dead letters cannot be kept, so their batch waits; free space in data_dir, or replay or drop dead letters',
+    );
+    if (!isDone) return 'park';
+    for (const [index, refusal] of refusals) {
+      shipment.refused.set(index, { ...refusal, fate });
+      if (fate === 'kept') addTo(stats.deadLetters, refusal.reason, 1);
+    }
+    const [first] = refusals.values();
+    const end =
+      fate === 'kept'
+        ? 'kept as dead letters; see `tailrace dead-letters list`'
+        : 'dropped, because the dead letters are full (dead_letter.when_full)';
+    log.warn(
+      { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
+      `events were refused and ${end}`,
+    );
+    return this.finish(shipment);
+  }
+
+  async #split(shipment: Shipment): Promise<Next> {
+    shipment.split();
+    return this.#commitParts(shipment);
+  }
+
+  async #commitParts({ batch, parts }: Shipment): Promise<Next> {
+    const taken = await this.#persist(
+      () => this.#options.durability.commitParts(batch, parts),
+      {},
+      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir, it goes on by itself',
+    );
+    return taken ? 'go on' : 'park';
+  }
+
+  #persist(work: () => Promise<void> | void, fields: object, refused: string): Promise<boolean> {
+    const { log, sink, clock, retry, signal } = this.#options;
+    return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+  }
+}
