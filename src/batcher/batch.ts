@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, Region, Span, Tail } from '../core/block.ts';
 import { TAIL_BYTES } from '../core/limits.ts';
-import type { StoredBatch, StoredSpan } from '../state/store.ts';
+import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import type { Books } from './books.ts';
 
 /** A span while its batch is held: it also knows its events' numbers in the books. */

@@ -6,7 +6,7 @@
 import { messageOf } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { StoredPart } from '../state/store.ts';
+import type { StoredPart } from '../state/stored.ts';
 import type { SpoolEntry, Spool } from '../state/spool.ts';
 import type { SpoolHeader } from '../state/spool-file.ts';
 import { Batch } from './batch.ts';

@@ -10,7 +10,7 @@ import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { StoredBatch, StoredPart, StoredSpan } from '../state/store.ts';
+import type { StoredBatch, StoredPart, StoredSpan } from '../state/stored.ts';
 import { Batch, keyOf } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import type { Books } from './books.ts';

@@ -1,7 +1,9 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { FileIdentity } from '../core/stream.ts';
-import type { StoredSpan } from './store.ts';
+import type { StoredSpan } from './stored.ts';
+
+export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Prepares them all, once. Types follow from the names. */
 export function prepareStatements(database: DatabaseSync) {

@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Encoding } from '../core/sink.ts';
-import type { StoredPart, StoredSpan } from './store.ts';
+import type { StoredPart, StoredSpan } from './stored.ts';
 
 export interface SpoolHeader {
   readonly key: string;

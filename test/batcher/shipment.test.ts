@@ -4,7 +4,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { lettersOf, Shipment } from '../../src/batcher/shipment.ts';
-import type { StoredSpan } from '../../src/state/store.ts';
+import type { StoredSpan } from '../../src/state/stored.ts';
 import { span } from '../state/batches.ts';
 
 /** A batch of spans with these many events each; event `n` is `{"n":n}`. */

@@ -1,6 +1,6 @@
 /** Batches and spans for the tests of the state. */
 import { crc32 } from 'node:zlib';
-import type { StoredBatch, StoredSpan } from '../../src/state/store.ts';
+import type { StoredBatch, StoredSpan } from '../../src/state/stored.ts';
 
 /** A span of `stream` whose checksums follow from its range, so that a mixed-up one shows. */
 export function span(stream: string, from: number, to: number, source = 'app'): StoredSpan {

@@ -1,0 +1,182 @@
+/**
+ * The streams of every source and their low-water marks, one for each sink. All is in memory; what is new, moved or forgotten
+ * is written when the store says so, and forgotten to be so once it is on disk.
+ */
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Tail } from '../core/block.ts';
+import type { FileIdentity, StreamRecord } from '../core/stream.ts';
+import { Mark, NO_TAIL } from './marks.ts';
+import { type Statements, toIdentity } from './rows.ts';
+
+interface Stream {
+  readonly id: string;
+  readonly source: string;
+  readonly path: string;
+  identity: FileIdentity | undefined;
+  readonly startAt: number;
+  /** By sink. */
+  readonly marks: Map<string, Mark>;
+}
+
+export class Streams {
+  readonly #statements: Statements;
+  /** Ids of the sinks that a source feeds. */
+  readonly #sinksOf: (source: string) => readonly string[];
+  readonly #streams = new Map<string, Stream>();
+  readonly #new = new Set<Stream>();
+  readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
+  readonly #forgotten = new Set<string>();
+
+  constructor(statements: Statements, sinksOf: (source: string) => readonly string[]) {
+    this.#statements = statements;
+    this.#sinksOf = sinksOf;
+  }
+
+  load(database: DatabaseSync): void {
+    for (const row of database.prepare('select * from streams').all()) {
+      const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
+      this.#streams.set(id, { id, source, path, identity: toIdentity(row), startAt: Number(row['start_at']), marks: new Map() });
+    }
+    for (const row of database.prepare('select * from marks').all()) {
+      const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
+      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), new Mark(Number(row['settled_to']), tail));
+    }
+  }
+
+  /** A sink that was added to the configuration takes up a known stream where the others are, without the past. */
+  addNewSinks(): void {
+    for (const stream of this.#streams.values()) {
+      const sinks = this.#sinksOf(stream.source);
+      const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark] : []));
+      const known = configured.length > 0 ? configured : [...stream.marks.values()];
+      const from = known.reduce(
+        (least, mark) => (mark.committedTo < least.committedTo ? mark : least),
+        known[0] ?? new Mark(stream.startAt, NO_TAIL),
+      );
+      for (const sink of sinks) {
+        if (stream.marks.has(sink)) continue;
+        const mark = new Mark(from.committedTo, from.committedTail);
+        stream.marks.set(sink, mark);
+        this.noteMoved(mark, sink, stream.id);
+      }
+    }
+  }
+
+  mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
+    const stream: Stream = { id: randomBytes(16).toString('hex'), source, path, identity, startAt, marks: new Map() };
+    for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL));
+    this.#streams.set(stream.id, stream);
+    this.#new.add(stream);
+    return toRecord(stream, [...stream.marks.keys()]);
+  }
+
+  list(source: string): StreamRecord[] {
+    const sinks = this.#sinksOf(source);
+    return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
+  }
+
+  identify(id: string, identity: FileIdentity): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.identity = identity;
+    this.#new.add(stream);
+  }
+
+  forget(id: string): void {
+    const stream = this.#streams.get(id);
+    if (!stream || !this.isSettled(id)) return;
+    this.#streams.delete(id);
+    this.#new.delete(stream);
+    for (const mark of stream.marks.values()) this.#moved.delete(mark);
+    this.#forgotten.add(id);
+  }
+
+  isSettled(id: string): boolean {
+    const stream = this.#streams.get(id);
+    return !stream || [...stream.marks.values()].every((mark) => mark.isSettled);
+  }
+
+  /** Undefined for a stream that is forgotten, and for a sink that is not one of its source's. */
+  markOf(id: string, sink: string): Mark | undefined {
+    return this.#streams.get(id)?.marks.get(sink);
+  }
+
+  /** The path under which the stream's file was first matched; empty for a stream without a file. */
+  pathOf(id: string): string {
+    return this.#streams.get(id)?.path ?? '';
+  }
+
+  noteMoved(mark: Mark, sink: string, stream: string): void {
+    this.#moved.set(mark, { sink, stream });
+  }
+
+  get hasNew(): boolean {
+    return this.#new.size > 0;
+  }
+
+  /** True when there is anything to write. */
+  get hasChanges(): boolean {
+    return this.#new.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0;
+  }
+
+  /** Writes new streams, within the caller's transaction; `noteNewWritten` once that is committed. */
+  writeNew(): void {
+    for (const stream of this.#new) {
+      const { identity } = stream;
+      this.#statements.upsertStream.run(
+        stream.id,
+        stream.source,
+        stream.path,
+        identity?.device ?? null,
+        identity?.inode ?? null,
+        identity?.headLength ?? null,
+        identity?.headHash ?? null,
+        stream.startAt,
+        Date.now(),
+      );
+      for (const [sink, mark] of stream.marks)
+        this.#statements.insertMark.run(sink, stream.id, mark.settledTo, mark.tail.length, mark.tail.crc);
+    }
+  }
+
+  noteNewWritten(): void {
+    this.#new.clear();
+  }
+
+  /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
+  write(): void {
+    this.writeNew();
+    for (const [mark, { sink, stream }] of this.#moved)
+      this.#statements.upsertMark.run(sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc);
+    for (const id of this.#forgotten) {
+      this.#statements.deleteStream.run(id);
+      this.#statements.deleteMarks.run(id);
+    }
+  }
+
+  noteWritten(): void {
+    this.#new.clear();
+    this.#moved.clear();
+    this.#forgotten.clear();
+  }
+}
+
+/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
+function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
+  let resumeAt = Infinity;
+  let tail: Tail = NO_TAIL;
+  for (const [sink, mark] of stream.marks) {
+    if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
+    resumeAt = mark.committedTo;
+    tail = mark.committedTail;
+  }
+  return {
+    id: stream.id,
+    source: stream.source,
+    path: stream.path,
+    identity: stream.identity,
+    resumeAt: Number.isFinite(resumeAt) ? resumeAt : stream.startAt,
+    tail,
+  };
+}
