@@ -1,0 +1,35 @@
+/** Keeps refused events as dead letters, each with its place in the file that it came from. */
+import { offsetOfEvent } from '../batcher/events.ts';
+import type { Clock } from '../core/clock.ts';
+import type { DeadLetter } from '../core/sink.ts';
+import { type DeadLetters, type Letter, toLetter } from '../state/dead-letters.ts';
+import type { State } from '../state/store.ts';
+import type { Replay } from './replay.ts';
+import type { Rooms } from './rooms.ts';
+
+export interface BuryOptions {
+  readonly deadLetters: DeadLetters;
+  readonly replay: Replay;
+  readonly rooms: Rooms;
+  readonly state: State;
+  readonly clock: Clock;
+}
+
+/** Rejects when the letters cannot be kept now; none is kept then. */
+export async function bury(options: BuryOptions, name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'> {
+  const nowMs = options.clock.now();
+  return options.deadLetters.put(name, await Promise.all(letters.map((letter) => place(options, letter, nowMs))));
+}
+
+async function place({ replay, rooms, state }: BuryOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {
+  // The spans of a replay are numbered by their letters.
+  const original = replay.originalOf(letter.stream, letter.spanOffset);
+  if (original) {
+    const { about } = toLetter(letter, original.about.file, original.about.offset, nowMs);
+    return { about: { ...about, stream: original.about.stream }, event: original.event };
+  }
+  const span = { source: letter.source, stream: letter.stream, from: letter.spanOffset, to: letter.spanEnd };
+  const bytes = await rooms.sources.get(letter.source)?.source.readSpan?.(span);
+  const offset = bytes ? letter.spanOffset + offsetOfEvent(bytes, letter.eventInSpan) : letter.spanOffset;
+  return toLetter(letter, state.pathOf(letter.stream), offset, nowMs);
+}

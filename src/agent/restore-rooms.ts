@@ -1,0 +1,50 @@
+/** Gives the batches that the last process committed and did not settle back to the sinks, before anything else is read. */
+import { restoreBatches } from '../batcher/restore.ts';
+import type { Clock } from '../core/clock.ts';
+import { codeOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { State } from '../state/store.ts';
+import type { Rooms } from './rooms.ts';
+
+/** How long to wait before a disk that refused to take a batch's new key is tried again. */
+const RETRY_MS = 1000;
+
+export interface RestoreRoomsOptions {
+  readonly rooms: Rooms;
+  readonly state: State;
+  readonly kernel: Kernel;
+  /** Of the largest batch. */
+  readonly scratchBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the agent stops; what is left is then restored by the next one. */
+  readonly stopping: AbortSignal;
+}
+
+export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, log, stopping }: RestoreRoomsOptions): Promise<void> {
+  const batches = state.unsettled();
+  if (batches.length === 0) return;
+  log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
+  try {
+    await restoreBatches({
+      batches,
+      kernel,
+      log,
+      scratch: kernel.reserve(scratchBytes),
+      target: (sink) => {
+        const room = rooms.sinks.get(sink);
+        return room && { ...room, limits: room.config.batch };
+      },
+      source: (id) => rooms.sources.get(id),
+      clock,
+      retryMs: RETRY_MS,
+      stopping,
+      nextBatchId: () => state.nextBatchId(),
+      replace: (id, replacements) => state.replace(id, replacements),
+      partsOf: (id) => state.partsOf(id),
+    });
+  } catch (error) {
+    if (codeOf(error) !== 'E_STOPPED') throw error;
+  }
+}

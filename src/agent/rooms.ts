@@ -1,0 +1,41 @@
+/** The sources and sinks of a running agent, and the books of every source that events were accepted from. */
+import type { Batch } from '../batcher/batch.ts';
+import { Books } from '../batcher/books.ts';
+import { isRereadable } from './create-source.ts';
+import { heldBatches, type SinkRoom } from './sink-room.ts';
+import type { SourceRoom } from './source-room.ts';
+
+export class Rooms {
+  readonly sinks = new Map<string, SinkRoom>();
+  readonly sources = new Map<string, SourceRoom>();
+  /** Books of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
+  readonly formerBooks = new Map<string, Books>();
+
+  /** Makes books for a source that is not configured any more. */
+  booksOf(source: string): Books {
+    const current = this.sources.get(source)?.books ?? this.formerBooks.get(source);
+    if (current) return current;
+    const books = new Books(source);
+    this.formerBooks.set(source, books);
+    return books;
+  }
+
+  /** Batches of every sink that are not settled, open ones included. */
+  *batches(): Generator<Batch> {
+    for (const room of this.sinks.values()) {
+      yield* room.batcher.open();
+      yield* heldBatches(room);
+    }
+  }
+
+  /** Spans of files that the database does not know yet. */
+  *openSpans(): Generator<{ readonly stream: string }> {
+    for (const batch of this.batches()) if (batch.rereadable && !batch.committed) yield* batch.spans;
+  }
+
+  /** Bytes that sources which cannot be read again have read and lost. */
+  unreadableBytesLost(): number {
+    const sources = [...this.sources.values()].filter(({ config }) => !isRereadable(config));
+    return sources.reduce((sum, { stats }) => sum + stats.lostBytes, 0);
+  }
+}

@@ -1,0 +1,235 @@
+/** The running agent: every room wired to the others, from the start to the stop. */
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { DeadLetter } from '../core/sink.ts';
+import { createKernel, type Kernel } from '../kernel/kernel.ts';
+import { createIngestSink } from '../sinks/ingest/sink.ts';
+import { DeadLetters } from '../state/dead-letters.ts';
+import type { State } from '../state/store.ts';
+import { Histograms } from '../telemetry/histogram.ts';
+import type { SinkHistograms } from '../telemetry/metrics.ts';
+import type { Observed } from '../telemetry/observed.ts';
+import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
+import type { Agent, AgentOptions } from './agent.ts';
+import { bury } from './bury.ts';
+import { type ControlRequest, type ControlServer, startControl } from './control.ts';
+import { isRereadable } from './create-source.ts';
+import { kernelBytesOf, scratchBytesOf } from './kernel-memory.ts';
+import { observeSink, observeSources } from './observe.ts';
+import { Replay, type ReplayResult } from './replay.ts';
+import { restoreRooms } from './restore-rooms.ts';
+import { Rooms } from './rooms.ts';
+import { createSinkRoom, drainSink } from './sink-room.ts';
+import { createSourceRoom } from './source-room.ts';
+import { countHeld, type StopReport, stopRooms } from './stop.ts';
+import { Watchdog } from './watchdog.ts';
+
+const SAVE_EVERY_MS = 1000;
+
+export class RunningAgent implements Agent {
+  readonly #options: AgentOptions;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #state: State;
+  readonly #histograms: SinkHistograms = {
+    requestSeconds: new Histograms([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
+    batchEvents: new Histograms([1, 10, 100, 500, 1000, 2500, 5000, 10_000]),
+    batchBytes: new Histograms([1024, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304, 10_485_760]),
+  };
+  readonly #rooms = new Rooms();
+  readonly #deadLetters: DeadLetters;
+  readonly #replay: Replay;
+  #telemetry: TelemetryServer | undefined;
+  #control: ControlServer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #watchdog: Watchdog;
+  #started = false;
+  #failure: string | undefined;
+  #report: Promise<StopReport> | undefined;
+  readonly #giveUp = Promise.withResolvers<void>();
+  readonly #stopping = new AbortController();
+  ended: Promise<void> = Promise.resolve();
+
+  constructor(options: AgentOptions, state: State) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = options.log;
+    this.#state = state;
+    this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
+    const { dataDir, deadLetter } = options.config;
+    this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
+    this.#replay = new Replay({
+      letters: this.#deadLetters,
+      log: this.#log,
+      sink: (id) => this.#rooms.sinks.get(id),
+      booksOf: (source) => this.#rooms.booksOf(source),
+      nextBatchId: () => state.nextBatchId(),
+    });
+  }
+
+  get telemetry(): TelemetryServer | undefined {
+    return this.#telemetry;
+  }
+
+  async start(): Promise<void> {
+    const { config } = this.#options;
+    const kernel = createKernel(kernelBytesOf(config));
+    for (const sinkConfig of config.sinks) {
+      const sink = createIngestSink(sinkConfig, this.#clock, this.#log);
+      const paused = (dataset: string) => this.#notePause(sinkConfig.id, dataset);
+      const room = createSinkRoom({
+        config: sinkConfig,
+        sink,
+        kernel,
+        state: this.#state,
+        clock: this.#clock,
+        log: this.#log,
+        histograms: this.#histograms,
+        paused,
+        folder: config.dataDir,
+        booksOf: (source) => this.#rooms.booksOf(source),
+        bury: (name, letters) => this.#bury(name, letters),
+      });
+      this.#rooms.sinks.set(sinkConfig.id, room);
+    }
+    if (!this.#options.sinksOnly) await this.#openSources(kernel);
+    this.#started = true;
+    this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
+    if (!this.#options.sinksOnly) this.ended = Promise.race([this.#run(kernel), this.#giveUp.promise]);
+  }
+
+  observe(): Observed {
+    return {
+      sources: observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks),
+      sinks: [...this.#rooms.sinks.values()].map(observeSink),
+      checkpointSaves: this.#state.saves,
+      deadLetterBytes: this.#deadLetters.bytes,
+      started: this.#started,
+    };
+  }
+
+  replay(ids: readonly string[]): Promise<ReplayResult> {
+    return this.#replay.run(ids);
+  }
+
+  drop(ids: readonly string[]): number {
+    const wanted = ids.length > 0 ? ids : this.#deadLetters.files().map(({ id }) => id);
+    return wanted.filter((id) => this.#deadLetters.remove(id)).length;
+  }
+
+  stop(deadline: AbortSignal): Promise<StopReport> {
+    this.#report ??= this.#stop(deadline);
+    return this.#report;
+  }
+
+  /** Closes what a failed start opened. */
+  async abandon(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const { source } of this.#rooms.sources.values()) await source.stop().catch(() => {});
+    for (const { sink } of this.#rooms.sinks.values()) await sink.close();
+    await this.#telemetry?.close();
+    this.#control?.close();
+    this.#state.close();
+  }
+
+  async #openSources(kernel: Kernel): Promise<void> {
+    const { config } = this.#options;
+    if (config.telemetry.listen) {
+      const { listen } = config.telemetry;
+      const stalled = () => this.#watchdog.describe();
+      this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled });
+    }
+    const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log, once: this.#options.once };
+    for (const source of config.sources) this.#rooms.sources.set(source.id, await createSourceRoom({ ...common, config: source }));
+    this.#forgetFormerRuns();
+    for (const { buffer, sink } of this.#rooms.sinks.values()) {
+      const batches = await buffer.recover();
+      if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
+    }
+    for (const { source } of this.#rooms.sources.values()) await source.open();
+    this.#state.noteStarted([...this.#rooms.sources.keys()]);
+    this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request)).catch((error: unknown) => {
+      // Shipping goes on without it, on a full disk for example.
+      this.#log.error(
+        { reason: messageOf(error) },
+        'no command can reach this agent: dead-letters replay and drop, and explain, will fail',
+      );
+      return undefined;
+    });
+  }
+
+  async #answer({ command, args }: ControlRequest): Promise<unknown> {
+    switch (command) {
+      case 'replay':
+        return this.replay(args);
+      case 'drop':
+        return { removed: this.drop(args) };
+      case 'explain':
+        return [...this.#rooms.sources.values()].flatMap(({ source }) =>
+          source.explain ? [{ source: source.id, ...source.explain(args[0] ?? '') }] : [],
+        );
+      default:
+        throw new TailraceError('E_CONTROL', `the agent does not know the command "${command}"`);
+    }
+  }
+
+  async #run(kernel: Kernel): Promise<void> {
+    const restored = restoreRooms({
+      rooms: this.#rooms,
+      state: this.#state,
+      kernel,
+      scratchBytes: scratchBytesOf(this.#options.config),
+      clock: this.#clock,
+      log: this.#log,
+      stopping: this.#stopping.signal,
+    });
+    const runs = [...this.#rooms.sources.values()].map(async ({ config, source }) => {
+      if (isRereadable(config)) await restored;
+      if (!this.#report) await source.run();
+    });
+    await Promise.all([restored, ...runs]);
+    for (const { batcher } of this.#rooms.sinks.values()) batcher.flush();
+    const never = new AbortController().signal;
+    await Promise.all([...this.#rooms.sinks.values()].map((room) => drainSink(room, never)));
+  }
+
+  async #stop(deadline: AbortSignal): Promise<StopReport> {
+    this.#stopping.abort();
+    const lostBytes = await stopRooms(this.#rooms, deadline, this.#log);
+    clearInterval(this.#timer);
+    const deadLetters = this.observe().sources.reduce((sum, { settled }) => sum + settled.dead_lettered, 0);
+    const report = { ...countHeld(this.#rooms), lostBytes, deadLetters, failure: this.#failure };
+    this.#control?.close();
+    await this.#telemetry?.close();
+    for (const { sink } of this.#rooms.sinks.values()) await sink.close();
+    this.#state.close();
+    return report;
+  }
+
+  /** Connections and runs of earlier processes have nothing left to read; what they sent is in the disk buffer. */
+  #forgetFormerRuns(): void {
+    for (const { config } of this.#rooms.sources.values()) {
+      if (isRereadable(config)) continue;
+      for (const { id } of this.#state.list(config.id)) this.#state.forget(id);
+    }
+  }
+
+  #bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'> {
+    const options = { deadLetters: this.#deadLetters, replay: this.#replay, rooms: this.#rooms, state: this.#state, clock: this.#clock };
+    return bury(options, name, letters);
+  }
+
+  #notePause(sink: string, dataset: string): void {
+    if (!this.#options.once) return;
+    const pause = this.#rooms.sinks.get(sink)?.delivery.pauses.get(dataset);
+    this.#failure ??= `sink "${sink}" cannot deliver to dataset "${dataset}": ${pause?.detail ?? 'refused'}; ${pause?.fix ?? ''}`;
+    this.#giveUp.resolve();
+  }
+
+  #tick(): void {
+    this.#watchdog.tick();
+    this.#state.save();
+  }
+}
