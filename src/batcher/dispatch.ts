@@ -106,7 +106,7 @@ export class Dispatch {
       case 'delivered':
         this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
         this.#noteStored(batch, outcome.result);
-        return refusals.finish(shipment);
+        return refusals.finish(shipment, 'stored');
       case 'partial':
         this.#noteStored(batch, outcome.result);
         return refusals.settlePartly(shipment, part, outcome, status);

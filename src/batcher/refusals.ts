@@ -8,9 +8,6 @@ import { persist } from './durability.ts';
 import { locateFailures } from './events.ts';
 import { lettersOf, type Part, type Refusal, type Shipment } from './shipment.ts';
 
-/** Requests beyond the first that finding the events at fault in one batch may cost. */
-const MAX_EXTRA_REQUESTS = 64;
-
 /** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
 export type Next = 'go on' | 'again' | 'park';
 
@@ -27,25 +24,24 @@ export class Refusals {
     this.#options = options;
   }
 
-  /** The part's events are stored, or kept: it goes. */
-  finish(shipment: Shipment): Promise<Next> | Next {
+  /** Every event of the first part is stored, or some are kept as dead letters: it goes. */
+  finish(shipment: Shipment, as: 'stored' | 'refused'): Promise<Next> | Next {
     const whole = shipment.isWhole;
-    shipment.finish();
+    shipment.finish(as);
     return whole || shipment.parts.length === 0 ? 'go on' : this.#commitParts(shipment);
   }
 
   /** The part is too large. */
   halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
-    return this.#split(shipment);
+    return this.#split(shipment, 'size');
   }
 
   /** Something in the part is refused. */
   bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
-    if (shipment.extraRequests >= MAX_EXTRA_REQUESTS) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
-    shipment.extraRequests += 2;
-    return this.#split(shipment);
+    if (shipment.isSpent) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
+    return this.#split(shipment, 'fault');
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
@@ -93,11 +89,11 @@ export class Refusals {
       { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
       `events were refused and ${end}`,
     );
-    return this.finish(shipment);
+    return this.finish(shipment, 'refused');
   }
 
-  async #split(shipment: Shipment): Promise<Next> {
-    shipment.split();
+  #split(shipment: Shipment, why: 'size' | 'fault'): Promise<Next> {
+    shipment.split(why);
     return this.#commitParts(shipment);
   }
 

@@ -3,6 +3,7 @@
  * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
  */
 import { createHash } from 'node:crypto';
+import { MAX_EXTRA_REQUESTS } from '../core/limits.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../core/sink.ts';
 import type { Batch } from './batch.ts';
 import { compress } from './compress.ts';
@@ -31,10 +32,12 @@ export class Shipment {
   readonly parts: Part[];
   /** By event index. */
   readonly refused = new Map<number, Refusal>();
-  /** Requests beyond the one that a batch needs. */
+  /** Requests beyond the one that a batch needs, spent or planned to find events at fault. */
   extraRequests = 0;
   /** Monotonic milliseconds of its first request. */
   firstSentMs: number | undefined;
+  /** First halves of what was refused, each with its second half. */
+  readonly #twins = new WeakMap<Part, Part>();
   #plain: Buffer | undefined;
 
   constructor(batch: Batch, parts?: readonly Part[]) {
@@ -74,16 +77,34 @@ export class Shipment {
     return { key: part.key, dataset, events: part.count, body, encoding: wanted };
   }
 
-  /** Replaces the first part by its halves; it has at least two events. */
-  split(): void {
-    const part = this.parts.shift()!;
-    const half = Math.ceil(part.count / 2);
-    this.parts.unshift(childOf(part, part.first, half), childOf(part, part.first + half, part.count - half));
+  /** True when no more requests may be spent on finding the events at fault. */
+  get isSpent(): boolean {
+    return this.extraRequests + 2 > MAX_EXTRA_REQUESTS;
   }
 
-  /** Takes the first part off: its events are stored, or refused. */
-  finish(): void {
-    this.parts.shift();
+  /** Replaces the first part, which has at least two events, by its halves: it is too large, or has an event at fault. */
+  split(why: 'size' | 'fault'): void {
+    const part = this.parts.shift()!;
+    const half = Math.floor(part.count / 2);
+    const [left, right] = [childOf(part, part.first, half), childOf(part, part.first + half, part.count - half)];
+    this.parts.unshift(left, right);
+    if (why === 'size') return;
+    this.extraRequests += 2;
+    this.#twins.set(left, right);
+  }
+
+  /**
+   * Takes the first part off: its events are stored, or some are refused. Where the first half of what was refused is stored,
+   * the event at fault is in the second: that is divided without being sent as a whole. Only an event that was itself refused
+   * alone is ever taken for one at fault.
+   */
+  finish(as: 'stored' | 'refused'): void {
+    const part = this.parts.shift()!;
+    const twin = this.#twins.get(part);
+    if (as === 'refused' || !twin || twin.count === 1) return;
+    this.extraRequests -= 1;
+    if (this.isSpent) this.extraRequests += 1;
+    else this.split('fault');
   }
 }
 

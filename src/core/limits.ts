@@ -18,6 +18,8 @@ export const HEAD_BYTES = 1024;
 export const TAIL_BYTES = 64;
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Requests beyond the first that finding the events at fault in one batch may cost. */
+export const MAX_EXTRA_REQUESTS = 64;
 /** Bytes of an answer that are read. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 

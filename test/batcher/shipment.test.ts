@@ -30,8 +30,8 @@ function walk(shipment: Shipment, choices: readonly boolean[]): Map<string, stri
     const part = shipment.parts[0]!;
     expect(keys.has(part.key), 'one key, one set of events').toBe(false);
     keys.set(part.key, shipment.plainOf(part).toString());
-    if (part.count > 1 && choices[i % choices.length]) shipment.split();
-    else shipment.finish();
+    if (part.count > 1 && choices[i % choices.length]) shipment.split('size');
+    else shipment.finish('stored');
   }
   return keys;
 }
@@ -53,7 +53,7 @@ test('shipment split the same way has the same keys for the same events, and no 
 
 test('shipment that goes on with stored parts splits them into the keys it would have had', () => {
   const whole = new Shipment(batchOf([10]));
-  whole.split();
+  whole.split('size');
   const resumed = new Shipment(batchOf([10]), structuredClone(whole.parts));
   expect([...walk(resumed, [true])]).toEqual([...walk(whole, [true])]);
 });
@@ -61,13 +61,13 @@ test('shipment that goes on with stored parts splits them into the keys it would
 test('shipment splits into halves that are the events of the whole, in order', () => {
   const shipment = new Shipment(batchOf([5]));
   expect([shipment.isWhole, shipment.parts]).toEqual([true, [{ first: 0, count: 5, key: 'key' }]]);
-  shipment.split();
+  shipment.split('size');
   expect(shipment.isWhole).toBe(false);
   expect(shipment.parts.map(({ first, count }) => [first, count])).toEqual([
-    [0, 3],
-    [3, 2],
+    [0, 2],
+    [2, 3],
   ]);
-  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual(['{"n":0}\n{"n":1}\n{"n":2}\n', '{"n":3}\n{"n":4}\n']);
+  expect(shipment.parts.map((part) => shipment.plainOf(part).toString())).toEqual(['{"n":0}\n{"n":1}\n', '{"n":2}\n{"n":3}\n{"n":4}\n']);
 });
 
 test.for([
@@ -75,7 +75,7 @@ test.for([
   ['zstd', zstdDecompressSync],
 ] as const)('shipment compresses each part with %s alone, under its own key', async ([compression, decompress]) => {
   const shipment = new Shipment(batchOf([4]));
-  shipment.split();
+  shipment.split('size');
   const parcel = await shipment.parcelOf(shipment.parts[1]!, compression);
   expect(parcel).toMatchObject({ key: shipment.parts[1]!.key, events: 2, encoding: compression, dataset: 'logs' });
   expect(decompress(parcel.body).toString()).toBe('{"n":2}\n{"n":3}\n');

@@ -168,7 +168,8 @@ test.for([false, true])(
     for (const { events, keys } of batches) {
       const ill = events.filter((event) => poison.includes(seqOf(event))).length;
       expect(keys.size - 1, `extra requests of a batch of ${events.length}`).toBeLessThanOrEqual(
-        ill * 2 * Math.ceil(Math.log2(events.length)),
+        // A restart forgets that the half before was stored, and asks about one more.
+        ill * Math.floor(2 * Math.log2(events.length)) + (isKilled ? 1 : 0),
       );
       expect(keys.size > 1).toBe(ill > 0);
     }
