@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, Region, Span, Tail } from '../core/block.ts';
+import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
 import { TAIL_BYTES } from '../core/limits.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import type { Books } from './books.ts';
@@ -70,7 +71,6 @@ export class Batch {
     const { single } = block;
     const from = block.offset + (start - block.start);
     const to = single ? block.offset + single.length : from + consumed;
-    const bytes = single ? undefined : block.window.bytes.subarray(start, start + consumed);
     const last = this.spans.at(-1);
     const joins =
       last &&
@@ -98,8 +98,8 @@ export class Batch {
     if (span !== last) this.spans.push(span);
     span.to = to;
     span.events += events;
-    span.crc = single ? single.crc : crc32(bytes!, span.crc);
-    span.tail = single ? single.tail : tailOf(bytes!);
+    span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, start, start + consumed), to - from);
+    span.tail = single?.tail ?? tailOf(block.window.bytes.subarray(start, start + consumed));
     span.closed = single !== undefined;
     this.events += events;
     this.bytes += written;
@@ -139,6 +139,19 @@ export function keyOf(sink: string, dataset: string, spans: readonly (Span & { d
     .update(JSON.stringify([sink, dataset, named, retired]))
     .digest('hex')
     .slice(0, 32);
+}
+
+/** Of blocks that were cut: the checksum from their beginning up to the cut. */
+const cuts = new WeakMap<Block, { readonly at: number; readonly crc: number }>();
+
+/** The checksum of a part of the block. Where the source knows that of the whole, the last part follows from those before it. */
+function crcOf(block: Block, start: number, end: number): number {
+  if (start === block.start && end === block.end && block.crc !== undefined) return block.crc;
+  const before = start === block.start ? { at: start, crc: 0 } : cuts.get(block);
+  if (block.crc === undefined || before?.at !== start) return crc32(block.window.bytes.subarray(start, end));
+  const crc = end === block.end ? restOfCrc32(before.crc, block.crc, end - start) : crc32(block.window.bytes.subarray(start, end));
+  cuts.set(block, { at: end, crc: combineCrc32(before.crc, crc, end - start) });
+  return crc;
 }
 
 function tailOf(bytes: Buffer): Tail {

@@ -51,6 +51,8 @@ export interface Block {
   readonly offset: number;
   /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
   readonly readAtMs: number;
+  /** CRC-32 of the window's bytes `[start, end)`, where the source has computed it anyway: so that no byte is summed up twice. */
+  readonly crc?: number;
   /**
    * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a
    * newline was added), or a line cut at `max_event_bytes`. The event then covers `[offset, offset + length)` of the

@@ -11,6 +11,8 @@ export interface FileIdentity {
   /** Length and SHA-256 (hex) of the head that was hashed: up to 1 KiB, grows with the file. */
   readonly headLength: number;
   readonly headHash: string;
+  /** Where it was last, when that is not the path under which it was first matched. */
+  readonly path?: string;
 }
 
 export interface StreamRecord {
@@ -19,10 +21,16 @@ export interface StreamRecord {
   /** The path under which the file was first matched; empty for connections and runs. */
   readonly path: string;
   readonly identity: FileIdentity | undefined;
+  /** Where the stream begins in its file: not 0 for one that was taken up at its end. */
+  readonly startAt: number;
+  /** Wall clock, when it was made. */
+  readonly createdMs: number;
   /** Where reading goes on: the end of the last span committed to the database, 0 for a new stream. */
   readonly resumeAt: number;
   /** The bytes just before `resumeAt`. */
   readonly tail: Tail;
+  /** CRC-32 of the bytes from `startAt` to `resumeAt`; undefined where it is not known. */
+  readonly contentCrc: number | undefined;
 }
 
 /** The part of the state that sources use. */

@@ -11,11 +11,11 @@ import type { Log } from '../core/log.ts';
 const SCHEMA = `
 create table if not exists streams (
   id text primary key, source text not null, path text not null, device text, inode text, head_length integer, head_hash text,
-  start_at integer not null, created_ms integer not null
+  start_at integer not null, created_ms integer not null, current_path text
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
-  primary key (sink, stream)
+  content_crc integer, primary key (sink, stream)
 ) strict, without rowid;
 create table if not exists batches (
   id integer primary key, key text not null, sink text not null, dataset text not null, events integer not null,
@@ -30,7 +30,11 @@ create table if not exists spans (
   digest text not null, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 1;
+const VERSION = 2;
+/** What brings a database of an earlier version to the next one. */
+const MIGRATIONS: Readonly<Record<number, string>> = {
+  1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
+};
 
 /** Makes the data folder where it is missing. Throws `E_DATA_DIR` when it cannot be made or written. */
 export function prepareFolder(folder: string): void {
@@ -90,11 +94,16 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
     if (version > VERSION) throw new Error(`it was written by a newer version (schema ${version}, this one knows ${VERSION})`);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
-    database.exec(SCHEMA);
-    database.exec(`pragma user_version = ${VERSION}`);
+    migrate(database, version);
     return { database, fresh: version === 0 };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Brings the schema from `version` to this one, in one transaction; a new database gets it whole. */
+function migrate(database: DatabaseSync, version: number): void {
+  const steps = version === 0 ? '' : Array.from({ length: VERSION - version }, (_, step) => MIGRATIONS[version + step] ?? '').join('');
+  database.exec(`begin immediate; ${steps} ${SCHEMA} pragma user_version = ${VERSION}; commit`);
 }

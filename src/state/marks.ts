@@ -3,6 +3,7 @@
  * over what is settled from its beginning on. A batch that is not settled stops it.
  */
 import type { Span, Tail } from '../core/block.ts';
+import { combineCrc32 } from '../core/crc.ts';
 
 export const NO_TAIL: Tail = { length: 0, crc: 0 };
 
@@ -10,6 +11,9 @@ interface Pending {
   readonly from: number;
   readonly to: number;
   readonly tail: Tail;
+  readonly crc: number;
+  /** The checksum up to its end; undefined where what is before it is not known. */
+  contentCrc: number | undefined;
   readonly batch: number;
   settled: boolean;
 }
@@ -17,23 +21,34 @@ interface Pending {
 export class Mark {
   settledTo: number;
   tail: Tail;
+  /** CRC-32 of everything from the stream's beginning to `settledTo`; undefined where it is not known. */
+  contentCrc: number | undefined;
   /** End of the last span committed: where reading goes on. */
   committedTo: number;
   committedTail: Tail;
   readonly #pending: Pending[] = [];
 
-  constructor(settledTo: number, tail: Tail) {
+  constructor(settledTo: number, tail: Tail, contentCrc: number | undefined) {
     this.settledTo = settledTo;
     this.tail = tail;
+    this.contentCrc = contentCrc;
     this.committedTo = settledTo;
     this.committedTail = tail;
+  }
+
+  /** Like `contentCrc`, up to `committedTo`. */
+  get committedCrc(): number | undefined {
+    const last = this.#pending.at(-1);
+    return last ? last.contentCrc : this.contentCrc;
   }
 
   /** Notes a span that was committed to the database. Spans of a stream come in order, but for those of a batch that was divided. */
   commit(span: Span, batch: number): void {
     let at = this.#pending.length;
     while (at > 0 && this.#pending[at - 1]!.from > span.from) at -= 1;
-    this.#pending.splice(at, 0, { from: span.from, to: span.to, tail: span.tail, batch, settled: false });
+    const { from, to, tail, crc } = span;
+    this.#pending.splice(at, 0, { from, to, tail, crc, contentCrc: undefined, batch, settled: false });
+    this.#sumUp(at);
     if (span.to > this.committedTo) {
       this.committedTo = span.to;
       this.committedTail = span.tail;
@@ -50,6 +65,7 @@ export class Mark {
       if (entry.to > this.settledTo) {
         this.settledTo = entry.to;
         this.tail = entry.tail;
+        this.contentCrc = entry.contentCrc;
       }
       passed.push(entry.batch);
       done += 1;
@@ -60,5 +76,15 @@ export class Mark {
 
   get isSettled(): boolean {
     return this.#pending.length === 0;
+  }
+
+  /** Sums up the checksums from a pending span on; over a gap they are not known. */
+  #sumUp(from: number): void {
+    for (let index = from; index < this.#pending.length; index += 1) {
+      const entry = this.#pending[index]!;
+      const before = this.#pending[index - 1] ?? { to: this.settledTo, contentCrc: this.contentCrc };
+      const isNext = before.to === entry.from && before.contentCrc !== undefined;
+      entry.contentCrc = isNext ? combineCrc32(before.contentCrc!, entry.crc, entry.to - entry.from) : undefined;
+    }
   }
 }

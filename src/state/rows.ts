@@ -9,11 +9,11 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: DatabaseSync) {
   return {
     upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash',
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path',
     ),
-    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?)'),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?)'),
     upsertMark: database.prepare(
-      'insert into marks values (?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc',
+      'insert into marks values (?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_crc = excluded.content_crc',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
     insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
@@ -37,6 +37,7 @@ export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | 
     inode: String(row['inode']),
     headLength: Number(row['head_length']),
     headHash: String(row['head_hash']),
+    ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
   };
 }
 

@@ -15,6 +15,7 @@ interface Stream {
   readonly path: string;
   identity: FileIdentity | undefined;
   readonly startAt: number;
+  readonly createdMs: number;
   /** By sink. */
   readonly marks: Map<string, Mark>;
 }
@@ -36,11 +37,13 @@ export class Streams {
   load(database: DatabaseSync): void {
     for (const row of database.prepare('select * from streams').all()) {
       const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
-      this.#streams.set(id, { id, source, path, identity: toIdentity(row), startAt: Number(row['start_at']), marks: new Map() });
+      const [startAt, createdMs] = [Number(row['start_at']), Number(row['created_ms'])];
+      this.#streams.set(id, { id, source, path, identity: toIdentity(row), startAt, createdMs, marks: new Map() });
     }
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
-      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), new Mark(Number(row['settled_to']), tail));
+      const contentCrc = row['content_crc'] === null ? undefined : Number(row['content_crc']);
+      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), new Mark(Number(row['settled_to']), tail, contentCrc));
     }
   }
 
@@ -52,11 +55,11 @@ export class Streams {
       const known = configured.length > 0 ? configured : [...stream.marks.values()];
       const from = known.reduce(
         (least, mark) => (mark.committedTo < least.committedTo ? mark : least),
-        known[0] ?? new Mark(stream.startAt, NO_TAIL),
+        known[0] ?? new Mark(stream.startAt, NO_TAIL, 0),
       );
       for (const sink of sinks) {
         if (stream.marks.has(sink)) continue;
-        const mark = new Mark(from.committedTo, from.committedTail);
+        const mark = new Mark(from.committedTo, from.committedTail, from.committedCrc);
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
@@ -64,8 +67,9 @@ export class Streams {
   }
 
   mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
-    const stream: Stream = { id: randomBytes(16).toString('hex'), source, path, identity, startAt, marks: new Map() };
-    for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL));
+    const id = randomBytes(16).toString('hex');
+    const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), marks: new Map() };
+    for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL, 0));
     this.#streams.set(stream.id, stream);
     this.#new.add(stream);
     return toRecord(stream, [...stream.marks.keys()]);
@@ -133,10 +137,10 @@ export class Streams {
         identity?.headLength ?? null,
         identity?.headHash ?? null,
         stream.startAt,
-        Date.now(),
+        stream.createdMs,
+        identity?.path ?? null,
       );
-      for (const [sink, mark] of stream.marks)
-        this.#statements.insertMark.run(sink, stream.id, mark.settledTo, mark.tail.length, mark.tail.crc);
+      for (const [sink, mark] of stream.marks) this.#statements.insertMark.run(...rowOf(mark, sink, stream.id));
     }
   }
 
@@ -147,8 +151,7 @@ export class Streams {
   /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     this.writeNew();
-    for (const [mark, { sink, stream }] of this.#moved)
-      this.#statements.upsertMark.run(sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc);
+    for (const [mark, { sink, stream }] of this.#moved) this.#statements.upsertMark.run(...rowOf(mark, sink, stream));
     for (const id of this.#forgotten) {
       this.#statements.deleteStream.run(id);
       this.#statements.deleteMarks.run(id);
@@ -162,21 +165,21 @@ export class Streams {
   }
 }
 
+function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
+  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentCrc ?? null];
+}
+
 /** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
 function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;
+  let contentCrc: number | undefined = 0;
   for (const [sink, mark] of stream.marks) {
     if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
     resumeAt = mark.committedTo;
     tail = mark.committedTail;
+    contentCrc = mark.committedCrc;
   }
-  return {
-    id: stream.id,
-    source: stream.source,
-    path: stream.path,
-    identity: stream.identity,
-    resumeAt: Number.isFinite(resumeAt) ? resumeAt : stream.startAt,
-    tail,
-  };
+  const { id, source, path, identity, startAt, createdMs } = stream;
+  return { id, source, path, identity, startAt, createdMs, resumeAt: Number.isFinite(resumeAt) ? resumeAt : startAt, tail, contentCrc };
 }

@@ -188,3 +188,34 @@ test('state keeps what it noted of its sources when the disk is full', () => {
   expect([again.hasStarted('app'), again.hasStarted('net')]).toEqual([true, false]);
   again.close();
 });
+
+test('database of the first version is brought up to this one, with its positions, and knows no checksum of what was read before', () => {
+  const folder = makeTree({});
+  const first = new DatabaseSync(join(folder, 'state.db'));
+  first.exec(`
+    create table streams (id text primary key, source text not null, path text not null, device text, inode text, head_length integer,
+      head_hash text, start_at integer not null, created_ms integer not null) strict;
+    create table marks (sink text not null, stream text not null, settled_to integer not null, tail_length integer not null,
+      tail_crc integer not null, primary key (sink, stream)) strict, without rowid;
+    insert into streams values ('s1', 'app', '/log/a', '1', '2', 12, 'ab', 0, 1000);
+    insert into marks values ('store', 's1', 500, 64, 7);
+    pragma user_version = 1;
+  `);
+  first.close();
+  const { state, log } = open(folder);
+  expect(log.lines).toEqual([]);
+  expect(state.list('app')).toMatchObject([
+    { id: 's1', resumeAt: 500, tail: { length: 64, crc: 7 }, contentCrc: undefined, createdMs: 1000 },
+  ]);
+  const { id } = state.mint('app', '/log/b');
+  const settled = batch(state.nextBatchId(), [span(id, 0, 10), span('s1', 500, 510)]);
+  state.commit([settled]);
+  state.settle(settled);
+  state.close();
+  const { state: again } = open(folder);
+  expect(again.list('app')).toMatchObject([
+    { resumeAt: 510, contentCrc: undefined },
+    { resumeAt: 10, contentCrc: span(id, 0, 10).crc },
+  ]);
+  again.close();
+});

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Mark, NO_TAIL } from '../../src/state/marks.ts';
@@ -20,7 +21,7 @@ test('mark moves over the settled beginning only, for any order of settling', ()
     fc.property(plan, fc.infiniteStream(fc.nat()), (spans, random) => {
       const draws = random[Symbol.iterator]();
       const draw = (below: number): number => (draws.next().value as number) % below;
-      const mark = new Mark(100, NO_TAIL);
+      const mark = new Mark(100, NO_TAIL, 0);
       const settled = new Set<number>();
       const passed: number[] = [];
       const waiting = [...spans];
@@ -58,7 +59,7 @@ test('mark moves over the settled beginning only, for any order of settling', ()
 });
 
 test('mark is stopped by one batch that is not settled, and jumps once it is', () => {
-  const mark = new Mark(0, NO_TAIL);
+  const mark = new Mark(0, NO_TAIL, 0);
   for (let id = 1; id <= 5; id++) mark.commit(span('s', (id - 1) * 10, id * 10), id);
   for (const id of [2, 3, 5]) expect(mark.settle(id)).toEqual([]);
   expect(mark.settledTo).toBe(0);
@@ -69,7 +70,7 @@ test('mark is stopped by one batch that is not settled, and jumps once it is', (
 });
 
 test('mark ignores a batch that has no span in its stream', () => {
-  const mark = new Mark(0, NO_TAIL);
+  const mark = new Mark(0, NO_TAIL, 0);
   mark.commit(span('s', 0, 10), 1);
   expect(mark.settle(99)).toEqual([]);
   expect(mark.settledTo).toBe(0);
@@ -77,9 +78,28 @@ test('mark ignores a batch that has no span in its stream', () => {
 
 // A batch that was divided comes back with a later number than those behind it.
 test('mark does not pass an earlier span that was committed late', () => {
-  const mark = new Mark(0, NO_TAIL);
+  const mark = new Mark(0, NO_TAIL, 0);
   mark.commit(span('s', 10, 20), 2);
   mark.commit(span('s', 0, 10), 3);
   expect([mark.settle(2), mark.settledTo, mark.committedTo]).toEqual([[], 0, 20]);
   expect([mark.settle(3), mark.settledTo, mark.isSettled]).toEqual([[3, 2], 20, true]);
+});
+
+test('mark sums up the checksum of everything before it, and does not know it over a gap or where it did not know it before', () => {
+  const bytes = Buffer.from('a stream of some length, cut into spans');
+  const part = (from: number, to: number) => ({ ...span('s', from, to), crc: crc32(bytes.subarray(from, to)) });
+  const mark = new Mark(5, NO_TAIL, crc32(bytes.subarray(0, 5)));
+  mark.commit(part(5, 12), 1);
+  mark.commit(part(20, 30), 3);
+  expect(mark.committedCrc).toBeUndefined();
+  mark.commit(part(12, 20), 2);
+  expect(mark.committedCrc).toBe(crc32(bytes.subarray(0, 30)));
+  mark.settle(2);
+  mark.settle(1);
+  expect([mark.settledTo, mark.contentCrc]).toEqual([20, crc32(bytes.subarray(0, 20))]);
+  mark.settle(3);
+  expect([mark.contentCrc, mark.committedCrc]).toEqual([crc32(bytes.subarray(0, 30)), crc32(bytes.subarray(0, 30))]);
+  const unknown = new Mark(5, NO_TAIL, undefined);
+  unknown.commit(part(5, 12), 1);
+  expect(unknown.committedCrc).toBeUndefined();
 });

@@ -30,7 +30,7 @@ test('state mints streams with random ids and has them again after a restart, wi
   expect(one.id).toMatch(/^[0-9a-f]{32}$/);
   expect(two.id).not.toBe(one.id);
   expect([one.resumeAt, two.resumeAt]).toEqual([0, 500]);
-  const grown = { ...identity, headLength: 1024, headHash: 'cd' };
+  const grown = { ...identity, headLength: 1024, headHash: 'cd', path: '/var/log/a.log.1' };
   state.identify(one.id, grown);
   state.commit([batch(state.nextBatchId(), [span(one.id, 0, 10)])]);
   state.close();
@@ -42,8 +42,11 @@ test('state mints streams with random ids and has them again after a restart, wi
     source: 'app',
     path: '/var/log/a.log',
     identity: grown,
+    startAt: 0,
+    createdMs: one.createdMs,
     resumeAt: 10,
     tail: span(one.id, 0, 10).tail,
+    contentCrc: span(one.id, 0, 10).crc,
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.list('other')).toEqual([]);

@@ -1,6 +1,7 @@
 /** A StreamStore in memory: commits what a lane accepted, so that a test can restart a source where a database would let it. */
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
+import { combineCrc32 } from '../../src/core/crc.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
@@ -8,9 +9,12 @@ export class MemoryStreamStore implements StreamStore {
   /** Streams that are not settled; the others are. */
   readonly unsettled = new Set<string>();
   readonly forgotten: string[] = [];
+  /** Wall clock of new streams. */
+  nowMs: () => number = () => 0;
 
   mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
-    const record = { id: randomBytes(16).toString('hex'), source, path, identity, resumeAt: startAt, tail: { length: 0, crc: 0 } };
+    const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentCrc: 0, createdMs: this.nowMs() };
+    const record: StreamRecord = { id: randomBytes(16).toString('hex'), source, path, identity, ...at };
     this.records.set(record.id, record);
     return record;
   }
@@ -35,9 +39,9 @@ export class MemoryStreamStore implements StreamStore {
   }
 
   /** What a committed span does: reading goes on at `to` after a restart. */
-  commit(stream: string, to: number, tail: Tail): void {
+  commit(stream: string, to: number, tail: Tail, crc: number): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`commit of a stream that was never minted: ${stream}`);
-    this.records.set(stream, { ...record, resumeAt: to, tail });
+    this.records.set(stream, { ...record, resumeAt: to, tail, contentCrc: combineCrc32(record.contentCrc!, crc, to - record.resumeAt) });
   }
 }

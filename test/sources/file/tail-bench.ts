@@ -5,6 +5,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
 import type { Clock } from '../../../src/core/clock.ts';
@@ -157,7 +158,12 @@ export class TailBench {
   commit(): void {
     for (const block of this.lane.blocks.slice(this.#committedBlocks)) {
       const bytes = Buffer.concat(block.lines.flatMap((line) => [line, Buffer.from('\n')]));
-      this.streams.commit(block.stream, block.offset + block.length, block.single?.tail ?? tailOf(bytes));
+      this.streams.commit(
+        block.stream,
+        block.offset + block.length,
+        block.single?.tail ?? tailOf(bytes),
+        block.single?.crc ?? crc32(bytes),
+      );
     }
     this.#committedBlocks = this.lane.blocks.length;
   }
