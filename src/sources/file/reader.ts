@@ -3,18 +3,19 @@
  * turn to the next: the unfinished line is read again, save one that is longer than an event may be, of which only
  * length and checksum are kept. Before a byte is handed on, what was read before it is compared with what is there now.
  */
-import type { Lane, Span } from '../../core/block.ts';
+import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { LineWindow, SuspendedLine, WindowBlock } from '../line-window.ts';
-import { type FileSystem, isSameFile } from './file-system.ts';
+import type { FileSystem } from './file-system.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
+import { LaneRefusal, offerBlock } from './offer.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
+import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
   readonly source: string;
@@ -25,21 +26,12 @@ export interface ReaderOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly stats: SourceStats;
+  /** The window is used by one turn, or reread, at a time. */
+  readonly turns: Turns;
 }
-
-/** The most that is read of a span at once, to find one event in it. */
-const MAX_SPAN_BYTES = 16 * 1024 * 1024;
-
-/** Codes of a path that leads to no file any more. */
-const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
-
-/** The lane refused; not a trouble of the file. */
-class LaneRefusal extends Error {}
 
 export class Reader {
   readonly #options: ReaderOptions;
-  /** Turns and rereads share the window: one at a time. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -50,7 +42,7 @@ export class Reader {
    * Trouble with the file is noted with the tracker; rejects only with what the lane rejected with.
    */
   turn(file: TrackedFile): Promise<void> {
-    return this.#exclusively(async () => {
+    return this.#options.turns.take(async () => {
       let current = file;
       try {
         const ready = this.#prepare(file);
@@ -65,60 +57,6 @@ export class Reader {
         current.isBusy = false;
       }
     });
-  }
-
-  /**
-   * Offers exactly the span's bytes again, by the same rules. False when they are not there any more; rejects with
-   * `E_UNREADABLE` when that cannot be told now (permissions, no descriptor left, a disk that fails).
-   */
-  reread(span: Span, lane: Lane): Promise<boolean> {
-    return this.#exclusively(async () => {
-      const { fileSystem, tracker } = this.#options;
-      const file = tracker.byStream(span.stream);
-      if (!file) return false;
-      let opened: number | undefined;
-      try {
-        const fd = file.fd ?? (opened = fileSystem.open(file.path));
-        const stat = fileSystem.fstat(fd);
-        if (!isSameFile(stat, file) || stat.size < span.to) return false;
-        return await this.#readRange(file, fd, span, lane);
-      } catch (error) {
-        if (error instanceof LaneRefusal) throw error.cause;
-        if (GONE.has(codeOf(error))) return false;
-        throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
-      } finally {
-        if (opened !== undefined) fileSystem.close(opened);
-      }
-    });
-  }
-
-  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the window. */
-  async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
-    const { fileSystem, tracker } = this.#options;
-    const file = tracker.byStream(span.stream);
-    if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
-    const bytes = Buffer.alloc(span.to - span.from);
-    let fd: number | undefined;
-    try {
-      fd = fileSystem.open(file.path);
-      if (!isSameFile(fileSystem.fstat(fd), file)) return undefined;
-      for (let at = 0; at < bytes.length;) {
-        const count = await fileSystem.read(fd, bytes.subarray(at), span.from + at);
-        if (count === 0) return undefined;
-        at += count;
-      }
-      return bytes;
-    } catch {
-      return undefined;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
-    }
-  }
-
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
@@ -184,21 +122,13 @@ export class Reader {
   async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {
     const { lane, clock, stats, window } = this.#options;
     if (isResumed && block.offset === file.offset && file.suspended && block.single?.truncated) await this.#refill(file, block);
-    await this.#accept(lane, file, block, clock.now());
+    await offerBlock(lane, file, block, clock.now());
     const length = block.single?.length ?? block.end - block.start;
     file.offset = block.offset + length;
     file.tail = tailOf(window.recent());
     file.suspended = undefined;
     stats.readBytes += length;
     if (block.single?.truncated) stats.truncatedEvents += 1;
-  }
-
-  async #accept(lane: Lane, file: TrackedFile, block: WindowBlock, readAtMs: number): Promise<void> {
-    try {
-      await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
-    } catch (error) {
-      throw new LaneRefusal('lane refused', { cause: error });
-    }
   }
 
   /** Reads the kept beginning of an oversize line back into the window: another turn read it first. */
@@ -210,22 +140,5 @@ export class Reader {
       if (count === 0) throw new Error('file was truncated while a long line was read');
       at += count;
     }
-  }
-
-  async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
-    const { window, fileSystem, clock } = this.#options;
-    const readAtMs = clock.now();
-    window.reset(span.from, readBefore(fileSystem, fd, span.from, TAIL_BYTES));
-    for (let position = span.from; position < span.to;) {
-      const free = window.free();
-      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
-      if (count === 0) return false;
-      window.commit(count);
-      position += count;
-      for (let block = window.next(); block; block = window.next()) await this.#accept(lane, file, block, readAtMs);
-    }
-    const rest = window.flush();
-    if (rest) await this.#accept(lane, file, rest, readAtMs);
-    return true;
   }
 }

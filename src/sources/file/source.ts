@@ -14,8 +14,10 @@ import { Hints } from './hints.ts';
 import { Notices } from './notices.ts';
 import { Reader } from './reader.ts';
 import { positionAtEnd, recognizeFiles } from './recognize.ts';
+import { SpanReader } from './span-reader.ts';
 import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
 import { Tracker } from './tracker.ts';
+import { Turns } from './turns.ts';
 
 export interface FileSource extends Source {
   /** One scan, then one turn for every file that has something to read. For tests and `--once`. */
@@ -58,7 +60,9 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   const counters = newStats();
   const tracker: Tracker = new Tracker({ source: config.id, fileSystem, streams, clock, notices, stats: counters, shapeOf });
   const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
-  const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters });
+  const turns = new Turns();
+  const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters, turns });
+  const spanReader = new SpanReader({ window, fileSystem, tracker, clock, turns });
   const stopping = new AbortController();
   let yieldedAtMs = 0;
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -177,8 +181,8 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
       await running.catch(() => undefined);
       tracker.closeAll();
     },
-    reread: (span: Span, lane: Lane) => reader.reread(span, lane),
-    readSpan: (span) => reader.readSpan(span),
+    reread: (span: Span, lane: Lane) => spanReader.reread(span, lane),
+    readSpan: (span) => spanReader.readSpan(span),
     pollOnce,
     scanOnce,
     explain(path) {

@@ -1,0 +1,103 @@
+/**
+ * Reads bytes again that were read before: whole spans, as the batches of the last process are rebuilt from them, and the raw
+ * bytes around one event. Moves no position.
+ */
+import type { Lane, Span } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { TAIL_BYTES } from '../../core/limits.ts';
+import type { LineWindow } from '../line-window.ts';
+import { type FileSystem, isSameFile } from './file-system.ts';
+import { LaneRefusal, offerBlock } from './offer.ts';
+import { readBefore } from './sample.ts';
+import type { TrackedFile } from './tracked-file.ts';
+import type { Tracker } from './tracker.ts';
+import type { Turns } from './turns.ts';
+
+export interface SpanReaderOptions {
+  readonly window: LineWindow;
+  readonly fileSystem: FileSystem;
+  readonly tracker: Tracker;
+  readonly clock: Clock;
+  /** Of the window's users. */
+  readonly turns: Turns;
+}
+
+/** The most that is read of a span at once, to find one event in it. */
+const MAX_SPAN_BYTES = 16 * 1024 * 1024;
+
+/** Codes of a path that leads to no file any more. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+export class SpanReader {
+  readonly #options: SpanReaderOptions;
+
+  constructor(options: SpanReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Offers exactly the span's bytes again, by the same rules. False when they are not there any more; rejects with
+   * `E_UNREADABLE` when that cannot be told now (permissions, no descriptor left, a disk that fails).
+   */
+  reread(span: Span, lane: Lane): Promise<boolean> {
+    return this.#options.turns.take(async () => {
+      const { fileSystem, tracker } = this.#options;
+      const file = tracker.byStream(span.stream);
+      if (!file) return false;
+      let opened: number | undefined;
+      try {
+        const fd = file.fd ?? (opened = fileSystem.open(file.path));
+        const stat = fileSystem.fstat(fd);
+        if (!isSameFile(stat, file) || stat.size < span.to) return false;
+        return await this.#readRange(file, fd, span, lane);
+      } catch (error) {
+        if (error instanceof LaneRefusal) throw error.cause;
+        if (GONE.has(codeOf(error))) return false;
+        throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
+      } finally {
+        if (opened !== undefined) fileSystem.close(opened);
+      }
+    });
+  }
+
+  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the window. */
+  async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
+    const { fileSystem, tracker } = this.#options;
+    const file = tracker.byStream(span.stream);
+    if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
+    const bytes = Buffer.alloc(span.to - span.from);
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(file.path);
+      if (!isSameFile(fileSystem.fstat(fd), file)) return undefined;
+      for (let at = 0; at < bytes.length;) {
+        const count = await fileSystem.read(fd, bytes.subarray(at), span.from + at);
+        if (count === 0) return undefined;
+        at += count;
+      }
+      return bytes;
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+
+  async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
+    const { window, fileSystem, clock } = this.#options;
+    const readAtMs = clock.now();
+    window.reset(span.from, readBefore(fileSystem, fd, span.from, TAIL_BYTES));
+    for (let position = span.from; position < span.to;) {
+      const free = window.free();
+      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
+      if (count === 0) return false;
+      window.commit(count);
+      position += count;
+      for (let block = window.next(); block; block = window.next()) await offerBlock(lane, file, block, readAtMs);
+    }
+    const rest = window.flush();
+    if (rest) await offerBlock(lane, file, rest, readAtMs);
+    return true;
+  }
+}
