@@ -31,7 +31,7 @@ export interface FileSystem {
   /**
    * Bulk reading; returns how many bytes came, 0 at the end. At once while reads are fast (from the page cache, where the
    * way through the thread pool costs more than the read and loses the caches' warmth), through the thread pool for a while
-   * after one was slow (a disk that spins, a network that stalls).
+   * after some were slow in a row (a disk that spins, a network that stalls).
    */
   read(fd: number, into: Buffer, position: number): Promise<number> | number;
   close(fd: number): void;
@@ -41,10 +41,13 @@ export interface FileSystem {
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A read of one chunk that takes longer did not come from the page cache … */
+/** A read of one chunk that takes longer may not have come from the page cache … */
 const SLOW_READ_MS = 5;
-/** … and the next ones may not either. */
-const POOL_AFTER_SLOW_READ_MS = 10_000;
+/** … or this process just had to wait for a processor: only slow reads in a row tell of a disk … */
+const SLOW_READS_IN_ROW = 3;
+/** … and then the next ones may be slow, too. */
+const POOL_AFTER_SLOW_READS_MS = 10_000;
+let slowReads = 0;
 let slowUntilMs = -Infinity;
 
 export const nodeFileSystem: FileSystem = {
@@ -63,7 +66,11 @@ export const nodeFileSystem: FileSystem = {
     if (startedMs < slowUntilMs) return readLater(fd, into, position);
     const count = readSync(fd, into, 0, into.length, position);
     const endedMs = performance.now();
-    if (endedMs - startedMs > SLOW_READ_MS) slowUntilMs = endedMs + POOL_AFTER_SLOW_READ_MS;
+    slowReads = endedMs - startedMs > SLOW_READ_MS ? slowReads + 1 : 0;
+    if (slowReads === SLOW_READS_IN_ROW) {
+      slowReads = 0;
+      slowUntilMs = endedMs + POOL_AFTER_SLOW_READS_MS;
+    }
     return count;
   },
   close: (fd) => closeSync(fd),
