@@ -1,5 +1,5 @@
 /** The agent under test: the bundled build as a child process, with a configuration of defaults wherever there is one. */
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,15 +43,17 @@ export function prepareAgent(setup: AgentSetup): string[] {
   mkdirSync(setup.folder, { recursive: true });
   const file = join(setup.folder, 'tailrace.yaml');
   writeFileSync(file, agentConfig(setup));
-  return [
-    process.execPath,
-    '--disable-warning=ExperimentalWarning',
-    setup.program,
-    'run',
-    ...(setup.once ? ['--once'] : []),
-    '--config',
-    file,
-  ];
+  return [...launcher(), setup.program, 'run', ...(setup.once ? ['--once'] : []), '--config', file];
+}
+
+/** Node as `bin/tailrace run` starts it, with the same flags and the same environment. */
+function launcher(): string[] {
+  const script = readFileSync(join(ROOT, 'bin', 'tailrace'), 'utf8');
+  const flag = /--max-semi-space-size=\d+/.exec(script)?.[0];
+  const arenas = /MALLOC_ARENA_MAX:-(\d+)/.exec(script)?.[1];
+  if (flag === undefined || arenas === undefined)
+    throw new Error('bin/tailrace no longer says how it starts Node; change this function with it');
+  return ['env', `MALLOC_ARENA_MAX=${arenas}`, process.execPath, '--disable-warning=ExperimentalWarning', flag];
 }
 
 function agentConfig({ folder, include, kind, compression, port }: AgentSetup): string {

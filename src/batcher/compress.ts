@@ -6,7 +6,7 @@ import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress
 import { MAX_CONCURRENCY } from '../core/limits.ts';
 
 /** Output is gathered in pieces of this size; the default of 16 KiB costs a hop each. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 interface Compressor {
   readonly stream: (Gzip | ZstdCompress) & { reset(): void };

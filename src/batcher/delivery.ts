@@ -67,7 +67,8 @@ export class Delivery {
   }
 
   /**
-   * False while enough closed batches of files wait to keep every worker busy: files can wait where they are. A paused
+   * False while enough closed batches of files wait to keep the workers busy (half their number: the next one is closed sooner
+   * than an answer comes): files can wait where they are. A paused
    * dataset has its own count, and all paused ones together at most half of the memory, so that they do not starve the others.
    */
   wantsMore(dataset: string): boolean {
@@ -79,7 +80,7 @@ export class Delivery {
       if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
       if (batch.rereadable && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset))) waiting += 1;
     }
-    return waiting < concurrency && (!isPaused || pausedBytes < room.budgetBytes / 2);
+    return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < room.budgetBytes / 2);
   }
 
   /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */

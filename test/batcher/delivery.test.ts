@@ -453,12 +453,12 @@ test('delivery stops at once: requests end, nothing more is sent, nothing unsett
   expect(bench.trace.filter((each) => each.startsWith('settle'))).toEqual([]);
 });
 
-test('delivery wants more from files while fewer batches wait than it has workers', async () => {
-  const bench = new DeliveryBench({ concurrency: 2 });
-  for (const name of ['a', 'b', 'c']) bench.seal(name);
-  await until('two requests', () => bench.open.length === 2);
+test('delivery wants more from files while fewer batches wait than half of its workers', async () => {
+  const bench = new DeliveryBench({ concurrency: 4 });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) bench.seal(name);
+  await until('four requests', () => bench.open.length === 4);
   expect(bench.delivery.wantsMore('logs')).toBe(true);
-  bench.seal('d');
+  bench.seal('f');
   expect(bench.delivery.wantsMore('logs')).toBe(false);
 });
 
