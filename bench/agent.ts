@@ -1,5 +1,5 @@
 /** The agent under test: the bundled build as a child process, with a configuration of defaults wherever there is one. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,14 +14,7 @@ const BUNDLE = join(ROOT, 'dist', 'main.js');
 
 /** Builds the bundle when it is missing or older than a source, and answers its path. */
 export function buildAgent(): string {
-  const builtMs = statSync(BUNDLE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = ['src', 'scripts'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
-      .map((entry) => join(entry.parentPath, entry.name)),
-  );
-  if (sources.every((file) => statSync(file).mtimeMs <= builtMs)) return BUNDLE;
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts'), '--if-stale'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   return BUNDLE;
 }
 

@@ -1,10 +1,10 @@
 /**
- * `npm run build`: the program as plain JavaScript in dist/, which is what is published, packaged and benchmarked (Node
+ * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published, packaged and benchmarked (Node
  * strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy in the sources
  * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's module beside them.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 
@@ -14,7 +14,8 @@ const dist = join(root, 'dist');
 const assets = ['src/kernel/kernel.wasm'];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
-rmSync(dist, { recursive: true, force: true });
+const startedAt = new Date();
+if (process.argv.includes('--if-stale') && isFresh()) process.exit();
 const result = await build({
   absWorkingDir: root,
   entryPoints: ['src/main.ts'],
@@ -37,8 +38,24 @@ const result = await build({
   logLevel: 'warning',
 });
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
+removeOthers(result.metafile);
+// What is saved from here on counts as newer, also while the bundle was being made.
+utimesSync(join(dist, 'main.js'), startedAt, startedAt);
 printSizes(result.metafile);
 checkItStarts();
+
+/** The question that bin/tailrace asks, too. */
+function isFresh(): boolean {
+  const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts'];
+  const asked = spawnSync('find', [...sources, '-newer', 'dist/main.js', '-print', '-quit'], { cwd: root, encoding: 'utf8' });
+  return asked.status === 0 && asked.stdout === '';
+}
+
+/** At the end, so that a program that starts meanwhile finds all its parts. */
+function removeOthers({ outputs }: Metafile): void {
+  const kept = new Set([...Object.keys(outputs), ...assets].map((file) => basename(file)));
+  for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
+}
 
 function printSizes({ outputs }: Metafile): void {
   const sizes = Object.entries(outputs).map(([file, output]) => [basename(file), output.bytes] as const);

@@ -5,6 +5,6 @@ import { join } from 'node:path';
 import './setup.mjs';
 
 const root = join(import.meta.dirname, '..');
-const child = spawn(join(root, 'scripts', 'node'), [join(root, 'src', 'main.ts'), 'demo', ...process.argv.slice(2)], { stdio: 'inherit' });
+const child = spawn(join(root, 'bin', 'tailrace'), ['demo', ...process.argv.slice(2)], { stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
