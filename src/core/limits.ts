@@ -56,6 +56,12 @@ export const MAX_LISTING_AGE_MS = 30_000;
 export const SCAN_SLICE_FILES = 500;
 /** A file that is read to its end stays open this long after its last change; what then is still unfinished in a rotated or deleted file is sent. */
 export const KEEP_OPEN_MS = 10_000;
+/** A file that may be a copy of another one is taken for a file of its own this long after its last change. */
+export const DECIDE_COPY_MS = 10_000;
+/** Bytes of a file that one scan compares with what was read of its original. */
+export const COPY_CHECK_BYTES = 64 * 1024 * 1024;
+/** How much a file system's clock may be behind the system's. */
+export const BIRTH_SLACK_MS = 50;
 /** A file that cannot be found by path or inode is looked for this long. */
 export const FORGET_AFTER_MS = 60_000;
 /** Longest wait between two tries to open a file that refused. */

@@ -10,7 +10,11 @@ export class MemoryStreamStore implements StreamStore {
   readonly unsettled = new Set<string>();
   readonly forgotten: string[] = [];
   /** Wall clock of new streams. */
-  nowMs: () => number = () => 0;
+  readonly nowMs: () => number;
+
+  constructor(nowMs: () => number = () => 0) {
+    this.nowMs = nowMs;
+  }
 
   mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
     const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentCrc: 0, createdMs: this.nowMs() };

@@ -14,6 +14,8 @@ export interface FileStat {
   readonly inode: number | bigint;
   readonly size: number;
   readonly mtimeMs: number;
+  /** When it was made; `mtimeMs` where the file system does not know. */
+  readonly bornMs: number;
   /** Hard links; 0 once an open file was deleted. */
   readonly links: number;
 }
@@ -99,7 +101,8 @@ function statPath(path: string): FileStat | undefined {
 }
 
 function toFileStat(stats: Stats, device: number | bigint, inode: number | bigint): FileStat {
-  return { kind: kindOf(stats), device, inode, size: stats.size, mtimeMs: stats.mtimeMs, links: stats.nlink };
+  const { size, mtimeMs, nlink, birthtimeMs } = stats;
+  return { kind: kindOf(stats), device, inode, size, mtimeMs, bornMs: birthtimeMs > 0 ? birthtimeMs : mtimeMs, links: nlink };
 }
 
 function kindOf(stats: Stats | Dirent): FileStat['kind'] {

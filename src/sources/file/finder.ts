@@ -64,6 +64,15 @@ export class Finder {
     return found;
   }
 
+  /** True for a path that some pattern includes and none excludes. */
+  matches(path: string): boolean {
+    return !this.#isExcluded(path) && this.#rules.some(({ rule }) => rule.matches(path));
+  }
+
+  isExcluded(path: string): boolean {
+    return this.#isExcluded(path);
+  }
+
   /** Why a path is or is not among the source's files, as far as its name goes. */
   explain(path: string): string {
     const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;

@@ -1,5 +1,5 @@
 /** Hands a window's block to the lane as a block of the file's stream. */
-import type { Lane } from '../../core/block.ts';
+import type { Block, Lane } from '../../core/block.ts';
 import type { WindowBlock } from '../line-window.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
@@ -7,7 +7,7 @@ import type { TrackedFile } from './tracked-file.ts';
 export class LaneRefusal extends Error {}
 
 /** Resolves when the lane took all of it; rejects with a `LaneRefusal`. */
-export async function offerBlock(lane: Lane, file: TrackedFile, block: WindowBlock, readAtMs: number): Promise<void> {
+export async function offerBlock(lane: Lane, file: TrackedFile, block: WindowBlock & Pick<Block, 'crc'>, readAtMs: number): Promise<void> {
   try {
     await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
   } catch (error) {

@@ -10,18 +10,17 @@ import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { LineWindow, SuspendedLine, WindowBlock } from '../line-window.ts';
 import type { FileSystem } from './file-system.ts';
+import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
-import type { Tracker } from './tracker.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
-  readonly source: string;
   readonly window: LineWindow;
   readonly fileSystem: FileSystem;
-  readonly tracker: Tracker;
+  readonly generations: Generations;
   readonly lane: Lane;
   readonly streams: StreamStore;
   readonly clock: Clock;
@@ -49,10 +48,10 @@ export class Reader {
         if (!ready) return;
         current = ready;
         current.isBusy = true;
-        if (await this.#read(current)) this.#options.tracker.queue.add(current);
+        if (await this.#read(current)) this.#options.generations.registry.queue.add(current);
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
-        this.#options.tracker.descriptors.fail(current, error);
+        this.#options.generations.descriptors.fail(current, error);
       } finally {
         current.isBusy = false;
       }
@@ -61,24 +60,22 @@ export class Reader {
 
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
-    const { fileSystem, tracker, streams, source } = this.#options;
-    if (!tracker.descriptors.open(file)) return undefined;
+    const { fileSystem, generations, streams } = this.#options;
+    if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.fd!);
     const sample = sampleFile(fileSystem, file.fd!, stat, file);
-    const current = hasSameContent(file, sample) ? file : tracker.renew(file, stat);
+    const current = hasSameContent(file, sample) ? file : generations.renew(file, stat);
     if (stat.size > current.size) current.size = stat.size;
     const known = current.identity.headLength;
-    if (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= Math.max(1, known * 2)) {
+    if (current.stream !== undefined && (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)) {
       current.identity = { ...current.identity, ...hashHead(sample.head) };
-      if (current.stream !== undefined) streams.identify(current.stream, current.identity);
+      streams.identify(current.stream, current.identity);
     }
-    if (stat.size === 0) return undefined;
-    current.stream ??= streams.mint(source, current.firstPath, current.identity, current.offset).id;
-    return current;
+    return stat.size > 0 && generations.name(current) ? current : undefined;
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { window, fileSystem, tracker } = this.#options;
+    const { window, fileSystem, generations } = this.#options;
     const begin = file.offset;
     const suspended = this.#stillSuspended(file);
     if (suspended) window.resume(begin, suspended);
@@ -89,9 +86,11 @@ export class Reader {
     // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
     while (!isAtEnd && (position < stopAt || (file.offset === begin && !window.isSkipping))) {
       const into = window.free();
-      const count = await fileSystem.read(file.fd!, into, position);
+      const { fd } = file;
+      if (fd === undefined) return false;
+      const count = await fileSystem.read(fd, into, position);
       // After the read, so that it holds for what was read: a truncation before it would show.
-      if (count > 0 && !isUntouched(fileSystem, file.fd!, file)) return true;
+      if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
       window.commit(count);
       position += count;
       for (let block = window.next(); block; block = window.next()) await this.#offer(file, block, suspended !== undefined);
@@ -106,7 +105,7 @@ export class Reader {
     file.suspended = window.suspend();
     file.readTo = isAtEnd ? position : file.offset;
     if (position > file.size) file.size = position;
-    else if (isAtEnd && position < file.size) tracker.noteCut(file, position);
+    else if (isAtEnd && position < file.size) generations.noteCut(file, position);
     return !isAtEnd;
   }
 
@@ -122,7 +121,10 @@ export class Reader {
   async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {
     const { lane, clock, stats, window } = this.#options;
     if (isResumed && block.offset === file.offset && file.suspended && block.single?.truncated) await this.#refill(file, block);
-    await offerBlock(lane, file, block, clock.now());
+    const measured = block.single ? undefined : file.content.measure(block.window.bytes.subarray(block.start, block.end));
+    await offerBlock(lane, file, measured ? { ...block, crc: measured.crc } : block, clock.now());
+    if (measured) file.content.add(measured);
+    else file.content.addSummed(block.single!.length, block.single!.crc);
     const length = block.single?.length ?? block.end - block.start;
     file.offset = block.offset + length;
     file.tail = tailOf(window.recent());

@@ -3,59 +3,65 @@
  * whatever. A file counts as known when it has the inode and still the content; else it is new and read from 0, which can
  * send events twice but never loses one.
  */
+import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../core/errors.ts';
 import type { StreamRecord } from '../../core/stream.ts';
+import { ContentSum } from './content-sum.ts';
 import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
-import { compareFile, hashHead, tailOf } from './identity.ts';
-import type { Notices } from './notices.ts';
+import type { Generations } from './generations.ts';
+import { compareFile, tailOf } from './identity.ts';
 import { findLineStart, readBefore, sampleFile } from './sample.ts';
+import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 import { type FolderInodes, inodesIn } from './whereabouts.ts';
-import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { TAIL_BYTES } from '../../core/limits.ts';
 
 export interface RecognizeOptions {
   readonly records: readonly StreamRecord[];
   readonly found: ReadonlyMap<string, FoundFile>;
   readonly tracker: Tracker;
+  readonly generations: Generations;
   readonly fileSystem: FileSystem;
-  readonly notices: Notices;
 }
 
 /** Hands every recognised file to the tracker; the streams of the others are retired. Returns how many were recognised. */
-export function recognizeFiles({ records, found, tracker, fileSystem, notices }: RecognizeOptions): number {
+export async function recognizeFiles({ records, found, tracker, generations, fileSystem }: RecognizeOptions): Promise<number> {
   const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
   const folders: FolderInodes = new Map();
-  let recognized = 0;
+  const names = new FolderNames(fileSystem);
+  const homeless: TrackedFile[] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
     const file = locate(record);
-    if (file && !tracker.has(file.stat) && isKnown(record, file)) {
-      tracker.adopt(record, file.path, file.stat, found.has(file.path));
-      recognized += 1;
-      continue;
-    }
-    tracker.retire(record.id);
-    notices.event(
-      'info',
-      { file: record.path, offset: record.resumeAt, path: file?.path },
-      'file of a checkpoint is gone or has other content now',
-    );
+    if (file && !generations.registry.in(file.stat) && isKnown(record, file)) generations.adopt(record, file.path, file.stat);
+    else homeless.push(generations.remember(record));
   }
+  const recognized = generations.registry.files.size;
+  for (const generation of homeless) generations.copies.seek(generation, names);
+  while (generations.copies.isSearching) {
+    generations.copies.decide();
+    await setImmediate();
+  }
+  const made = new Map(records.map((record) => [record.path, record.createdMs]));
+  for (const [path, createdMs] of made) tracker.findBorn(path, createdMs, names);
   return recognized;
 
   function locate(record: StreamRecord): FoundFile | undefined {
     if (!record.identity) return undefined;
-    const key = inodeKey({ device: record.identity.device, inode: record.identity.inode });
+    const { device, inode, path: lastPath = record.path } = record.identity;
+    const key = inodeKey({ device, inode });
     const matched = byInode.get(key);
     if (matched) return matched;
-    const path = inodesIn(fileSystem, parentOf(record.path), folders).get(key);
-    const stat = path === undefined ? undefined : fileSystem.stat(path);
-    if (path !== undefined && stat) return { path, stat };
+    for (const folder of new Set([parentOf(lastPath), parentOf(record.path)])) {
+      const path = inodesIn(fileSystem, folder, folders).get(key);
+      const stat = path === undefined ? undefined : fileSystem.stat(path);
+      if (path !== undefined && stat) return { path, stat };
+    }
     // A device may have another number after a reboot; the inode must be the same.
     const there = found.get(record.path);
-    return String(there?.stat.inode) === record.identity.inode ? there : undefined;
+    return String(there?.stat.inode) === inode ? there : undefined;
   }
 
   function isKnown(record: StreamRecord, file: FoundFile): boolean {
@@ -76,8 +82,7 @@ export function recognizeFiles({ records, found, tracker, fileSystem, notices }:
 /** `start_at: end`: sets the position of a file that was there before the source first ran to the beginning of its last line. */
 export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, fd: number, maxEventBytes: number): void {
   const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes);
-  file.offset = file.readTo = start;
+  file.startAt = file.offset = file.readTo = start;
+  file.content = new ContentSum(start, 0);
   file.tail = tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES));
-  const head = Buffer.alloc(Math.min(HEAD_BYTES, stat.size));
-  file.identity = { ...file.identity, ...hashHead(head.subarray(0, fileSystem.peek(fd, head, 0))) };
 }

@@ -10,10 +10,12 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import { LineWindow, windowBytes } from '../line-window.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
+import { Generations } from './generations.ts';
 import { Hints } from './hints.ts';
 import { Notices } from './notices.ts';
 import { Reader } from './reader.ts';
 import { positionAtEnd, recognizeFiles } from './recognize.ts';
+import type { Registry } from './registry.ts';
 import { SpanReader } from './span-reader.ts';
 import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
 import { Tracker } from './tracker.ts';
@@ -58,11 +60,25 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     fields: config.fields,
   });
   const counters = newStats();
-  const tracker: Tracker = new Tracker({ source: config.id, fileSystem, streams, clock, notices, stats: counters, shapeOf });
+  const generations = new Generations({
+    source: config.id,
+    fileSystem,
+    streams,
+    clock,
+    notices,
+    stats: counters,
+    once: context.once,
+    shapeOf,
+    isMatched: (path) => finder.matches(path),
+    isExcluded: (path) => finder.isExcluded(path),
+  });
+  const { descriptors, registry } = generations;
+  const { queue, files } = registry;
+  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations });
   const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
   const turns = new Turns();
-  const reader = new Reader({ source: config.id, window, fileSystem, tracker, lane: context.lane, streams, clock, stats: counters, turns });
-  const spanReader = new SpanReader({ window, fileSystem, tracker, clock, turns });
+  const reader = new Reader({ window, fileSystem, generations, lane: context.lane, streams, clock, stats: counters, turns });
+  const spanReader = new SpanReader({ window, fileSystem, registry, clock, turns });
   const stopping = new AbortController();
   let yieldedAtMs = 0;
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -74,43 +90,43 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     const records = streams.list(config.id);
     const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
     const found = await finder.find();
-    const recognized = recognizeFiles({ records, found, tracker, fileSystem, notices });
+    const recognized = await recognizeFiles({ records, found, tracker, generations, fileSystem });
     if (isFirstRun && config.startAt === 'end') {
       for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-        if (tracker.has(each.stat)) continue;
-        skipPresent(tracker.track(each), each.stat);
+        if (registry.in(each.stat)) continue;
+        skipPresent(generations.track(each), each.stat);
       }
     }
-    tracker.scan(found);
+    await tracker.scan(found, yieldToOthers);
     log.info(
-      { source: config.id, files: tracker.files.size, recognized },
+      { source: config.id, files: files.size, recognized },
       found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
     );
   }
 
   /** A file that cannot be read now is read from its beginning later: its present end is not known. */
   function skipPresent(file: TrackedFile, stat: FileStat): void {
-    if (!tracker.descriptors.open(file)) return;
+    if (!descriptors.open(file)) return;
     try {
       positionAtEnd(file, stat, fileSystem, file.fd!, config.maxEventBytes);
-      file.stream = streams.mint(config.id, file.firstPath, file.identity, file.offset).id;
-      tracker.descriptors.close(file);
+      generations.name(file);
+      descriptors.close(file);
     } catch (error) {
-      tracker.descriptors.fail(file, error);
+      descriptors.fail(file, error);
     }
   }
 
   async function scanOnce(): Promise<void> {
-    tracker.scan(await finder.find());
+    await tracker.scan(await finder.find(), yieldToOthers);
     wakeReader?.();
   }
 
   /** One turn for each file in the queue. */
   async function readRound(): Promise<void> {
-    for (let turns = tracker.queue.size; turns > 0 && !isStopping(); turns -= 1) {
-      const [file] = tracker.queue;
+    for (let turns = queue.size; turns > 0 && !isStopping(); turns -= 1) {
+      const [file] = queue;
       if (!file) return;
-      tracker.queue.delete(file);
+      queue.delete(file);
       await reader.turn(file);
       await yieldToOthers();
     }
@@ -126,17 +142,17 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   async function pollOnce(): Promise<{ readonly moreToRead: boolean }> {
     await scanOnce();
     await readRound();
-    return { moreToRead: tracker.queue.size > 0 };
+    return { moreToRead: queue.size > 0 };
   }
 
   async function readAllOnce(): Promise<void> {
     await scanOnce();
-    for (const file of tracker.files) {
+    for (const file of files) {
       file.isFinal = true;
       file.stopAt = file.size;
-      tracker.queue.add(file);
+      queue.add(file);
     }
-    while (tracker.queue.size > 0 && !isStopping()) await readRound();
+    while (queue.size > 0 && !isStopping()) await readRound();
   }
 
   async function scanUntilStopped(): Promise<void> {
@@ -144,7 +160,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     try {
       await hints.start();
       while (!isStopping()) {
-        await hints.wait(tracker.files.size, stopping.signal);
+        await hints.wait(files.size, stopping.signal);
         if (!isStopping()) await scanOnce();
       }
     } finally {
@@ -154,7 +170,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
 
   async function readUntilStopped(): Promise<void> {
     while (!isStopping()) {
-      if (tracker.queue.size > 0) await readRound();
+      if (queue.size > 0) await readRound();
       else await new Promise<void>((resolve) => (wakeReader = resolve));
     }
   }
@@ -172,21 +188,21 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   return {
     id: config.id,
     kind: 'file',
-    stats: liveStats(counters, tracker),
+    stats: liveStats(counters, registry),
     open,
     run: () => (running = run()),
     async stop() {
       stopping.abort();
       wakeReader?.();
       await running.catch(() => undefined);
-      tracker.closeAll();
+      for (const file of files) descriptors.close(file);
     },
     reread: (span: Span, lane: Lane) => spanReader.reread(span, lane),
     readSpan: (span) => spanReader.readSpan(span),
     pollOnce,
     scanOnce,
     explain(path) {
-      const file = tracker.byPath(path);
+      const file = registry.byPath(path);
       const patterns = finder.explain(path);
       if (!file) return { path, patterns };
       const { stream, firstPath, path: currentPath, offset, size } = file;
@@ -210,14 +226,14 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
 }
 
 /** The counters, with what is true now computed when it is asked for. */
-function liveStats(counters: SourceStats, tracker: Tracker): SourceStats {
+function liveStats(counters: SourceStats, registry: Registry): SourceStats {
   return Object.defineProperties(counters, {
-    lagBytes: { enumerable: true, get: () => [...tracker.files].reduce((sum, file) => sum + lagOf(file), 0) },
+    lagBytes: { enumerable: true, get: () => registry.lagBytes },
     files: {
       enumerable: true,
       get() {
         const states: Record<string, number> = { active: 0, idle: 0, rotated: 0, deleted: 0, failed: 0 };
-        for (const file of tracker.files) states[stateOf(file)]! += 1;
+        for (const file of registry.files) states[stateOf(file)]! += 1;
         return states;
       },
     },

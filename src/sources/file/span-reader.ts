@@ -9,15 +9,15 @@ import { TAIL_BYTES } from '../../core/limits.ts';
 import type { LineWindow } from '../line-window.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import type { Registry } from './registry.ts';
 import { readBefore } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
-import type { Tracker } from './tracker.ts';
 import type { Turns } from './turns.ts';
 
 export interface SpanReaderOptions {
   readonly window: LineWindow;
   readonly fileSystem: FileSystem;
-  readonly tracker: Tracker;
+  readonly registry: Registry;
   readonly clock: Clock;
   /** Of the window's users. */
   readonly turns: Turns;
@@ -42,8 +42,8 @@ export class SpanReader {
    */
   reread(span: Span, lane: Lane): Promise<boolean> {
     return this.#options.turns.take(async () => {
-      const { fileSystem, tracker } = this.#options;
-      const file = tracker.byStream(span.stream);
+      const { fileSystem, registry } = this.#options;
+      const file = registry.byStream(span.stream);
       if (!file) return false;
       let opened: number | undefined;
       try {
@@ -63,8 +63,8 @@ export class SpanReader {
 
   /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the window. */
   async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
-    const { fileSystem, tracker } = this.#options;
-    const file = tracker.byStream(span.stream);
+    const { fileSystem, registry } = this.#options;
+    const file = registry.byStream(span.stream);
     if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
     const bytes = Buffer.alloc(span.to - span.from);
     let fd: number | undefined;

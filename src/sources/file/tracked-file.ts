@@ -1,13 +1,17 @@
-/** What the file source knows of one file generation: its identity, where reading stands, and where the file is now. */
+/**
+ * What the file source knows of one file generation, which is one stream: where reading stands, and which file holds its bytes
+ * now. A file that is truncated begins a new generation; the old one may live on in a copy.
+ */
 import type { EventShape, Tail } from '../../core/block.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import type { SuspendedLine } from '../line-window.ts';
+import { ContentSum } from './content-sum.ts';
 import type { FileStat } from './file-system.ts';
 import { NO_HEAD, NO_TAIL } from './identity.ts';
 
 /**
  * - `matched`: under a path that the globs match.
- * - `aside`: under another path, after a rename or a retargeted link; read on there.
+ * - `aside`: under another path, after a rename, a copy or a retargeted link; read on there.
  * - `deleted`: the last link is gone; read on through the open descriptor, if there is one.
  * - `missing`: found neither by path nor by inode; looked for a while, then forgotten.
  */
@@ -17,22 +21,36 @@ export interface TrackedFile {
   /** The path under which it was first matched: the events' `file`. */
   readonly firstPath: string;
   readonly shape: EventShape;
-  readonly device: number | bigint;
-  readonly inode: number | bigint;
+  device: number | bigint;
+  inode: number | bigint;
   /** Undefined until there is a first byte to read. */
   stream: string | undefined;
+  /** Wall clock, when the file was made, … */
+  readonly bornMs: number;
+  /** … and its stream. */
+  createdMs: number;
   identity: FileIdentity;
   /** Where it is now, or was last. */
   path: string;
   /** The same without symbolic links, once it was open. */
   realPath: string | undefined;
   place: Place;
-  /** It was renamed: an unfinished last line will get no rest. */
+  /** It was renamed or copied: an unfinished last line will get no rest. */
   isRotated: boolean;
+  /** Its bytes are not in the file any more that they were read from; a copy of them is looked for. */
+  isHomeless: boolean;
+  /** It may be a copy of another one: nothing of it is read until that is decided. */
+  isUndecided: boolean;
+  /** The number of the scan that it appeared in; 0 for one that is known from before. */
+  firstScan: number;
+  /** Where the stream begins in the file. */
+  startAt: number;
   /** Everything before it was accepted by the lane; always the beginning of a line, or of the rest of one that was sent unfinished. */
   offset: number;
   /** Of the bytes just before `offset`. */
   tail: Tail;
+  /** Of the bytes from `startAt` to `offset`. */
+  content: ContentSum;
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */
   readTo: number;
   /** Inside of an unfinished oversize line, so that it is not read again from its beginning. */
@@ -66,13 +84,20 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     device: stat.device,
     inode: stat.inode,
     stream: undefined,
+    bornMs: stat.bornMs,
+    createdMs: 0,
     identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
     path,
     realPath: undefined,
     place: 'matched',
     isRotated: false,
+    isHomeless: false,
+    isUndecided: false,
+    firstScan: 0,
+    startAt: 0,
     offset: 0,
     tail: NO_TAIL,
+    content: new ContentSum(0, 0),
     readTo: 0,
     suspended: undefined,
     size: stat.size,

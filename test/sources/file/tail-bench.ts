@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
+import { BIRTH_SLACK_MS } from '../../../src/core/limits.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
@@ -86,13 +87,18 @@ export interface BenchOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
 export class TailBench {
   readonly folder: string;
   readonly clock = new StepClock();
-  readonly streams = new MemoryStreamStore();
+  readonly streams = new MemoryStreamStore(() => Date.now());
   readonly log: LogLine[] = [];
   readonly lanes: LaneDouble[] = [];
   source!: FileSource;
   lane!: LaneDouble;
   readonly #options: BenchOptions;
   #committedBlocks = 0;
+
+  /** Files that are made from now on are younger than the streams before, and older than those after. */
+  bornNow(): void {
+    for (const until = Date.now() + 2 * BIRTH_SLACK_MS; Date.now() < until;);
+  }
 
   constructor(options: BenchOptions = {}, folder = makeFolder()) {
     this.#options = options;

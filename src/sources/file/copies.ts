@@ -1,0 +1,201 @@
+/**
+ * Copies (`copytruncate`): a generation whose file was truncated lives on in the copy that was made before, and a new file that
+ * may be such a copy waits until that is decided. A copy has a longer name than its original and holds what was read of it;
+ * two files that are merely alike are two files.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { CopyCheck } from './copy-check.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+import { parentOf } from './finder.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import { FolderNames } from './siblings.ts';
+import { isGone, type TrackedFile } from './tracked-file.ts';
+
+export interface CopiesOptions {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly descriptors: OpenFiles;
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  /** Starts to follow a file that may be a copy of the generation. */
+  track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
+  /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
+  verify(file: TrackedFile): void;
+  /** The generation lives in the file of `copy` now, whose own entry is gone. */
+  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat): void;
+  /** All of the copy was read already, from its original. */
+  isRead(copy: TrackedFile, stat: FileStat): void;
+  /** The file is no copy. Of one that no glob matches, `generation` is what it was compared with. */
+  isOwn(file: TrackedFile, generation: TrackedFile): void;
+  /** There is no copy of what the generation's file held. */
+  isLost(generation: TrackedFile): void;
+}
+
+/** Of a file that may be a copy: the generations to compare it with, the present one first. */
+interface Undecided {
+  readonly originals: TrackedFile[];
+  check: CopyCheck | undefined;
+}
+
+export class Copies {
+  readonly #options: CopiesOptions;
+  readonly #undecided = new Map<TrackedFile, Undecided>();
+  /** Generations without a file; true once all files that may be their copies are among the undecided. */
+  readonly #homeless = new Map<TrackedFile, boolean>();
+  /** This scan has compared as many bytes as one may. */
+  #isSpent = false;
+
+  constructor(options: CopiesOptions) {
+    this.#options = options;
+  }
+
+  /** True while generations look for their copies. */
+  get isSearching(): boolean {
+    return this.#homeless.size > 0;
+  }
+
+  /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
+  suspect(file: TrackedFile): boolean {
+    const { registry, once } = this.#options;
+    const extendsPath = (original: TrackedFile): boolean => file.path.length > original.path.length && file.path.startsWith(original.path);
+    const nameStart = parentOf(file.path).length + 2;
+    for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
+      const original = registry.at(file.path.slice(0, end));
+      // Files that are seen for the first time together are two files.
+      if (original?.stream === undefined || original.firstScan >= file.firstScan) continue;
+      this.#options.verify(original);
+      if (!original.isHomeless && !once && this.#isAlikeSoFar(file, original)) this.#compare(file, original);
+    }
+    for (const each of [...this.#homeless.keys(), ...registry.gone])
+      if (each.stream !== undefined && extendsPath(each)) this.#compare(file, each);
+    return file.isUndecided || registry.in(file) !== file;
+  }
+
+  /** The generation's bytes are not in its file any more. Decides at once where it can, else `decide` goes on. */
+  seek(generation: TrackedFile, names = new FolderNames(this.#options.fileSystem)): void {
+    this.#homeless.set(generation, false);
+    this.#search(generation, names);
+  }
+
+  /** Goes on with everything that is undecided. For each scan. */
+  decide(): void {
+    this.#isSpent = false;
+    for (const [file, entry] of this.#undecided) this.#decide(file, entry);
+    const names = new FolderNames(this.#options.fileSystem);
+    for (const generation of this.#homeless.keys()) this.#search(generation, names);
+  }
+
+  /** The file is not there any more, or it is known what it is. */
+  forget(file: TrackedFile): void {
+    this.#undecided.delete(file);
+    file.isUndecided = false;
+  }
+
+  #compare(file: TrackedFile, original: TrackedFile): void {
+    const entry = this.#undecided.get(file) ?? { originals: [], check: undefined };
+    if (!entry.originals.includes(original)) entry.originals.push(original);
+    this.#undecided.set(file, entry);
+    file.isUndecided = true;
+  }
+
+  #search(generation: TrackedFile, names: FolderNames): void {
+    if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));
+    for (const [file, entry] of this.#undecided) if (entry.originals.includes(generation)) this.#decide(file, entry);
+    const isFound = this.#homeless.get(generation);
+    if (isFound === undefined || [...this.#undecided.values()].some(({ originals }) => originals.includes(generation))) return;
+    if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
+    this.#homeless.delete(generation);
+    this.#options.isLost(generation);
+  }
+
+  /** False when the folder cannot be read now. */
+  #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
+    const { registry } = this.#options;
+    try {
+      for (const { path, stat } of names.extending(generation.path)) {
+        const known = registry.in(stat);
+        if (known?.stream === undefined) this.#compare(known ?? this.#options.track(path, stat, generation), generation);
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #decide(file: TrackedFile, entry: Undecided): void {
+    const { fileSystem, clock, descriptors } = this.#options;
+    const age = clock.monotonic() - file.changedAtMs;
+    if (!descriptors.open(file)) {
+      if (age >= FORGET_AFTER_MS) this.#release(file, entry.originals[0]!);
+      return;
+    }
+    try {
+      const stat = fileSystem.fstat(file.fd!);
+      for (let original = entry.originals[0]; original; original = entry.originals[0]) {
+        const isCopy = this.#isCopy(file, stat, original, entry, age);
+        if (isCopy === undefined) return;
+        if (isCopy) return this.#settle(file, original, stat);
+        entry.originals.shift();
+        entry.check = undefined;
+        if (entry.originals.length === 0) this.#release(file, original);
+      }
+    } catch (error) {
+      descriptors.fail(file, error);
+    }
+  }
+
+  #isCopy(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): boolean | undefined {
+    if (original.isHomeless || isGone(original)) {
+      if (this.#isSpent) return undefined;
+      entry.check ??= new CopyCheck(this.#options.fileSystem, original);
+      const isCopy = entry.check.step(file.fd!, stat, COPY_CHECK_BYTES);
+      this.#isSpent = isCopy === undefined;
+      return isCopy;
+    }
+    return ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original) ? undefined : false;
+  }
+
+  #settle(file: TrackedFile, generation: TrackedFile, stat: FileStat): void {
+    const { fileSystem } = this.#options;
+    // A read of it may be under way.
+    if (generation.fd !== undefined && generation.isBusy) return;
+    this.forget(file);
+    // Of a deleted original that is still open, more may be there than the copy has.
+    const needed = generation.fd === undefined ? generation.offset : fileSystem.fstat(generation.fd).size;
+    if (stat.size < needed) return this.#options.isRead(file, stat);
+    this.#homeless.delete(generation);
+    for (const [other, entry] of this.#undecided) {
+      const { originals } = entry;
+      const index = originals.indexOf(generation);
+      if (index < 0) continue;
+      originals.splice(index, 1);
+      if (index === 0) entry.check = undefined;
+      if (originals.length === 0) this.#release(other, generation);
+    }
+    this.#options.moved(generation, file, stat);
+  }
+
+  #release(file: TrackedFile, generation: TrackedFile): void {
+    this.forget(file);
+    this.#options.isOwn(file, generation);
+  }
+
+  /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
+  #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
+    const { fileSystem, descriptors } = this.#options;
+    if (!descriptors.open(original) || !descriptors.open(file)) return true;
+    try {
+      const { size } = fileSystem.fstat(file.fd!);
+      const isSame = (at: number, length: number): boolean => {
+        const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
+        return fileSystem.peek(original.fd!, theirs, at) === fileSystem.peek(file.fd!, own, at) && theirs.equals(own);
+      };
+      return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+    } catch {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Whether a file holds what was read of a generation: the head, the bytes before the position, then the checksum of all that
+ * was read. A file may be large, so the sum is made a bounded amount at a time.
+ */
+import { crc32 } from 'node:zlib';
+import { HEAD_BYTES } from '../../core/limits.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+import { hashHead, tailOf } from './identity.ts';
+import { readBefore } from './sample.ts';
+import type { TrackedFile } from './tracked-file.ts';
+
+const chunk = Buffer.alloc(256 * 1024);
+const head = Buffer.alloc(HEAD_BYTES);
+
+export class CopyCheck {
+  readonly #fileSystem: FileSystem;
+  readonly #generation: TrackedFile;
+  #sum: { at: number; crc: number; readonly until: { readonly at: number; readonly crc: number } } | undefined;
+
+  constructor(fileSystem: FileSystem, generation: TrackedFile) {
+    this.#fileSystem = fileSystem;
+    this.#generation = generation;
+  }
+
+  /**
+   * Reads up to `maxBytes` more of the file. True: it holds everything that was read, or everything that it has was read
+   * (a copy that was made before the last bytes were). Undefined: not known yet. Throws system errors.
+   */
+  step(fd: number, stat: FileStat, maxBytes: number): boolean | undefined {
+    if (!this.#sum) {
+      const isLike = this.#isLike(fd, stat);
+      if (isLike !== undefined) return isLike;
+    }
+    const sum = this.#sum!;
+    for (let left = maxBytes; sum.at < sum.until.at && left > 0;) {
+      const count = this.#fileSystem.peek(fd, chunk.subarray(0, Math.min(chunk.length, left, sum.until.at - sum.at)), sum.at);
+      if (count === 0) return false;
+      sum.crc = crc32(chunk.subarray(0, count), sum.crc);
+      sum.at += count;
+      left -= count;
+    }
+    return sum.at < sum.until.at ? undefined : sum.crc === sum.until.crc;
+  }
+
+  /** What head and tail tell; undefined when everything must be summed up. */
+  #isLike(fd: number, { size }: FileStat): boolean | undefined {
+    const { identity, offset, startAt, tail, content } = this.#generation;
+    if (identity.headLength === 0 || size < identity.headLength) return false;
+    const found = head.subarray(0, this.#fileSystem.peek(fd, head, 0));
+    if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;
+    // Nothing was read: it does not matter under which stream it will be.
+    if (offset === startAt) return true;
+    if (size >= offset && tailOf(readBefore(this.#fileSystem, fd, offset, tail.length)).crc !== tail.crc) return false;
+    const until = content.upTo(size);
+    // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
+    if (!until || (size < offset && until.at < Math.min(size, HEAD_BYTES))) return false;
+    this.#sum = { at: startAt, crc: 0, until };
+    return undefined;
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * File generations from their first sight to their last: each is one stream. Owns how they begin, when a file is new, known from
+ * before, or cut off, and where one goes whose file was truncated: into the copy that was made before, if there is one.
+ */
+import type { EventShape } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { StreamRecord, StreamStore } from '../../core/stream.ts';
+import { ContentSum } from './content-sum.ts';
+import { Copies } from './copies.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+import type { FoundFile } from './finder.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { hashHead, tailOf } from './identity.ts';
+import type { Notices } from './notices.ts';
+import { OpenFiles } from './open-files.ts';
+import { Registry } from './registry.ts';
+import { isUntouched, readBefore } from './sample.ts';
+import { isRotatedName } from './siblings.ts';
+import { newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
+
+export interface GenerationsOptions {
+  /** The source's id. */
+  readonly source: string;
+  readonly fileSystem: FileSystem;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  shapeOf(path: string): EventShape;
+  /** True for a path that the globs match, and none of those to leave out. */
+  isMatched(path: string): boolean;
+  isExcluded(path: string): boolean;
+}
+
+/** A record without a file. */
+const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+
+export class Generations {
+  readonly registry = new Registry();
+  /** The open descriptors of the files. */
+  readonly descriptors: OpenFiles;
+  readonly copies: Copies;
+  readonly house: Housekeeping;
+  readonly #options: GenerationsOptions;
+  /** The number of the scan under way. */
+  scan = 0;
+
+  constructor(options: GenerationsOptions) {
+    this.#options = options;
+    const { registry } = this;
+    this.descriptors = new OpenFiles(options);
+    this.house = new Housekeeping({ ...options, registry, descriptors: this.descriptors });
+    this.copies = new Copies({
+      ...options,
+      registry,
+      descriptors: this.descriptors,
+      track: (path, stat, generation) => this.trackAside(path, stat, generation.firstPath),
+      verify: (file) => void this.current(file),
+      moved: (generation, copy, stat) => this.#moveInto(generation, copy, stat),
+      isRead: (copy, stat) => this.#noteRead(copy, stat),
+      isOwn: (file, generation) => this.#takeUp(file, generation),
+      isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
+    });
+  }
+
+  /** Takes up a generation that is known from before, and whose file was not found or holds something else now. */
+  remember(record: StreamRecord): TrackedFile {
+    const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
+    file.place = 'missing';
+    file.isHomeless = true;
+    file.leftAtMs = this.#now;
+    this.registry.add(file);
+    return file;
+  }
+
+  /** Takes up a file that is known from before. Its content has been compared. */
+  adopt(record: StreamRecord, path: string, stat: FileStat): TrackedFile {
+    const file = this.#fromRecord(record, stat);
+    file.path = path;
+    file.place = this.#placeOf(path);
+    file.isRotated = path !== record.path;
+    this.registry.add(file);
+    return file;
+  }
+
+  /** Starts to follow a file that was not known. */
+  track({ path, stat }: FoundFile): TrackedFile {
+    const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
+    file.firstScan = this.scan;
+    this.registry.add(file);
+    return file;
+  }
+
+  /** A file that is beside a matching one, or was until a moment ago. */
+  trackAside(path: string, stat: FileStat, firstPath: string): TrackedFile {
+    const place = this.#placeOf(path);
+    const first = place === 'matched' ? path : firstPath;
+    const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.#now);
+    Object.assign(file, { path, place, isRotated: place === 'aside', scan: this.scan, firstScan: this.scan });
+    this.registry.add(file);
+    return file;
+  }
+
+  /**
+   * The content that was known is gone (cut off, or replaced under the same inode): the same file begins a new generation
+   * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
+   */
+  renew(file: TrackedFile, stat: FileStat): TrackedFile {
+    // Under a matching path it is a file of its own, else what is left of the rotated one.
+    const firstPath = file.place === 'matched' ? file.path : file.firstPath;
+    const next = newTrackedFile(firstPath, stat, firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath), this.#now);
+    next.firstScan = this.scan;
+    this.registry.takeOver(next, file);
+    this.descriptors.handOver(file, next);
+    next.seenSize = stat.size;
+    next.seenMtimeMs = stat.mtimeMs;
+    next.changedAtMs = file.leftAtMs = this.#now;
+    if (file.stream === undefined) this.registry.remove(file);
+    else this.copies.seek(file);
+    this.registry.queue.add(next);
+    return next;
+  }
+
+  /** The file's present generation: another one where the known content is gone. */
+  current(file: TrackedFile): TrackedFile {
+    const { fileSystem } = this.#options;
+    if (file.fd === undefined) return file;
+    try {
+      const stat = fileSystem.fstat(file.fd);
+      if (!isUntouched(fileSystem, file.fd, file)) return this.renew(file, stat);
+      if (stat.size > file.size) file.size = stat.size;
+    } catch (error) {
+      this.descriptors.fail(file, error);
+    }
+    return file;
+  }
+
+  /**
+   * Gives a file with bytes its stream, when it is first seen, not when it is first read: after a crash it is then known under
+   * whatever name it was rotated to meanwhile. False while that cannot be: it cannot be opened, or may be a copy.
+   */
+  name(file: TrackedFile): boolean {
+    if (file.stream !== undefined) return true;
+    if (file.isUndecided || !this.descriptors.open(file)) return false;
+    try {
+      return !this.copies.suspect(file) && this.#mint(file);
+    } catch (error) {
+      this.descriptors.fail(file, error);
+      return false;
+    }
+  }
+
+  /** Has the file's present inode and path kept with its stream. */
+  identify(file: TrackedFile): void {
+    if (file.stream === undefined) return;
+    const { path: _, ...identity } = file.identity;
+    file.identity = file.path === file.firstPath ? identity : { ...identity, path: file.path };
+    this.#options.streams.identify(file.stream, file.identity);
+  }
+
+  /** The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off. */
+  noteCut(file: TrackedFile, end: number): void {
+    if (file.fd === undefined || this.#options.fileSystem.fstat(file.fd).size > end) return;
+    const lostBytes = file.size - end;
+    this.#options.stats.lostBytes += lostBytes;
+    this.#options.notices.event('warn', { path: file.path, size: end, lostBytes }, 'the end of a file was cut off before it was read');
+    file.size = end;
+  }
+
+  isBornAside(path: string, of: string, bornMs: number, sinceMs: number): boolean {
+    const options = this.#options;
+    return isRotatedName(path, of) && bornMs > sinceMs - BIRTH_SLACK_MS && !options.isMatched(path) && !options.isExcluded(path);
+  }
+
+  #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
+    const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
+    file.stream = record.id;
+    file.createdMs = record.createdMs;
+    if (record.identity) file.identity = record.identity;
+    file.startAt = record.startAt;
+    file.offset = file.readTo = record.resumeAt;
+    file.tail = record.tail;
+    file.content = new ContentSum(record.resumeAt, record.contentCrc);
+    return file;
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  #placeOf(path: string): Place {
+    return this.#options.isMatched(path) ? 'matched' : 'aside';
+  }
+
+  #mint(file: TrackedFile): boolean {
+    const { fileSystem, streams, source } = this.#options;
+    const head = Buffer.alloc(HEAD_BYTES);
+    file.identity = { ...file.identity, ...hashHead(head.subarray(0, fileSystem.peek(file.fd!, head, 0))) };
+    if (file.path !== file.firstPath) file.identity = { ...file.identity, path: file.path };
+    const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
+    file.stream = id;
+    file.createdMs = createdMs;
+    return true;
+  }
+
+  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost. */
+  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat): void {
+    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - stat.size) : 0;
+    this.#options.stats.lostBytes += lostBytes;
+    const fields = { path: generation.path, copy: copy.path, offset: generation.offset, size: stat.size, lostBytes };
+    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, 'file was copied and truncated, reading on in its copy');
+    this.descriptors.close(generation);
+    this.registry.takeOver(generation, copy);
+    this.registry.remove(copy);
+    this.descriptors.handOver(copy, generation);
+    generation.size = stat.size;
+    this.identify(generation);
+    this.registry.queue.add(generation);
+  }
+
+  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
+  #noteRead(copy: TrackedFile, { size }: FileStat): void {
+    this.#options.notices.event('info', { path: copy.path, size }, 'file is a copy of what was read');
+    copy.startAt = copy.offset = copy.readTo = copy.size = size;
+    copy.tail = tailOf(readBefore(this.#options.fileSystem, copy.fd!, size, TAIL_BYTES));
+    copy.content = new ContentSum(size, 0);
+    this.#mint(copy);
+  }
+
+  /** The file is no copy: it is read from its beginning if it is one of the source's. */
+  #takeUp(file: TrackedFile, generation: TrackedFile): void {
+    if (file.place === 'matched' || this.isBornAside(file.path, generation.firstPath, file.bornMs, generation.createdMs)) {
+      if (file.fd !== undefined) this.#mint(file);
+      this.registry.queue.add(file);
+      return;
+    }
+    this.descriptors.close(file);
+    this.registry.remove(file);
+  }
+}

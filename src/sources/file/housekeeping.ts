@@ -1,0 +1,85 @@
+/** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
+import type { Clock } from '../../core/clock.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../../core/limits.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { StreamStore } from '../../core/stream.ts';
+import type { Notices } from './notices.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import { isBehind, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+
+export interface HousekeepingOptions {
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly registry: Registry;
+  readonly descriptors: OpenFiles;
+}
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  /** Streams whose file generation is gone, by the time they were left (monotonic). */
+  readonly #retired = new Map<string, number>();
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  keep(file: TrackedFile): void {
+    if (file.isHomeless || file.isUndecided) return;
+    const { descriptors } = this.#options;
+    const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
+    if (file.failure && !file.isBusy && goneMs >= FORGET_AFTER_MS)
+      return this.#giveUp(file, file.failure.reason, 'deleted file cannot be read, giving it up');
+    if (file.isBusy || isBehind(file) || this.#now - file.changedAtMs < KEEP_OPEN_MS) return;
+    if (lagOf(file) > 0 && !file.failure) {
+      // An unfinished line. A file that may still be written to stays open for its rest: a delete would take it along.
+      if (file.place === 'matched' && !file.isRotated) return;
+      file.isFinal = true;
+      this.#options.registry.queue.add(file);
+      return;
+    }
+    descriptors.close(file);
+    file.content.trim();
+    if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
+  }
+
+  /** The content of a generation is gone and no copy of it was found. */
+  giveUpLost(file: TrackedFile, isSeen: boolean): void {
+    const text = 'file was truncated or replaced, reading it from its beginning';
+    this.#giveUp(file, undefined, isSeen ? text : 'file of a checkpoint is gone or has other content now');
+  }
+
+  /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */
+  retire(stream: string): void {
+    this.#retired.set(stream, this.#now);
+  }
+
+  forgetSettled(): void {
+    const { streams } = this.#options;
+    for (const [stream, sinceMs] of this.#retired) {
+      if (this.#now - sinceMs < FORGET_AFTER_MS || !streams.isSettled(stream)) continue;
+      this.#retired.delete(stream);
+      streams.forget(stream);
+    }
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
+    const lostBytes = lagOf(file);
+    this.#options.stats.lostBytes += lostBytes;
+    const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
+    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);
+    this.#remove(file);
+  }
+
+  #remove(file: TrackedFile): void {
+    this.#options.descriptors.close(file);
+    this.#options.registry.remove(file);
+    if (file.stream !== undefined) this.retire(file.stream);
+  }
+}

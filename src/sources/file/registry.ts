@@ -1,0 +1,92 @@
+/**
+ * The file generations that are known, by path, inode and stream, and the queue of those that have something to read.
+ * Promises: at most one generation for a path and for an inode; one without a file is found by its stream alone.
+ */
+import { type FileStat, inodeKey } from './file-system.ts';
+import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+
+export class Registry {
+  readonly files = new Set<TrackedFile>();
+  /** Files that may have something to read, in the order of their turns. */
+  readonly queue = new Set<TrackedFile>();
+  /** Those under a matching path. */
+  readonly #byPath = new Map<string, TrackedFile>();
+  readonly #byInode = new Map<string, TrackedFile>();
+  /** Those that have no name any more. */
+  readonly gone = new Set<TrackedFile>();
+
+  add(file: TrackedFile): void {
+    this.files.add(file);
+    this.#index(file);
+  }
+
+  remove(file: TrackedFile): void {
+    this.files.delete(file);
+    this.queue.delete(file);
+    this.#unindex(file);
+  }
+
+  /** The generation that is under this matching path. */
+  at(path: string): TrackedFile | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** The generation that this file, under whatever name, holds. */
+  in(file: Pick<FileStat, 'device' | 'inode'>): TrackedFile | undefined {
+    return this.#byInode.get(inodeKey(file));
+  }
+
+  /** Bytes that are there and not yet accepted. */
+  get lagBytes(): number {
+    let sum = 0;
+    for (const file of this.files) if (!file.isUndecided) sum += lagOf(file);
+    return sum;
+  }
+
+  /** The generation that is, or was last, under this path, whatever led to it. */
+  byPath(path: string): TrackedFile | undefined {
+    return this.at(path) ?? [...this.files].find((file) => file.path === path || file.realPath === path);
+  }
+
+  byStream(stream: string): TrackedFile | undefined {
+    for (const file of this.files) if (file.stream === stream) return file;
+    return undefined;
+  }
+
+  /** The file is somewhere else now; without a path where that is not known. */
+  place(file: TrackedFile, place: Place, path = file.path): void {
+    this.#unindex(file);
+    if (path !== file.path) file.realPath = undefined;
+    file.path = path;
+    file.place = place;
+    this.#index(file);
+  }
+
+  /** `to` lives in the file of `from` from now on, and `from` in none. The descriptors are the caller's. */
+  takeOver(to: TrackedFile, from: TrackedFile): void {
+    this.#unindex(from);
+    this.#unindex(to);
+    const { device, inode, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
+    Object.assign(to, { device, inode, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs, isHomeless: false });
+    to.isRotated = path !== to.firstPath;
+    to.identity = { ...to.identity, device: String(device), inode: String(inode) };
+    from.isHomeless = true;
+    from.place = 'missing';
+    this.queue.delete(from);
+    if (this.files.has(to)) this.#index(to);
+    else this.add(to);
+  }
+
+  #index(file: TrackedFile): void {
+    if (file.isHomeless) return;
+    if (isGone(file)) this.gone.add(file);
+    this.#byInode.set(inodeKey(file), file);
+    if (file.place === 'matched') this.#byPath.set(file.path, file);
+  }
+
+  #unindex(file: TrackedFile): void {
+    this.gone.delete(file);
+    if (this.#byInode.get(inodeKey(file)) === file) this.#byInode.delete(inodeKey(file));
+    if (this.#byPath.get(file.path) === file) this.#byPath.delete(file.path);
+  }
+}
