@@ -45,7 +45,7 @@ for (;;) {
   position += count;
   const end = window.bytes.lastIndexOf(10, kept + count - 1) + 1;
   for (let start = 0; start < end;) {
-    const step = kernel.wrap(template, Date.now(), window, start, end, slot, written, maxBytes, maxEvents - events, -1);
+    const step = kernel.wrap(template, Date.now(), window, start, end, slot, written, maxBytes, maxEvents - events);
     start += step.consumed;
     written += step.written;
     events += step.events;

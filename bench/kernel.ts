@@ -80,7 +80,7 @@ function measure({ line, format }: (typeof CASES)[number]): { gbPerSecond: numbe
     for (const block of blocks) {
       window.bytes.set(block);
       const from = performance.now();
-      const done = kernel.wrap(template, from, window, 0, block.length, slot, 0, SLOT_BYTES - 64, 1e9, -1);
+      const done = kernel.wrap(template, from, window, 0, block.length, slot, 0, SLOT_BYTES - 64, 1e9);
       spent += performance.now() - from;
       if (done.consumed !== block.length) throw new Error('the block did not fit');
     }

@@ -30,6 +30,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         format: 'text',
         scanIntervalMs: 100,
         fields: {},
+        onOversize: 'truncate',
         maxEventBytes: 1024 * 1024,
         dataset: undefined,
       },

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, Region, Span, Tail } from '../core/block.ts';
 import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
-import { TAIL_BYTES } from '../core/limits.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
+import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
 
 /** A span while its batch is held: it also knows its events' numbers in the books. */
@@ -42,6 +42,8 @@ export class Batch {
   /** Its spans and key are in the database (or need not be). */
   committed = false;
   attempts = 0;
+  /** Set when its one event is not to be sent: why it goes to the dead letters. */
+  refusal: string | undefined;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
   /** Its file in the disk buffer, once it is there. */
@@ -69,8 +71,8 @@ export class Batch {
     firstEvent: number,
   ): void {
     const { single } = block;
-    const from = block.offset + (start - block.start);
-    const to = single ? block.offset + single.length : from + consumed;
+    const range = streamRange(block, start, start + consumed);
+    const from = block.offset + range.from;
     const last = this.spans.at(-1);
     const joins =
       last &&
@@ -96,10 +98,10 @@ export class Batch {
             closed: false,
           };
     if (span !== last) this.spans.push(span);
-    span.to = to;
+    span.to = block.offset + range.to;
     span.events += events;
-    span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, start, start + consumed), to - from);
-    span.tail = single?.tail ?? tailOf(block.window.bytes.subarray(start, start + consumed));
+    span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
+    span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
     this.events += events;
     this.bytes += written;
@@ -144,17 +146,20 @@ export function keyOf(sink: string, dataset: string, spans: readonly (Span & { d
 /** Of blocks that were cut: the checksum from their beginning up to the cut. */
 const cuts = new WeakMap<Block, { readonly at: number; readonly crc: number }>();
 
-/** The checksum of a part of the block. Where the source knows that of the whole, the last part follows from those before it. */
-function crcOf(block: Block, start: number, end: number): number {
-  if (start === block.start && end === block.end && block.crc !== undefined) return block.crc;
-  const before = start === block.start ? { at: start, crc: 0 } : cuts.get(block);
-  if (block.crc === undefined || before?.at !== start) return crc32(block.window.bytes.subarray(start, end));
-  const crc = end === block.end ? restOfCrc32(before.crc, block.crc, end - start) : crc32(block.window.bytes.subarray(start, end));
-  cuts.set(block, { at: end, crc: combineCrc32(before.crc, crc, end - start) });
+/**
+ * The checksum of the stream's bytes in a range of the block. Where the source knows that of the whole, the last part follows
+ * from those before it.
+ */
+function crcOf(block: Block, from: number, to: number): number {
+  const length = streamLength(block);
+  if (from === 0 && to === length && block.crc !== undefined) return block.crc;
+  const before = from === 0 ? { at: 0, crc: 0 } : cuts.get(block);
+  if (block.crc === undefined || before?.at !== from) return crc32(streamBytes(block, from, to));
+  const crc = to === length ? restOfCrc32(before.crc, block.crc, to - from) : crc32(streamBytes(block, from, to));
+  cuts.set(block, { at: to, crc: combineCrc32(before.crc, crc, to - from) });
   return crc;
 }
 
 function tailOf(bytes: Buffer): Tail {
-  const tail = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
-  return { length: tail.length, crc: crc32(tail) };
+  return { length: bytes.length, crc: crc32(bytes) };
 }

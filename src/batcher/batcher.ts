@@ -7,6 +7,7 @@ import type { Block, EventShape, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
 import { Batch } from './batch.ts';
+import { endsFrom, eventEndAt } from './block-events.ts';
 import type { Books } from './books.ts';
 import type { Room } from './room.ts';
 
@@ -65,6 +66,12 @@ export class Batcher {
     const name = `${intake.rereadable ? 'file' : 'live'} ${intake.dataset}`;
     let { start, firstEvent } = intake;
     while (start < intake.end) {
+      if (intake.block.single?.refusal !== undefined) {
+        // What was taken before it must be committed before it, or with it.
+        this.#close(name);
+        await this.#takeLarge(intake, start, firstEvent);
+        return;
+      }
       const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
       if (!batch) {
         await this.#waitForRoom(intake, () => this.#open.has(name) || this.#canOpen(intake));
@@ -106,6 +113,13 @@ export class Batcher {
     return compiled;
   }
 
+  /** The digest of everything that shapes a block's events: the number of a part depends on what stands before its bytes. */
+  digestOf({ shape, single }: Block): string {
+    const { digest } = this.compile(shape);
+    const part = single?.marks?.['part'];
+    return typeof part === 'number' ? `${digest}.${part}` : digest;
+  }
+
   /** One kernel call into the open batch's slot. */
   #wrap(
     batch: Batch,
@@ -115,7 +129,7 @@ export class Batcher {
   ): { consumed: number; events: number; full: boolean; tooLarge: boolean } {
     const { kernel, limits } = this.#options;
     const { block } = intake;
-    const { template, digest } = this.compile(block.shape);
+    const { template } = this.compile(block.shape);
     const result = kernel.wrap(
       template,
       block.readAtMs,
@@ -126,27 +140,38 @@ export class Batcher {
       batch.bytes,
       limits.maxBytes,
       limits.maxEvents - batch.events,
-      originalBytesOf(block),
+      block.single?.marks,
+      endsFrom(block, start),
     );
     const { consumed, events, written, stop } = result;
     if (consumed > 0) {
-      batch.extend(intake.books, block, digest, start, consumed, events, written, firstEvent);
+      batch.extend(intake.books, block, this.digestOf(block), start, consumed, events, written, firstEvent);
       intake.taken(firstEvent + events);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
   }
 
-  /** An event that is larger than a whole slot goes alone into memory of its own. Resolves with the input bytes it took. */
+  /** An event that is larger than a whole slot, or is not to be sent, goes alone into memory of its own. Resolves with the input bytes it took. */
   async #takeLarge(intake: Intake, start: number, firstEvent: number): Promise<number> {
     const { kernel, room, sink } = this.#options;
     const { block } = intake;
-    const { template, digest } = this.compile(block.shape);
-    const { consumed, event } = kernel.wrapLarge(template, block.readAtMs, block.window, start, intake.end, originalBytesOf(block));
+    const { template } = this.compile(block.shape);
+    const end = block.ends ? eventEndAt(block, start) : intake.end;
+    const { consumed, event } = kernel.wrapLarge(
+      template,
+      block.readAtMs,
+      block.window,
+      start,
+      end,
+      block.single?.marks,
+      block.ends !== undefined,
+    );
     while (!room.take(event.length)) {
       await this.#waitForRoom(intake, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
     }
     const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event });
-    batch.extend(intake.books, block, digest, start, consumed, 1, event.length, firstEvent);
+    batch.extend(intake.books, block, this.digestOf(block), start, consumed, 1, event.length, firstEvent);
+    batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1);
     this.#options.seal(batch);
     return consumed;
@@ -188,9 +213,4 @@ export class Batcher {
       intake.waited(this.#options.clock.monotonic() - from);
     }
   }
-}
-
-function originalBytesOf(block: Block): number {
-  const { single } = block;
-  return single?.truncated ? (single.originalBytes ?? single.length) : -1;
 }

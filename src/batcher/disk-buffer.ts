@@ -206,6 +206,7 @@ export class DiskBuffer {
     batch.encoding = header.encoding;
     batch.spoolName = name;
     batch.committed = true;
+    batch.refusal = header.refusal;
     for (const span of header.spans) {
       const books = this.#options.booksOf(span.source);
       batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
@@ -219,5 +220,6 @@ const EMPTY = Buffer.alloc(0);
 
 function headerOf(batch: Batch, parts: readonly StoredPart[] | undefined): SpoolHeader {
   const { key, sink, dataset, events, spans } = batch.toStored();
-  return { key, sink, dataset, events, bytes: batch.bytes, encoding: batch.encoding, spans, ...(parts ? { parts } : {}) };
+  const { bytes, encoding, refusal } = batch;
+  return { key, sink, dataset, events, bytes, encoding, spans, ...(parts ? { parts } : {}), ...(refusal === undefined ? {} : { refusal }) };
 }

@@ -71,9 +71,11 @@ export class Dispatch {
     }
   }
 
-  /** Sends one part once, and does what the answer asks for. */
+  /** Sends one part once, unless it is not to be sent, and does what the answer asks for. */
   async send(shipment: Shipment, part: Part): Promise<Next> {
-    const { clock, sink, signal, stats, observer, encode } = this.#options;
+    const { clock, sink, signal, stats, observer, encode, refusals } = this.#options;
+    const { refusal } = shipment.batch;
+    if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(part, this.#compression, encode);
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();

@@ -4,6 +4,7 @@
  */
 import type { Block, Lane } from '../core/block.ts';
 import type { Batcher } from './batcher.ts';
+import { windowAt } from './block-events.ts';
 import type { Books } from './books.ts';
 
 export interface Route {
@@ -102,11 +103,8 @@ export class SourceLane implements Lane {
       const { length } = block.single;
       return [{ end: block.end, routes: routes.filter((_, index) => positions[index]! < block.offset + length) }];
     }
-    const length = block.end - block.start;
-    const cuts = [...new Set(positions.map((position) => Math.min(length, Math.max(0, position - block.offset))))]
-      .filter((cut) => cut > 0)
-      .sort((a, b) => a - b);
-    if (cuts.at(-1) !== length) cuts.push(length);
-    return cuts.map((cut) => ({ end: block.start + cut, routes: routes.filter((_, index) => positions[index]! < block.offset + cut) }));
+    const places = positions.map((position) => windowAt(block, position - block.offset));
+    const cuts = [...new Set([...places, block.end])].filter((cut) => cut > block.start).sort((a, b) => a - b);
+    return cuts.map((end) => ({ end, routes: routes.filter((_, index) => places[index]! < end) }));
   }
 }

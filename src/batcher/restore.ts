@@ -12,6 +12,7 @@ import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../state/stored.ts';
 import { Batch, keyOf } from './batch.ts';
+import { endsFrom, eventEndAt, streamBytes, streamRange } from './block-events.ts';
 import type { Batcher } from './batcher.ts';
 import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
@@ -106,6 +107,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   batch.key = row.key;
   batch.events = row.events;
   batch.committed = true;
+  // Such an event is alone in its batch.
+  batch.refusal = batch.events === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
   for (const { span, books } of rebuilt) {
     batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
     books.accept(span.events, 1);
@@ -144,6 +147,7 @@ interface Rebuilt {
   readonly span: StoredSpan;
   readonly books: Books;
   readonly events: Buffer[];
+  readonly refusal?: string | undefined;
 }
 
 /** Reads one span again. A span whose bytes are gone comes back without events. */
@@ -162,6 +166,7 @@ async function rebuild(options: RestoreOptions, target: RestoreTarget, span: Sto
     span: { ...span, events: lane.events, crc: lane.crc, tail: span.tail, digest: lane.digest },
     books,
     events: lane.chunks,
+    refusal: lane.refusal,
   };
 }
 
@@ -175,6 +180,8 @@ class RestoreLane implements Lane {
   events = 0;
   crc = 0;
   digest = '';
+  /** Of the last block: why its one event is not to be sent. */
+  refusal: string | undefined;
   readonly #kernel: Kernel;
   readonly #target: RestoreTarget;
   readonly #scratch: Region;
@@ -186,10 +193,10 @@ class RestoreLane implements Lane {
   }
 
   accept(block: Block): Promise<void> {
-    const { template, digest } = this.#target.batcher.compile(block.shape);
+    const { template } = this.#target.batcher.compile(block.shape);
     const { single } = block;
-    const original = single?.truncated ? (single.originalBytes ?? single.length) : -1;
-    this.digest = digest;
+    this.digest = this.#target.batcher.digestOf(block);
+    this.refusal = single?.refusal;
     let start = block.start;
     while (start < block.end) {
       const result = this.#kernel.wrap(
@@ -202,18 +209,21 @@ class RestoreLane implements Lane {
         0,
         this.#target.limits.maxBytes,
         2 ** 31 - 1,
-        original,
+        single?.marks,
+        endsFrom(block, start),
       );
       if (result.written > 0) this.chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
       this.events += result.events;
       start += result.consumed;
       if (result.stop !== 'too_large') continue;
-      const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, block.end, original);
+      const end = eventEndAt(block, start);
+      const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, end, single?.marks, block.ends !== undefined);
       this.chunks.push(large.event);
       this.events += 1;
       start += large.consumed;
     }
-    this.crc = single ? single.crc : crc32(block.window.bytes.subarray(block.start, block.end), this.crc);
+    const { from, to } = streamRange(block, block.start, block.end);
+    this.crc = single ? single.crc : crc32(streamBytes(block, from, to), this.crc);
     return Promise.resolve();
   }
 }

@@ -46,7 +46,7 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
   if (source.type === 'file') return buildFile(source.id, finish<typeof fileTable>(source.draft), context);
   if (source.type === 'stdin') {
     const values = finish<typeof stdinTable>(source.draft);
-    return { ...common(source.id, values, context), type: 'stdin', format: values.format };
+    return { ...common(source.id, values, context), type: 'stdin', onOversize: values.on_oversize, format: values.format };
   }
   const values = finish<typeof syslogTable>(source.draft);
   const timezone = values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -57,6 +57,7 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
   return {
     ...common(id, values, context),
     type: 'file',
+    onOversize: values.on_oversize,
     include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),

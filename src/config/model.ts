@@ -28,6 +28,7 @@ interface SourceCommon {
 
 export interface FileSourceConfig extends SourceCommon {
   readonly type: 'file';
+  readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   /** Absolute globs. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -38,6 +39,7 @@ export interface FileSourceConfig extends SourceCommon {
 
 export interface StdinSourceConfig extends SourceCommon {
   readonly type: 'stdin';
+  readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly format: 'auto' | 'text' | 'json';
 }
 

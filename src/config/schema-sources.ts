@@ -13,7 +13,11 @@ const maxEventBytes = field(size('1KiB', '10MiB'), {
   default: '1MiB',
   doc: 'a longer line or message is cut there and marked; the service takes 1 MiB a string',
 });
-const onOversize = field(choice(['truncate'], ['split', 'dead_letter']), {
+const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
+  default: 'truncate',
+  doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
+});
+const onOversizeMessage = field(choice(['truncate'], ['split', 'dead_letter']), {
   default: 'truncate',
   doc: 'what happens to a longer one: cut, with truncated and original_bytes',
 });
@@ -81,7 +85,7 @@ export const syslogTable = {
   tls: later({ example: '{cert: tls.crt, key: tls.key}', doc: 'certificate of tls:// listeners' }),
   timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
   max_event_bytes: maxEventBytes,
-  on_oversize: onOversize,
+  on_oversize: onOversizeMessage,
   charset,
   fields,
   dataset,

@@ -55,18 +55,37 @@ export interface Block {
   readonly crc?: number;
   /**
    * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a
-   * newline was added), or a line cut at `max_event_bytes`. The event then covers `[offset, offset + length)` of the
+   * newline was added), or a line over `max_event_bytes`. The event then covers `[offset, offset + length)` of the
    * stream, whose bytes have this CRC-32, and always ends its span.
    */
   readonly single?: {
     readonly length: number;
     readonly crc: number;
     readonly tail: Tail;
-    /** Set for a cut line: its length without the line ending, in bytes. */
-    readonly originalBytes?: number;
-    readonly truncated: boolean;
+    /** For a line over the limit, or a part of one. */
+    readonly marks?: Marks;
+    /** Set when the event is not to be sent: why it goes to the dead letters. */
+    readonly refusal?: string;
+  };
+  /** Where in the window each event ends, when that is not at each newline: joined lines. The last entry is `end`. */
+  readonly ends?: Uint32Array;
+  /**
+   * Set when the window's bytes are not the stream's own but were made from them (decoded, parsed). Then `ends` is set, too.
+   * An event that comes of bytes that were not used up before it may use up none of its own.
+   */
+  readonly made?: {
+    /** The stream's bytes from `offset` on. */
+    readonly from: Buffer;
+    /** For each of `ends`, how many of these bytes are used up by then. The last is all of them. */
+    readonly used: Uint32Array;
   };
 }
+
+/**
+ * Members that one event gets beside its text, which is wrapped whatever it looks like: `truncated` with `original_bytes`
+ * (the line's, without its ending), or `part`, the last one with `part_last`.
+ */
+export type Marks = Readonly<Record<string, JsonValue>>;
 
 /** The way from one source to its sinks' open batches. */
 export interface Lane {

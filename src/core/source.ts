@@ -9,7 +9,10 @@ export interface SourceStats {
   readBytes: number;
   /** Unread bytes that are known to exist, now. */
   lagBytes: number;
+  /** Events that were cut to `max_event_bytes`. */
   truncatedEvents: number;
+  /** Lines over `max_event_bytes`, whatever became of them; absent where none can be. */
+  oversizeLines?: number;
   lostBytes: number;
   /** Events dropped for want of room (datagrams), and those the lane did not take any more; absent where none can be. */
   droppedEvents?: number;

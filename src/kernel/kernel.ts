@@ -3,7 +3,7 @@
  * per line in JavaScript. The memory is sized once: growing would detach every view.
  */
 import { readFileSync } from 'node:fs';
-import type { EventShape, Region } from '../core/block.ts';
+import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
 import { eventOf, timeText } from './reference.ts';
@@ -41,8 +41,10 @@ export interface Kernel {
   /**
    * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at
    * `output.bytes[at, limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them
-   * behind their end. Bytes behind the last newline are not consumed. `truncatedFrom`, when 0 or more,
-   * adds `"truncated":true,"original_bytes":N` to the (one, wrapped) event.
+   * behind their end. Bytes behind the last newline are not consumed. `marks` are added to the one event, which is
+   * then wrapped whatever it looks like. With `ends` an event is not a line but ends at each of these places of `input.bytes`,
+   * the first behind `start`, the last at or behind `end`; in it the lines are joined by newlines, without their CRs and
+   * the empty ones around them. Only so many of them may be taken in one call.
    */
   wrap(
     template: Template,
@@ -54,16 +56,21 @@ export interface Kernel {
     at: number,
     limit: number,
     maxEvents: number,
-    truncatedFrom: number,
+    marks?: Marks,
+    ends?: Uint32Array,
   ): WrapResult;
-  /** The first line alone, at any size, as its own bytes (none when it is empty): the slow path for what fits no slot. */
+  /**
+   * The first line alone, or with `isJoined` all of them as one event, at any size, as its own bytes (none when it is empty):
+   * the slow path for what fits no slot.
+   */
   wrapLarge(
     template: Template,
     readAtMs: number,
     input: Region,
     start: number,
     end: number,
-    truncatedFrom: number,
+    marks?: Marks,
+    isJoined?: boolean,
   ): {
     consumed: number;
     event: Buffer;
@@ -76,7 +83,7 @@ export interface Kernel {
 interface Exports {
   setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number): void;
   useTemplate(at: number): void;
-  wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number): void;
+  wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number, ends: number): void;
   count(p: number, end: number): number;
 }
 
@@ -106,7 +113,10 @@ const TEMPLATE_AT = aligned(SCRATCH_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES
 const INDEX_AT = aligned(TEMPLATE_AT + MAX_TEMPLATE_BYTES + KERNEL_SLACK_BYTES);
 /** assembly/index.ts: 16 bytes, and four for each byte of a stretch and its last step. */
 const INDEX_BYTES = 8 * 1024;
-const REGIONS_AT = INDEX_AT + INDEX_BYTES;
+const ENDS_AT = INDEX_AT + INDEX_BYTES;
+/** Ends of joined events that one call gets. */
+const MAX_ENDS = 4096;
+const REGIONS_AT = ENDS_AT + 4 * MAX_ENDS;
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -117,6 +127,7 @@ export function createKernel(capacityBytes: number): Kernel {
   const memory = allocate(Math.ceil(capacityEnd / PAGE_BYTES));
   const bytes = Buffer.from(memory.buffer);
   const results = new Uint32Array(memory.buffer, RESULTS_AT, 5);
+  const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   // Stands beside this file, and beside the bundle that this file becomes part of.
   const wasm = readFileSync(new URL('./kernel.wasm', import.meta.url));
   const instance = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
@@ -134,12 +145,19 @@ export function createKernel(capacityBytes: number): Kernel {
     timeMs = ms;
   }
 
-  function load(template: CompiledTemplate, truncatedFrom: number): void {
-    if (template === loaded && truncatedFrom < 0) return;
+  function load(template: CompiledTemplate, marks: Marks | undefined): void {
+    if (template === loaded && !marks) return;
     const { image, shape, timestampField } = template;
-    bytes.set(truncatedFrom < 0 ? image : encodeTemplate(shape, timestampField, TEMPLATE_AT, truncatedFrom), TEMPLATE_AT);
+    bytes.set(marks ? encodeTemplate(shape, timestampField, TEMPLATE_AT, marks) : image, TEMPLATE_AT);
     kernel.useTemplate(TEMPLATE_AT);
-    loaded = truncatedFrom < 0 ? template : undefined;
+    loaded = marks ? undefined : template;
+  }
+
+  /** Lays out the ends as addresses; returns where the last one is that has room. */
+  function loadEnds(input: Region, ends: Uint32Array): number {
+    const count = Math.min(ends.length, MAX_ENDS);
+    for (let i = 0; i < count; i++) endsTable[i] = input.at + ends[i]!;
+    return endsTable[count - 1]!;
   }
 
   return {
@@ -160,20 +178,21 @@ export function createKernel(capacityBytes: number): Kernel {
     },
 
     compile(shape, timestampField) {
-      const template: CompiledTemplate = { shape, timestampField, image: encodeTemplate(shape, timestampField, TEMPLATE_AT, -1) };
+      const template: CompiledTemplate = { shape, timestampField, image: encodeTemplate(shape, timestampField, TEMPLATE_AT) };
       return template;
     },
 
-    wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, truncatedFrom) {
+    wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, marks, ends) {
       check(input, start, end);
       check(output, at, limit);
       setTime(readAtMs);
-      load(template as CompiledTemplate, truncatedFrom);
-      const passes = template.shape.format !== 'text' && truncatedFrom < 0;
+      load(template as CompiledTemplate, marks);
+      const passes = template.shape.format !== 'text' && !marks;
       const from = input.at + start;
       const to = output.at + at;
-      const stopAt = input.at + lineEnd(input, start, end);
-      kernel.wrap(from, stopAt, to, output.at, output.at + limit, maxEvents, passes ? 1 : 0);
+      const lastEnd = input.at + lineEnd(input, start, end);
+      const stopAt = ends ? Math.min(lastEnd, loadEnds(input, ends)) : lastEnd;
+      kernel.wrap(from, stopAt, to, output.at, output.at + limit, maxEvents, passes ? 1 : 0, ends ? ENDS_AT : 0);
       result.consumed = results[0]! - from;
       result.written = results[1]! - to;
       result.events = results[2]!;
@@ -182,12 +201,12 @@ export function createKernel(capacityBytes: number): Kernel {
       return result;
     },
 
-    wrapLarge(template, readAtMs, input, start, end, truncatedFrom) {
+    wrapLarge(template, readAtMs, input, start, end, marks, isJoined = false) {
       check(input, start, end);
-      const newline = input.bytes.subarray(start, end).indexOf(LF);
+      const newline = isJoined ? end - start - 1 : input.bytes.subarray(start, end).indexOf(LF);
       const line = input.bytes.subarray(start, newline < 0 ? end : start + newline);
       const { shape, timestampField } = template as CompiledTemplate;
-      const event = eventOf(line, { shape, timestampField, readAtMs, truncatedFrom }) ?? Buffer.alloc(0);
+      const event = eventOf(line, { shape, timestampField, readAtMs, marks, isJoined }) ?? Buffer.alloc(0);
       return { consumed: newline < 0 ? end - start : newline + 1, event };
     },
 

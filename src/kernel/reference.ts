@@ -2,7 +2,7 @@
  * The kernel in plain TypeScript: the oracle of its differential fuzz, and the slow path for a line of any size. Clear
  * rather than fast. Shares nothing with the kernel and its templates, so that a fault in one shows against the other.
  */
-import type { EventShape, JsonValue } from '../core/block.ts';
+import type { EventShape, JsonValue, Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from '../core/limits.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
@@ -15,16 +15,36 @@ export interface LineContext {
   readonly timestampField: string | undefined;
   /** Wall clock of the read, milliseconds. */
   readonly readAtMs: number;
-  /** The original size in bytes of a line that was cut, or -1. */
-  readonly truncatedFrom: number;
+  /** Of a line over the limit. */
+  readonly marks?: Marks | undefined;
+  /** The bytes are lines joined to one event, the last one without its newline. */
+  readonly isJoined?: boolean;
 }
 
 /** The event of one line (its bytes without the newline), with a newline at its end; undefined for an empty line. */
 export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefined {
-  const text = line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+  const text = context.isJoined ? joinedText(line) : withoutCr(line);
   if (text.length === 0) return undefined;
-  if (context.shape.format === 'text' || context.truncatedFrom >= 0) return wrapped(text, context);
+  if (context.shape.format === 'text' || context.marks) return wrapped(text, context);
   return passedThrough(text, context) ?? wrapped(text, context);
+}
+
+function withoutCr(line: Uint8Array): Uint8Array {
+  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+}
+
+/** Without the CR of each line, and without the empty lines at both ends. */
+function joinedText(bytes: Uint8Array): Uint8Array {
+  const lines: Uint8Array[] = [];
+  for (let at = 0; at <= bytes.length;) {
+    const newline = bytes.indexOf(0x0a, at);
+    const end = newline < 0 ? bytes.length : newline;
+    lines.push(withoutCr(bytes.subarray(at, end)));
+    at = end + 1;
+  }
+  const isFull = (each: Uint8Array): boolean => each.length > 0;
+  const kept = lines.slice(Math.max(0, lines.findIndex(isFull)), lines.findLastIndex(isFull) + 1);
+  return Buffer.concat(kept.flatMap((each, n) => (n === 0 ? [each] : [Buffer.of(0x0a), each])));
 }
 
 /** Wall clock milliseconds as RFC 3339, always 24 characters: kept within the years 1970 to 9999. */
@@ -32,13 +52,10 @@ export function timeText(ms: number): string {
   return new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 }
 
-function wrapped(line: Uint8Array, { shape, readAtMs, truncatedFrom }: LineContext): Buffer {
+function wrapped(line: Uint8Array, { shape, readAtMs, marks }: LineContext): Buffer {
   const after = new Map<string, JsonValue>();
   if (shape.format === 'json') after.set('parse_error', 'not a JSON object');
-  if (truncatedFrom >= 0) {
-    after.set('truncated', true);
-    after.set('original_bytes', truncatedFrom);
-  }
+  for (const [key, value] of Object.entries(marks ?? {})) after.set(key, value);
   const own = new Set(['_time', 'message', ...after.keys()]);
   for (const [key, value] of [...Object.entries(shape.wrapFields), ...Object.entries(shape.fields)]) {
     if (!own.has(key)) after.set(key, value);
@@ -68,7 +85,7 @@ function escaped(line: Uint8Array): Buffer[] {
 
 /** The line with what it lacks added, when it is whole a JSON object. */
 function passedThrough(line: Uint8Array, { shape, timestampField, readAtMs }: LineContext): Buffer | undefined {
-  if (line.length > MAX_OBJECT_BYTES) return undefined;
+  if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).replace(/^[ \t\r]+|[ \t\r]+$/g, '');
   if (!text.startsWith('{') || !isJson(text)) return undefined;
   const keys = topLevelKeys(text);

@@ -4,14 +4,14 @@
  * the wrapper copies one in when a block of another shape comes.
  *
  * Which keys an event gets, each once:
- * - Wrapped: `_time`, `message`, with format `json` `parse_error`, when cut `truncated` and `original_bytes`; then
- *   `wrapFields` and `fields` without keys of those names, `fields` winning over a wrap field of the same name.
+ * - Wrapped: `_time`, `message`, with format `json` `parse_error`, the marks of a line over the limit; then `wrapFields`
+ *   and `fields` without keys of those names, `fields` winning over a wrap field of the same name.
  * - Passed through: `fields` whose key the object has not at top level, then `_time` when the object has neither it nor
  *   the timestamp field. A `_time` among `fields` counts as a field and takes the place of the read time.
  */
 import { TailraceError } from '../core/errors.ts';
 import { MAX_FIELDS, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
-import type { EventShape, JsonValue } from '../core/block.ts';
+import type { EventShape, JsonValue, Marks } from '../core/block.ts';
 
 /** The text of `parse_error` with format `json`. */
 const NOT_AN_OBJECT = 'not a JSON object';
@@ -20,13 +20,13 @@ const HEADER_BYTES = 48;
 const TIME_MARK = 1n << 62n;
 
 /**
- * The image of a shape for address `at`. `truncatedFrom`: the original size in bytes of a cut line, or -1.
+ * The image of a shape, and of an event's own marks, for address `at`.
  * Throws `TailraceError` `E_FIELDS` for more than MAX_FIELDS fields or an image over MAX_TEMPLATE_BYTES.
  *
  * Layout, little-endian u32: suffix, its length, joined fields, their length, the table of field lengths, field count,
  * whether `_time` is ever added, key table, key count, longest key; then u64 the filter of assembly/keys.ts. Then the tables.
  */
-export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, truncatedFrom: number): Buffer {
+export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, marks?: Marks): Buffer {
   const fields = Object.entries(shape.fields);
   if (fields.length > MAX_FIELDS) {
     throw new TailraceError('E_FIELDS', `${fields.length} fields are to be added to each event, ${MAX_FIELDS} are possible`, {
@@ -35,7 +35,7 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   }
   const members = fields.map(([key, value]) => Buffer.from(`,${member(key, value)}`));
   const keys = keyTable(Object.keys(shape.fields), timestampField);
-  const suffix = Buffer.from(wrapSuffix(shape, truncatedFrom));
+  const suffix = Buffer.from(wrapSuffix(shape, marks));
 
   const keysAt = HEADER_BYTES;
   const lengthsAt = keysAt + 16 * keys.length;
@@ -74,10 +74,10 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
 }
 
 /** What stands behind a wrapped line's escaped text: its closing quote, the further keys, `}` and the newline. */
-function wrapSuffix(shape: EventShape, truncatedFrom: number): string {
+function wrapSuffix(shape: EventShape, marks: Marks | undefined): string {
   const own: [string, JsonValue][] = [];
   if (shape.format === 'json') own.push(['parse_error', NOT_AN_OBJECT]);
-  if (truncatedFrom >= 0) own.push(['truncated', true], ['original_bytes', truncatedFrom]);
+  if (marks) own.push(...Object.entries(marks));
   // The first of a name gives its place, the last its value: the event's own go to both ends.
   const members = new Map([...own, ...Object.entries(shape.wrapFields), ...Object.entries(shape.fields), ...own]);
   members.delete('_time');

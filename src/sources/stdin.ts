@@ -9,7 +9,7 @@ import type { EventShape } from '../core/block.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
 import { newStats } from '../core/source.ts';
 import type { Source, SourceContext } from '../core/source.ts';
-import { LineWindow, windowBytes } from './line-window.ts';
+import { countLongLine, LineWindow, windowBytes } from './line-window.ts';
 import type { WindowBlock } from './line-window.ts';
 import { fromReadable, openStdin } from './stdin-input.ts';
 import type { ByteInput } from './stdin-input.ts';
@@ -18,7 +18,7 @@ import type { ByteInput } from './stdin-input.ts';
 export function createStdinSource(config: StdinSourceConfig, context: SourceContext, input?: Readable): Source {
   const { lane, log, clock } = context;
   const stats = newStats();
-  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
+  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
   const shape: EventShape = { format: config.format, wrapFields: { host: context.hostname }, fields: config.fields };
   let stream = '';
   let bytes: ByteInput | undefined;
@@ -26,7 +26,7 @@ export function createStdinSource(config: StdinSourceConfig, context: SourceCont
   let isStopped = false;
 
   async function accept(block: WindowBlock): Promise<void> {
-    if (block.single?.truncated === true) stats.truncatedEvents += 1;
+    countLongLine(stats, block);
     try {
       await lane.accept({ ...block, stream, shape, readAtMs: clock.now() });
     } catch (error) {
@@ -46,8 +46,7 @@ export function createStdinSource(config: StdinSourceConfig, context: SourceCont
       stats.readBytes += count;
       for (let block = window.next(); block !== undefined; block = window.next()) await accept(block);
     }
-    const rest = window.flush();
-    if (rest !== undefined) await accept(rest);
+    for (let block = window.flush(); block !== undefined; block = window.flush()) await accept(block);
   }
 
   async function run(): Promise<void> {

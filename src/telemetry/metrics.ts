@@ -70,6 +70,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add(
     'counter',
+    'source_oversize_lines_total',
+    'Lines over max_event_bytes, whatever became of them',
+    eachSource(({ stats }) => stats.oversizeLines ?? 0),
+  );
+  add(
+    'counter',
     'source_lost_bytes_total',
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Block } from '../../src/core/block.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { blockOf, bodyOf, checkSpans, eventsOf, makeBench, shape } from './blocks.ts';
@@ -129,14 +130,14 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   const before = lines(2);
   await bench.take(blockOf(before));
   const cut = Buffer.from('a long line that was cut\n');
-  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, originalBytes: 999, truncated: true };
+  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true, original_bytes: 999 } };
   await bench.take(blockOf(cut, { offset: before.length, single }));
   await bench.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
   const rest = Buffer.from('unfinished\n');
   await bench.take(
     blockOf(rest, {
       offset: before.length + 1000 + lines(1, 9).length,
-      single: { length: 10, crc: 78, tail: { length: 10, crc: 98 }, truncated: false },
+      single: { length: 10, crc: 78, tail: { length: 10, crc: 98 } },
     }),
   );
   bench.batcher.flush();
@@ -151,6 +152,84 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   const events = bodyOf(bench.sealed[0]!).toString().trimEnd().split('\n');
   expect(JSON.parse(events[2]!)).toMatchObject({ message: 'a long line that was cut', truncated: true, original_bytes: 999 });
   expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
+});
+
+test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async () => {
+  const bench = makeBench();
+  await bench.take(blockOf(lines(2)));
+  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
+  await bench.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
+  await bench.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
+  bench.batcher.flush();
+  expect(bench.sealed.map(({ events, refusal }) => [events, refusal])).toEqual([
+    [2, undefined],
+    [1, 'too long'],
+    [1, undefined],
+  ]);
+  expect(bench.sealed[1]!.spans).toMatchObject([{ from: lines(2).length, to: lines(2).length + 1000, events: 1 }]);
+  expect(JSON.parse(bodyOf(bench.sealed[1]!).toString())).toMatchObject({ message: 'long line', truncated: true });
+});
+
+test('batcher gives parts of a line digests of their own, as their numbers are not in their bytes', async () => {
+  const bench = makeBench();
+  const part = (n: number) => ({ length: 5, crc: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
+  await bench.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
+  await bench.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
+  bench.batcher.flush();
+  const [first, second] = bench.sealed[0]!.spans;
+  expect(first!.digest).not.toBe(second!.digest);
+});
+
+const SHOUT = { ...shape, fields: { service: 'app', shout: true } };
+
+/** A block of events made from the stream's bytes: each of these pieces is one, in capitals. */
+function madeOf(pieces: readonly string[], offset = 0): Block {
+  const made = Buffer.from(pieces.map((piece) => `${piece.trim().toUpperCase()}!\n`).join(''));
+  const ends: number[] = [];
+  const used: number[] = [];
+  pieces.forEach((piece, n) => {
+    ends.push((ends[n - 1] ?? 0) + piece.trim().length + 2);
+    used.push((used[n - 1] ?? 0) + piece.length);
+  });
+  const from = Buffer.from(pieces.join(''));
+  const tables = { ends: Uint32Array.from(ends), made: { from, used: Uint32Array.from(used) } };
+  return blockOf(made, { shape: SHOUT, offset, crc: crc32(from), ...tables });
+}
+
+test('batcher gives events that were made from the stream’s bytes spans of those bytes, wherever batches are cut', async () => {
+  const pieces = Array.from({ length: 50 }, (_, n) => `${'  '.repeat(n % 4)}line ${n}   \n`);
+  const stream = Buffer.from(pieces.join(''));
+  for (const limits of [{ maxEvents: 3, slots: 60 }, { maxBytes: 400, slots: 60 }, {}]) {
+    const bench = makeBench(limits);
+    await bench.take(madeOf(pieces.slice(0, 20)));
+    await bench.take(madeOf(pieces.slice(20), Buffer.byteLength(pieces.slice(0, 20).join(''))));
+    bench.batcher.flush();
+    checkSpans(bench.sealed, new Map([['s1', stream]]));
+    const events = Buffer.concat(bench.sealed.map(bodyOf)).toString().trimEnd().split('\n');
+    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(pieces.map((_, n) => `LINE ${n}!`));
+  }
+});
+
+test('batcher takes joined lines as one event each, wherever batches are cut', async () => {
+  const groups = Array.from({ length: 40 }, (_, n) =>
+    Array.from({ length: 1 + (n % 4) }, (_, line) => `group ${n} line ${line}\n`).join(''),
+  );
+  const stream = Buffer.from(groups.join(''));
+  const ends = Uint32Array.from(groups.map((_, n) => Buffer.byteLength(groups.slice(0, n + 1).join(''))));
+  for (const limits of [
+    { maxEvents: 3, slots: 60 },
+    { maxBytes: 400, slots: 60 },
+    { maxBytes: 110, slots: 90 },
+  ]) {
+    const bench = makeBench(limits);
+    await bench.take(blockOf(stream, { ends }));
+    bench.batcher.flush();
+    const events = Buffer.concat(bench.sealed.map(bodyOf)).toString().trimEnd().split('\n');
+    expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(groups.map((group) => group.trimEnd()));
+    const spans = bench.sealed.flatMap((batch) => batch.spans);
+    expect(spans.map(({ from }) => from)).toEqual([0, ...spans.slice(0, -1).map(({ to }) => to)]);
+    expect(spans.every(({ to, crc, from }) => ends.includes(to) && crc === crc32(stream.subarray(from, to)))).toBe(true);
+  }
 });
 
 test('batcher waits for memory, says how long, and goes on when some comes free', async () => {

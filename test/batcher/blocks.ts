@@ -29,11 +29,11 @@ export function blockOf(bytes: Buffer, changes: Partial<Block> = {}): Block {
 }
 
 /** The events that the lines of these bytes become, as the plain reference makes them. */
-export function eventsOf(bytes: Buffer, of: EventShape = shape, truncatedFrom = -1): Buffer[] {
+export function eventsOf(bytes: Buffer, of: EventShape = shape): Buffer[] {
   const events: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {
     const newline = bytes.indexOf(10, at);
-    const event = eventOf(bytes.subarray(at, newline), { shape: of, timestampField: undefined, readAtMs: READ_AT_MS, truncatedFrom });
+    const event = eventOf(bytes.subarray(at, newline), { shape: of, timestampField: undefined, readAtMs: READ_AT_MS });
     if (event) events.push(event);
     at = newline + 1;
   }

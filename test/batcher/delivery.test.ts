@@ -99,6 +99,18 @@ test('delivery obeys Retry-After up to an hour', async () => {
   await bench.next();
 });
 
+test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async () => {
+  const bench = new DeliveryBench();
+  const batch = bench.seal('a');
+  batch.refusal = 'the line is too long';
+  await until('it is settled', () => bench.delivery.held().length === 0);
+  expect(bench.requests).toEqual([]);
+  expect([...bench.letters.values()].flat()).toMatchObject([
+    { reason: 'too_large', detail: 'the line is too long', status: 0, key: batch.key },
+  ]);
+  expect(bench.books.settled).toMatchObject({ dead_lettered: 1, delivered: 0 });
+});
+
 // Symptom: a service that answers `Retry-After: 0`, or a reset time that is over, was asked again without any wait, as
 // fast as the network goes. Cause: the service's wait replaced the backoff. Fix: the longer of both.
 test('delivery backs off also when the service asks for no wait', async () => {

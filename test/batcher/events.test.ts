@@ -49,7 +49,7 @@ function offsetsByKernel(bytes: Buffer): number[] {
   const offsets: number[] = [];
   for (let from = 0; from < bytes.length;) {
     const to = bytes.indexOf(10, from) + 1;
-    const { events } = kernel.wrap(template, READ_AT_MS, input, from, to, output, 0, output.bytes.length, 10, -1);
+    const { events } = kernel.wrap(template, READ_AT_MS, input, from, to, output, 0, output.bytes.length, 10);
     if (events > 0) offsets.push(from);
     from = to;
   }

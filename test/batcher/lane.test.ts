@@ -78,7 +78,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
 
 test('lane gives a single event only to the sinks that do not have it', async () => {
   const benches = [makeBench(), makeBench(), makeBench()];
-  const single = { length: 100, crc: 1, tail: { length: 1, crc: 1 }, truncated: false };
+  const single = { length: 100, crc: 1, tail: { length: 1, crc: 1 } };
   const { lane, books } = makeLane(benches, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
   expect(benches.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
@@ -87,6 +87,27 @@ test('lane gives a single event only to the sinks that do not have it', async ()
     [[[50, 150]]],
   ]);
   expect(books.accepted).toBe(1);
+});
+
+// An event with a place of its own, then two that come of the same bytes: the first of them uses up nothing by itself.
+test.each([
+  [0, 'ABCD'],
+  [4, 'BCD'],
+  [5, 'CD'],
+  [8, 'D'],
+  [12, ''],
+])('lane gives a sink that has the stream up to %i of made events what it may lack: %s', async (committed, expected) => {
+  const benches = [makeBench(), makeBench()];
+  const { lane } = makeLane(benches, [committed, undefined]);
+  const used = Uint32Array.from([4, 4, 8, 12]);
+  const ends = Uint32Array.from([2, 4, 6, 8]);
+  await lane.accept(blockOf(Buffer.from('A\nB\nC\nD\n'), { ends, made: { from: Buffer.from('aaa\nbcc\nddd\n'), used } }));
+  const messages = benches.map(({ batcher }) => {
+    const [batch] = batcher.open();
+    const events = batch ? bodyOf(batch).toString().split('\n').slice(0, -1) : [];
+    return events.map((event) => (JSON.parse(event) as { message: string }).message).join('');
+  });
+  expect(messages).toEqual([expected, 'ABCD']);
 });
 
 test('lane counts what one sink has and another waits for as held, at every moment', async () => {

@@ -1,6 +1,6 @@
 /** Drives the kernel over a block under any chunking, output room and event limit, and holds each step against the oracle. */
 import { expect } from 'vitest';
-import type { EventShape } from '../../src/core/block.ts';
+import type { EventShape, Marks } from '../../src/core/block.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import { createKernel, type Template } from '../../src/kernel/kernel.ts';
 import { eventOf, type LineContext } from '../../src/kernel/reference.ts';
@@ -17,7 +17,9 @@ export interface Plan {
   readonly shape: EventShape;
   readonly timestampField?: string | undefined;
   readonly readAtMs?: number;
-  readonly truncatedFrom?: number;
+  readonly marks?: Marks | undefined;
+  /** Each of the `lines` is an event of several: it may hold newlines. */
+  readonly isJoined?: boolean;
   /** Where the block starts in the window, so that lines meet every alignment. */
   readonly start?: number;
   /** What stands in the window behind the block: must not matter. */
@@ -34,7 +36,8 @@ export function drive(lines: readonly Uint8Array[], plan: Plan): Buffer {
     shape: plan.shape,
     timestampField: plan.timestampField,
     readAtMs: plan.readAtMs ?? 1_795_256_100_000,
-    truncatedFrom: plan.truncatedFrom ?? -1,
+    marks: plan.marks,
+    isJoined: plan.isJoined ?? false,
   };
   const events = lines.map((line) => eventOf(line, context));
   const template = kernel.compile(plan.shape, plan.timestampField);
@@ -106,7 +109,8 @@ function checkCall(
   slot.bytes.fill(CANARY, to === 0 ? 0 : to - 1, to);
   slot.bytes.fill(CANARY, beyond, beyond + 64);
 
-  const done = kernel.wrap(template, context.readAtMs, window, from, end, slot, to, limit, maxEvents, context.truncatedFrom);
+  const ends = context.isJoined ? Uint32Array.from(on.ends.slice(on.next)) : undefined;
+  const done = kernel.wrap(template, context.readAtMs, window, from, end, slot, to, limit, maxEvents, context.marks, ends);
   const written = Buffer.from(slot.bytes.subarray(to, to + done.written));
   if (!written.equals(expected)) throw new Error(differs(written, expected));
   const reached = next === on.next ? from : on.ends[next - 1]!;
@@ -115,7 +119,8 @@ function checkCall(
   if (to > 0 && slot.bytes[to - 1] !== CANARY) throw new Error('a byte before the output was overwritten');
   if (slot.bytes.subarray(beyond, beyond + 64).some((byte) => byte !== CANARY)) throw new Error('bytes past the slack were overwritten');
   if (stop === 'too_large' || stop === 'output') {
-    const large = kernel.wrapLarge(template, context.readAtMs, window, reached, end, context.truncatedFrom);
+    const { marks, isJoined } = context;
+    const large = kernel.wrapLarge(template, context.readAtMs, window, reached, isJoined ? on.ends[next]! : end, marks, isJoined);
     if (!large.event.equals(on.events[next]!)) throw new Error(differs(large.event, on.events[next]!));
     expect(large.consumed).toBe(on.ends[next]! - reached);
   }

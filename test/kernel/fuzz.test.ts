@@ -22,7 +22,8 @@ const plan = fc
     shape,
     timestampField,
     readAtMs: fc.constantFrom(0, 1_795_256_100_000, 1_795_256_100_123),
-    truncatedFrom: fc.constantFrom(-1, -1, -1, -1, 0, 5_000_000),
+    marks: fc.constantFrom(undefined, undefined, undefined, undefined, { truncated: true, original_bytes: 5_000_000 }, { part: 2 }),
+    isJoined: fc.constantFrom(false, false, false, true),
     start: fc.nat(40),
     behind: fc.uint8Array({ minLength: 40, maxLength: 40 }),
     steps: fc.array(step, { minLength: 1, maxLength: 6 }),
@@ -31,9 +32,21 @@ const plan = fc
 
 const seen = { lines: 0, objects: 0 };
 
-const agrees = fc.property(fc.array(line, { maxLength: 100, size: 'max' }), plan, (batch, how) => {
-  const events = drive(batch, how).toString('latin1').split('\n');
-  seen.lines += batch.length;
+/** Lines one by one, or joined to events by the given sizes. */
+function eventsOf(lines: readonly Buffer[], sizes: readonly number[]): Buffer[] {
+  const events: Buffer[] = [];
+  for (let at = 0, n = 0; at < lines.length; n++) {
+    const group = lines.slice(at, (at += sizes[n % sizes.length]!));
+    events.push(Buffer.concat(group.flatMap((each, i) => (i === 0 ? [each] : [Buffer.from('\n'), each]))));
+  }
+  return events;
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 });
+const agrees = fc.property(fc.array(line, { maxLength: 100, size: 'max' }), sizes, plan, (batch, groups, how) => {
+  const given = how.isJoined ? eventsOf(batch, groups) : batch;
+  const events = drive(given, how).toString('latin1').split('\n');
+  seen.lines += given.length;
   seen.objects += events.filter(
     (event) => event !== '' && !/^\{"_time":"(1970|2026-11-21T..:..:...(000|123)Z","message")/.test(event),
   ).length;

@@ -47,16 +47,31 @@ describe('the kernel', () => {
   test('leaves an unfinished last line', () => {
     const end = put('one\ntwo');
     const template = kernel.compile(shape, undefined);
-    expect(kernel.wrap(template, 0, input, 0, end, output, 0, 4000, 9, -1)).toMatchObject({ consumed: 4, events: 1, stop: 'input' });
-    expect(kernel.wrap(template, 0, input, 4, end, output, 0, 4000, 9, -1)).toMatchObject({ consumed: 0, events: 0, stop: 'input' });
+    expect(kernel.wrap(template, 0, input, 0, end, output, 0, 4000, 9)).toMatchObject({ consumed: 4, events: 1, stop: 'input' });
+    expect(kernel.wrap(template, 0, input, 4, end, output, 0, 4000, 9)).toMatchObject({ consumed: 0, events: 0, stop: 'input' });
   });
 
   test('changes template and time between calls, and back after a cut line', () => {
     const end = put('x\n');
     const one = kernel.compile({ ...shape, fields: { n: 1 } }, undefined);
     const two = kernel.compile({ ...shape, fields: { n: 2, more: 'field' } }, undefined);
-    const event = (template: typeof one, ms: number, cut = -1) =>
-      output.bytes.toString('utf8', 0, kernel.wrap(template, ms, input, 0, end, output, 0, 4000, 9, cut).written);
+    const event = (template: typeof one, ms: number, cut?: number) =>
+      output.bytes.toString(
+        'utf8',
+        0,
+        kernel.wrap(
+          template,
+          ms,
+          input,
+          0,
+          end,
+          output,
+          0,
+          4000,
+          9,
+          cut === undefined ? undefined : { truncated: true, original_bytes: cut },
+        ).written,
+      );
     const first = '{"_time":"1970-01-01T00:00:00.000Z","message":"x","host":"h","n":1}\n';
     expect(event(one, 0)).toBe(first);
     expect(event(two, 1)).toBe('{"_time":"1970-01-01T00:00:00.001Z","message":"x","host":"h","n":2,"more":"field"}\n');
@@ -69,9 +84,9 @@ describe('the kernel', () => {
 
   test('refuses a range outside its region', () => {
     const template = kernel.compile(shape, undefined);
-    expect(() => kernel.wrap(template, 0, input, 0, 4097, output, 0, 10, 9, -1)).toThrow(RangeError);
-    expect(() => kernel.wrap(template, 0, input, 0, 10, output, 20, 10, 9, -1)).toThrow(RangeError);
-    expect(() => kernel.wrap(template, 0, input, -1, 10, output, 0, 10, 9, -1)).toThrow(RangeError);
+    expect(() => kernel.wrap(template, 0, input, 0, 4097, output, 0, 10, 9)).toThrow(RangeError);
+    expect(() => kernel.wrap(template, 0, input, 0, 10, output, 20, 10, 9)).toThrow(RangeError);
+    expect(() => kernel.wrap(template, 0, input, -1, 10, output, 0, 10, 9)).toThrow(RangeError);
     expect(() => kernel.count(input, 0, Number.NaN)).toThrow(RangeError);
   });
 
@@ -111,7 +126,7 @@ describe('the kernel', () => {
     window.bytes.fill('é\u0000');
     const end = window.bytes.lastIndexOf(0) + 2;
     window.bytes[end - 1] = 0x0a;
-    const { consumed, event } = huge.wrapLarge(huge.compile(shape, undefined), 0, window, 0, end, -1);
+    const { consumed, event } = huge.wrapLarge(huge.compile(shape, undefined), 0, window, 0, end);
     expect(consumed).toBe(end);
     expect(event.length).toBeGreaterThan(100 * 1024 * 1024);
     expect(event.subarray(0, 60).toString()).toBe('{"_time":"1970-01-01T00:00:00.000Z","message":"é\\u0000é\\u0'.slice(0, 58));

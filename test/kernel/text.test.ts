@@ -107,14 +107,36 @@ describe('the keys of a wrapped line', () => {
     const fields = { _time: 1, message: 2, parse_error: 3, truncated: 4, original_bytes: 5 };
     expect(keys({ fields })).toBe(event('x', ',"parse_error":3,"truncated":4,"original_bytes":5'));
     expect(keys({ format: 'json', fields })).toBe(event('x', ',"parse_error":"not a JSON object","truncated":4,"original_bytes":5'));
-    expect(keys({ fields }, { truncatedFrom: 9 })).toBe(event('x', ',"truncated":true,"original_bytes":9,"parse_error":3'));
+    expect(keys({ fields }, { marks: { truncated: true, original_bytes: 9 } })).toBe(
+      event('x', ',"truncated":true,"original_bytes":9,"parse_error":3'),
+    );
   });
 
   test('say that the line was cut, also for a line that is a JSON object', () => {
-    const plan = { readAtMs, truncatedFrom: 5_000_000 };
+    const plan = { readAtMs, marks: { truncated: true, original_bytes: 5_000_000 } };
     expect(eventText('{"a":1}', { format: 'auto' }, plan)).toBe(event('{\\"a\\":1}', ',"truncated":true,"original_bytes":5000000'));
-    expect(eventText('{"a":1}', { format: 'auto' }, { readAtMs, truncatedFrom: 0 })).toBe(
-      event('{\\"a\\":1}', ',"truncated":true,"original_bytes":0'),
+    expect(eventText('{"a":1}', { format: 'auto' }, { readAtMs, marks: { part: 3, part_last: true } })).toBe(
+      event('{\\"a\\":1}', ',"part":3,"part_last":true'),
     );
+  });
+});
+
+describe('lines joined to one event', () => {
+  const joined = (lines: string, format: 'text' | 'auto' = 'text') => eventText(lines, { format }, { readAtMs, isJoined: true });
+
+  test('have their newlines in the message, without CRs before them', () => {
+    expect(joined('a\n\tat b\r\n\n"c"\r')).toBe(event('a\\n\\tat b\\n\\n\\"c\\"'));
+    expect(joined('a\r\r\nb\rc')).toBe(event('a\\r\\nb\\rc'));
+  });
+
+  test('lose the empty ones at both ends, and are skipped when all are empty', () => {
+    expect(joined('\n\r\na\n\n\r\n\r')).toBe(event('a'));
+    expect(joined('\n\r\n')).toBe('');
+  });
+
+  test('pass through as JSON only where one line is left', () => {
+    expect(joined('\n{"_time":1}\r\n', 'auto')).toBe('{"_time":1}\n');
+    expect(joined('{"_time":1}\nx', 'auto')).toBe(event('{\\"_time\\":1}\\nx'));
+    expect(joined('{\n"_time":1}', 'auto')).toBe(event('{\\n\\"_time\\":1}'));
   });
 });

@@ -4,7 +4,7 @@ import { createTestContext } from './source-context.ts';
 
 const context = createTestContext();
 const source = createStdinSource(
-  { type: 'stdin', id: 'pipe', fields: {}, maxEventBytes: 1 << 20, dataset: undefined, format: 'auto' },
+  { type: 'stdin', id: 'pipe', fields: {}, maxEventBytes: 1 << 20, onOversize: 'truncate', dataset: undefined, format: 'auto' },
   context,
 );
 await source.open();
@@ -13,6 +13,6 @@ const running = source.run();
 process.stderr.write('running\n');
 await running;
 for (const { lines, single } of context.lane.blocks) {
-  for (const line of lines) console.log(JSON.stringify({ line: line.toString(), single: single?.truncated }));
+  for (const line of lines) console.log(JSON.stringify({ line: line.toString(), single: single && single.marks !== undefined }));
 }
 console.log(JSON.stringify({ stats: source.stats, logged: context.logged }));

@@ -16,6 +16,7 @@ const config: StdinSourceConfig = {
   id: 'pipe',
   fields: { team: 'core' },
   maxEventBytes: 100,
+  onOversize: 'truncate',
   dataset: undefined,
   format: 'text',
 };
@@ -39,7 +40,6 @@ test('stdin hands over whole lines, then the unfinished one with a newline, and 
   expect(last?.single).toMatchObject({
     length: 5,
     crc: crc32('three'),
-    truncated: false,
     tail: { length: 13, crc: crc32('one\ntwo\nthree') },
   });
   expect(last?.shape).toEqual({ format: 'text', wrapFields: { host: 'testhost' }, fields: { team: 'core' } });
@@ -53,7 +53,7 @@ test('stdin cuts an oversize line, counts it, and the next line arrives', async 
   input.end(`first\n${'é'.repeat(100_000)}\nnext\n`);
   await running;
   expect(context.lane.texts).toEqual(['first', 'é'.repeat(50), 'next']);
-  expect(context.lane.blocks[1]!.single).toMatchObject({ length: 200_001, truncated: true });
+  expect(context.lane.blocks[1]!.single).toMatchObject({ length: 200_001, marks: { truncated: true, original_bytes: 200_000 } });
   expect(source.stats.truncatedEvents).toBe(1);
 });
 

@@ -6,7 +6,7 @@
 import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
 import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
-import { escapeLine, lineEnd, measureLine, stoppedAt } from './text';
+import { escapeLine, lineEnd, measureLine, setLastBreak, stoppedAt } from './text';
 import { copyOver, putReplacement, sequence } from './utf8';
 
 /** `{"_time":"…","message":"`: always this long, and 48 bytes may be read. */
@@ -114,17 +114,53 @@ function copyRepaired(o: usize, from: usize, to: usize): usize {
   return o;
 }
 
+/** Behind the empty lines at `p`; `end` where there is nothing else. */
+function skipBreaks(p: usize, end: usize): usize {
+  while (p < end) {
+    const c = <u32>load<u8>(p);
+    if (c == 0x0a) p++;
+    else if (c == 0x0d && load<u8>(p + 1) == 0x0a) p += 2;
+    else break;
+  }
+  return p;
+}
+
+/** Where the last line before `end` that is not empty ends. There is one after `p`. */
+function textEnd(p: usize, end: usize): usize {
+  while (end > p && load<u8>(end - 1) == 0x0a) {
+    end--;
+    if (end > p && load<u8>(end - 1) == 0x0d) end--;
+  }
+  return end;
+}
+
 /**
  * Lines at `[p, end)` to events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects
- * pass through. Results, u32 each: address reached in the input and in the output, events, skipped lines, why it stopped.
+ * pass through. `ends`: the addresses, u32 each, where events of joined lines end, the last one `end`; 0 when each line is
+ * an event. Results, u32 each: address reached in the input and in the output, events, skipped ones, why it stopped.
  */
-export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool): void {
+export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool, ends: usize): void {
   let events: u32 = 0;
   let skipped: u32 = 0;
   let stop = STOP_INPUT;
   const reserve = suffixLength + STEP_BYTES;
   const safe = limit > reserve ? limit - reserve : 0;
+  let begin = p;
+  let lastBreak: usize = 0;
+  setLastBreak(0);
   while (p < end) {
+    begin = p;
+    if (ends) {
+      const eventEnd = <usize>load<u32>(ends);
+      p = skipBreaks(p, eventEnd);
+      if (p == eventEnd) {
+        ends += 4;
+        skipped++;
+        continue;
+      }
+      lastBreak = textEnd(p, eventEnd);
+      setLastBreak(lastBreak);
+    }
     const first = <u32>load<u8>(p);
     if (first == 0x0a || (first == 0x0d && load<u8>(p + 1) == 0x0a)) {
       p += first == 0x0a ? 1 : 2;
@@ -140,7 +176,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
       if (load<u8>(start) == 0x7b) {
         const close = objectEnd(start);
         const next = close ? skipSpaces(close) : 0;
-        if (next && load<u8>(next) == 0x0a) {
+        if (next && load<u8>(next) == 0x0a && next >= lastBreak) {
           const marks = present;
           const added = spliceLength(marks);
           const bare: usize = isEmpty && added ? 1 : 0;
@@ -164,6 +200,10 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
           store<u16>(o, 0x0a7d);
           out += size;
           p = next + 1;
+          if (ends) {
+            p = <usize>load<u32>(ends);
+            ends += 4;
+          }
           events++;
           continue;
         }
@@ -194,8 +234,13 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
     copyOver(o, suffixAt, suffixLength);
     out = o + suffixLength;
     p = lineEnd;
+    if (ends) {
+      p = <usize>load<u32>(ends);
+      ends += 4;
+    }
     events++;
   }
+  if (stop != STOP_INPUT) p = begin;
   store<u32>(results, <u32>p);
   store<u32>(results, <u32>out, 4);
   store<u32>(results, events, 8);

@@ -8,6 +8,13 @@ import { putReplacement, sequence, wellFormed } from './utf8';
 export let lineEnd: usize = 0;
 /** Where it then stopped in its input. */
 export let stoppedAt: usize = 0;
+/** Newlines before this address are inside of an event, which is lines joined; 0 where each ends one. */
+let lastBreak: usize = 0;
+
+/** Says where the event's last line ends: at its newline, or the CR before it. */
+export function setLastBreak(at: usize): void {
+  lastBreak = at;
+}
 
 /** Letters of the short escapes of 08…0D, the lowest byte for 08; 0B has none. */
 const SHORT_ESCAPES: u64 = 0x72_66_00_6e_74_62;
@@ -93,13 +100,17 @@ export function escapeLine(p: usize, o: usize, safe: usize): usize {
       o += 2;
       continue;
     }
-    if (c == 0x0a) {
+    if (c == 0x0a && p >= lastBreak) {
       lineEnd = p + 1;
       return o;
     }
     if (c == 0x0d && load<u8>(p + 1) == 0x0a) {
-      lineEnd = p + 2;
-      return o;
+      if (p >= lastBreak) {
+        lineEnd = p + 2;
+        return o;
+      }
+      p += 1;
+      continue;
     }
     o = putControl(o, c);
     p += 1;
@@ -129,7 +140,12 @@ export function measureLine(p: usize): usize {
       size += n > 0 ? <usize>n : 3;
       continue;
     }
-    if (c == 0x0a || (c == 0x0d && load<u8>(p + 1) == 0x0a)) return size;
+    const isBreak = c == 0x0a || (c == 0x0d && load<u8>(p + 1) == 0x0a);
+    if (isBreak && p >= lastBreak) return size;
+    if (isBreak && c == 0x0d) {
+      p += 1;
+      continue;
+    }
     size += <usize>(c >= 0x20 || shortEscape(c) ? 2 : 6);
     p += 1;
   }

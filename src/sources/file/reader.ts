@@ -5,15 +5,16 @@
  */
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { HEAD_BYTES, TAIL_BYTES, TURN_BYTES } from '../../core/limits.ts';
+import { HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
-import type { LineWindow, SuspendedLine, WindowBlock } from '../line-window.ts';
+import { countLongLine, type LineWindow, type SuspendedLine, type WindowBlock } from '../line-window.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
+import { resetInLine } from './split-line.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
@@ -79,7 +80,7 @@ export class Reader {
     const begin = file.offset;
     const suspended = this.#stillSuspended(file);
     if (suspended) window.resume(begin, suspended);
-    else window.reset(begin, readBefore(fileSystem, file.fd!, begin, TAIL_BYTES));
+    else await resetInLine(window, fileSystem, file.fd!, begin);
     let position = begin + (suspended?.length ?? 0);
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
@@ -98,8 +99,7 @@ export class Reader {
       if (file.offset >= file.stopAt) return false;
     }
     if (isAtEnd && file.isFinal) {
-      const block = window.flush();
-      if (block) await this.#offer(file, block, suspended !== undefined);
+      for (let block = window.flush(); block; block = window.flush()) await this.#offer(file, block, suspended !== undefined);
     }
     if (isAtEnd) file.isFinal = false;
     file.suspended = window.suspend();
@@ -120,7 +120,7 @@ export class Reader {
 
   async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {
     const { lane, clock, stats, window } = this.#options;
-    if (isResumed && block.offset === file.offset && file.suspended && block.single?.truncated) await this.#refill(file, block);
+    if (isResumed && block.offset === file.offset && file.suspended?.kind === 'skipped') await this.#refill(file, file.suspended, block);
     const measured = block.single ? undefined : file.content.measure(block.window.bytes.subarray(block.start, block.end));
     await offerBlock(lane, file, measured ? { ...block, crc: measured.crc } : block, clock.now());
     if (measured) file.content.add(measured);
@@ -130,15 +130,15 @@ export class Reader {
     file.tail = tailOf(window.recent());
     file.suspended = undefined;
     stats.readBytes += length;
-    if (block.single?.truncated) stats.truncatedEvents += 1;
+    countLongLine(stats, block);
   }
 
   /** Reads the kept beginning of an oversize line back into the window: another turn read it first. */
-  async #refill(file: TrackedFile, block: WindowBlock): Promise<void> {
+  async #refill(file: TrackedFile, line: Extract<SuspendedLine, { kind: 'skipped' }>, block: WindowBlock): Promise<void> {
     const { fileSystem } = this.#options;
-    const kept = block.window.bytes.subarray(block.start, block.end - 1);
+    const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
     for (let at = 0; at < kept.length;) {
-      const count = await fileSystem.read(file.fd!, kept.subarray(at), block.offset + at);
+      const count = await fileSystem.read(file.fd!, kept.subarray(at), block.offset + line.textAt + at);
       if (count === 0) throw new Error('file was truncated while a long line was read');
       at += count;
     }

@@ -75,7 +75,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   const { descriptors, registry } = generations;
   const { queue, files } = registry;
   const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations });
-  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config.maxEventBytes);
+  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
   const turns = new Turns();
   const reader = new Reader({ window, fileSystem, generations, lane: context.lane, streams, clock, stats: counters, turns });
   const spanReader = new SpanReader({ window, fileSystem, registry, clock, turns });

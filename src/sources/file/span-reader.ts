@@ -5,12 +5,11 @@
 import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { TAIL_BYTES } from '../../core/limits.ts';
 import type { LineWindow } from '../line-window.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import type { Registry } from './registry.ts';
-import { readBefore } from './sample.ts';
+import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
@@ -87,7 +86,12 @@ export class SpanReader {
   async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
     const { window, fileSystem, clock } = this.#options;
     const readAtMs = clock.now();
-    window.reset(span.from, readBefore(fileSystem, fd, span.from, TAIL_BYTES));
+    const part = await readPart(window, fileSystem, fd, span.from, span.to);
+    if (part) {
+      await offerBlock(lane, file, part, readAtMs);
+      return true;
+    }
+    await resetInLine(window, fileSystem, fd, span.from);
     for (let position = span.from; position < span.to;) {
       const free = window.free();
       const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
@@ -96,8 +100,7 @@ export class SpanReader {
       position += count;
       for (let block = window.next(); block; block = window.next()) await offerBlock(lane, file, block, readAtMs);
     }
-    const rest = window.flush();
-    if (rest) await offerBlock(lane, file, rest, readAtMs);
+    for (let block = window.flush(); block; block = window.flush()) await offerBlock(lane, file, block, readAtMs);
     return true;
   }
 }

@@ -4,7 +4,7 @@
  * dropped; a message over the limit, or an absurd count, is cut and the rest skipped with flat memory.
  */
 import { MAX_OCTET_COUNT_DIGITS } from '../../core/limits.ts';
-import { utf8Cut } from '../line-window.ts';
+import { utf8Cut } from '../../parsers/encoding.ts';
 
 /** One message. Its bytes are not written to again. */
 export interface Frame {

@@ -2,7 +2,7 @@
  * One message's bytes to the event's JSON. Promises: always an event; what cannot be parsed is whole in `message` with
  * `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
-import { utf8Cut } from '../line-window.ts';
+import { utf8Cut } from '../../parsers/encoding.ts';
 import type { Frame } from './framing.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';

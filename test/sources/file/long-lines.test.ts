@@ -1,6 +1,7 @@
 import { appendFileSync, closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { LaneDouble } from '../lane-double.ts';
 import { failingFileSystem, TailBench } from './tail-bench.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -22,7 +23,7 @@ test('line of 100 MB is cut and marked, the lines around it arrive, memory stays
   expect(bench.lane.blocks[1]).toMatchObject({
     offset: 7,
     length: 100 * MEBIBYTE + 1,
-    single: { truncated: true, originalBytes: 100 * MEBIBYTE },
+    single: { marks: { truncated: true, original_bytes: 100 * MEBIBYTE } },
   });
   expect(bench.lane.lines[1]!.equals(part)).toBe(true);
   expect(bench.source.stats).toMatchObject({ truncatedEvents: 1, readBytes: 100 * MEBIBYTE + 14, lagBytes: 0 });
@@ -60,7 +61,7 @@ test('long line that grows from turn to turn is read once, not again from its be
   expect(cut).toMatchObject({
     offset: 7,
     length: whole.length,
-    single: { crc: crc32(whole), truncated: true, originalBytes: whole.length - 2 },
+    single: { crc: crc32(whole), marks: { truncated: true, original_bytes: whole.length - 2 } },
   });
   expect(bench.byFile['a.log']!.at(-1)).toBe('after');
   expect(bytesRead).toBeLessThan(whole.length * 1.1 + 3000);
@@ -99,7 +100,9 @@ test('unfinished long line of a --once run is sent, with the length it has', asy
   writeFileSync(bench.path('a.log'), 'x'.repeat(9_000_000));
   await bench.start();
   await bench.source.run();
-  expect(bench.lane.blocks).toMatchObject([{ offset: 0, length: 9_000_000, single: { truncated: true, originalBytes: 9_000_000 } }]);
+  expect(bench.lane.blocks).toMatchObject([
+    { offset: 0, length: 9_000_000, single: { marks: { truncated: true, original_bytes: 9_000_000 } } },
+  ]);
   expect(bench.lane.lines[0]!.toString()).toBe('x'.repeat(1000));
   expect(statSync(bench.path('a.log')).size).toBe(9_000_000);
 });
@@ -111,4 +114,42 @@ test('event limit larger than a turn still gets its lines whole', async () => {
   await bench.start();
   await bench.drain();
   expect(bench.lane.lines.map((line) => line.length)).toEqual([long.length, long.length]);
+});
+
+test('long line in parts goes on with the next number in the next turn and after a restart', async () => {
+  const bench = new TailBench({ maxEventBytes: 1000, onOversize: 'split' });
+  const line = Array.from({ length: 3000 }, (_, n) => String(n)).join(' ');
+  writeFileSync(bench.path('a.log'), `before\n${line.slice(0, 4500)}`);
+  await bench.start();
+  await bench.drain();
+  bench.commit();
+  const texts = [...bench.texts];
+  appendFileSync(bench.path('a.log'), line.slice(4500, 9000));
+  await bench.drain();
+  texts.push(...bench.texts.slice(texts.length));
+  const marks = (): unknown[] => bench.lane.blocks.flatMap(({ single }) => (single?.marks ? [single.marks] : []));
+  const seen = marks();
+  bench.commit();
+  await bench.start();
+  appendFileSync(bench.path('a.log'), `${line.slice(9000)}\nafter\n`);
+  await bench.drain();
+  seen.push(...marks());
+  texts.push(...bench.texts);
+  expect(texts.join('')).toBe(`before${line}after`);
+  const count = Math.ceil(line.length / 1000);
+  expect(seen).toEqual(Array.from({ length: count }, (_, n) => ({ part: n + 1, ...(n + 1 === count ? { part_last: true } : {}) })));
+});
+
+test('part of a long line that is read again for its batch has the same number', async () => {
+  const bench = new TailBench({ maxEventBytes: 1000, onOversize: 'split' });
+  writeFileSync(bench.path('a.log'), `${'x'.repeat(3500)}\nafter\n`);
+  await bench.start();
+  await bench.drain();
+  const [, , third] = bench.lane.blocks;
+  expect(third).toMatchObject({ offset: 2000, length: 1000, single: { marks: { part: 3 } } });
+  const lane = new LaneDouble();
+  const span = { source: 'app', stream: third!.stream, from: 2000, to: 3000, events: 1, crc: 0, tail: { length: 0, crc: 0 } };
+  expect(await bench.source.reread!(span, lane)).toBe(true);
+  expect(lane.blocks).toMatchObject([{ offset: 2000, length: 1000, single: third!.single }]);
+  expect(lane.blocks[0]!.single).toEqual(third!.single);
 });

@@ -120,6 +120,7 @@ export class TailBench {
       startAt: 'beginning',
       format: 'auto',
       scanIntervalMs: 1000,
+      onOversize: 'truncate',
       maxEventBytes: 1024 * 1024,
       fields: {},
       dataset: undefined,

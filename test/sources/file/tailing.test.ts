@@ -101,7 +101,7 @@ test('file source under --once sends unfinished lines too and ends', async () =>
   expect(bench.byFile['a.log']).toEqual(['one', 'tw']);
   expect(bench.byFile['b.log']).toHaveLength(100_000);
   const last = bench.lane.blocks.find((block) => block.single)!;
-  expect(last).toMatchObject({ offset: 4, length: 2, single: { length: 2, truncated: false } });
+  expect(last).toMatchObject({ offset: 4, length: 2, single: { length: 2 } });
 });
 
 test('file source runs until it is stopped, and stops while the lane holds a block', async () => {
@@ -151,7 +151,7 @@ test('file source reads a span again exactly, an unfinished end included, and sa
   const span = { source: 'app', stream, events: 0, crc: 0, tail: { length: 0, crc: 0 } };
   expect(await bench.source.reread!({ ...span, from: 4, to: 13 }, bench.lane)).toBe(true);
   expect(bench.texts).toEqual(['two', 'three']);
-  expect(bench.lane.blocks.at(-1)).toMatchObject({ offset: 8, length: 5, single: { length: 5, truncated: false } });
+  expect(bench.lane.blocks.at(-1)).toMatchObject({ offset: 8, length: 5, single: { length: 5 } });
   expect(await bench.source.reread!({ ...span, from: 4, to: 14 }, bench.lane)).toBe(false);
   expect(await bench.source.reread!({ ...span, stream: 'f'.repeat(32), from: 0, to: 4 }, bench.lane)).toBe(false);
 });

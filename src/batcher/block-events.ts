@@ -1,0 +1,67 @@
+/**
+ * Where events end in a block, and which of the stream's bytes they stand for. For a block of plain lines that is where its
+ * newlines are and the window's own bytes; a block of joined lines, or of events made from the stream's bytes, brings tables.
+ */
+import type { Block } from '../core/block.ts';
+import { TAIL_BYTES } from '../core/limits.ts';
+
+/** The ends of the events from `start` on, for the kernel; undefined where each line is one. */
+export function endsFrom({ ends }: Block, start: number): Uint32Array | undefined {
+  return ends && (ends[0]! > start ? ends : ends.subarray(firstAbove(ends, start)));
+}
+
+/** Where the event that begins at `start` ends, or at the block's end where lines are events. */
+export function eventEndAt(block: Block, start: number): number {
+  return block.ends ? block.ends[firstAbove(block.ends, start)]! : block.end;
+}
+
+/** The stream's bytes that the window's `[from, to)` stands for, as offsets from the block's own. */
+export function streamRange(block: Block, from: number, to: number): { readonly from: number; readonly to: number } {
+  if (block.single) return { from: 0, to: block.single.length };
+  return { from: usedAt(block, from), to: usedAt(block, to) };
+}
+
+/** Bytes of the stream that the block stands for. */
+export function streamLength({ single, made, start, end }: Block): number {
+  return single?.length ?? made?.from.length ?? end - start;
+}
+
+/** The stream's bytes in a range that `streamRange` gave; for a `single` the caller knows their checksum. */
+export function streamBytes({ made, window, start }: Block, from: number, to: number): Buffer {
+  return made ? made.from.subarray(from, to) : window.bytes.subarray(start + from, start + to);
+}
+
+/** Up to TAIL_BYTES of the stream before an offset from the block's own. */
+export function streamTail(block: Block, to: number): Buffer {
+  return streamBytes(block, Math.max(0, to - TAIL_BYTES), to);
+}
+
+/**
+ * The place in the window where a reader goes on that has the stream up to an offset from the block's own. An event that
+ * the offset divides, or that uses up nothing and may or may not have been read with it, comes again.
+ */
+export function windowAt({ start, end, ends, made }: Block, offset: number): number {
+  if (offset <= 0) return start;
+  if (!ends) return Math.min(end, start + offset);
+  const reached = ends.findIndex((each, n) => (made ? made.used[n]! : each - start) >= offset);
+  if (reached < 0) return end;
+  const used = made ? made.used[reached]! : ends[reached]! - start;
+  return used === offset ? ends[reached]! : (ends[reached - 1] ?? start);
+}
+
+function usedAt({ start, ends, made }: Block, at: number): number {
+  if (!made) return at - start;
+  return at === start ? 0 : made.used[firstAbove(ends!, at - 1)]!;
+}
+
+/** The index of the first end behind `at`. */
+function firstAbove(ends: Uint32Array, at: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ends[middle]! > at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,146 @@
+/** Lines over `max_event_bytes` through the real binary: what arrives, what is kept as a dead letter, and what memory it takes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
+import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const LINE_BYTES = 1024 * MEBIBYTE;
+
+/** What a service sees of events of which it keeps only the beginnings: a gigabyte of them comes. */
+interface Seen {
+  readonly message: string;
+  readonly bytes: number;
+  readonly rest: Record<string, unknown>;
+}
+
+interface Bench {
+  readonly folder: string;
+  readonly config: string;
+  readonly seen: Seen[];
+}
+
+async function setUp(source: string): Promise<Bench> {
+  const folder = makeTree({ 'logs/.keep': '' });
+  const service = await FakeIngest.start();
+  const seen: Seen[] = [];
+  service.respond = (request, response) => {
+    for (const line of request.lines) {
+      const { message, _time: _, host: __, ...rest } = JSON.parse(line) as { message: string; _time: string; host: string };
+      seen.push({ message: message.slice(0, 20), bytes: Buffer.byteLength(message), rest });
+    }
+    const { length } = request.lines;
+    replyWith(response, 200, { ingested: length, failed: 0, failures: [], processedBytes: 1, blocksCreated: 1, walLength: 1 });
+    service.requests.length = 0;
+  };
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: ${folder}/data
+sources:
+  app: ${source.replaceAll('LOGS', join(folder, 'logs'))}
+sinks:
+  store: {type: ingest, url: "${service.url}", dataset: logs, compression: none, batch: {max_age: 50ms}}
+telemetry: {listen: "127.0.0.1:0"}
+`,
+    { mode: 0o600 },
+  );
+  return { folder, config, seen };
+}
+
+/** The shell's pipeline of a gigabyte without a newline between two lines, into the agent. */
+function pipeGigabyte(config: string): Program {
+  const script = `{ echo before; head -c ${LINE_BYTES} /dev/zero | tr '\\0' x; printf '\\nafter\\n'; } | "$0" run --config "$1"; echo "exit $?"`;
+  const program = startCommand('bash', ['-c', script, BINARY, config]);
+  onTestFinished(() => void program.end('SIGKILL'));
+  return program;
+}
+
+/** The most memory that the agent of a data folder had, in KiB, looked at while it runs. */
+async function watchMemory(program: Program, folder: string): Promise<() => number> {
+  await program.says('tailrace runs');
+  const pid = /\d+/.exec(readFileSync(join(folder, 'data', 'lock.pid'), 'utf8'))?.[0];
+  let peak = 0;
+  const look = (): void => {
+    try {
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0));
+    } catch {
+      clearInterval(timer);
+    }
+  };
+  const timer = setInterval(look, 50);
+  onTestFinished(() => clearInterval(timer));
+  look();
+  return () => {
+    expect(peak).toBeGreaterThan(20 * 1024);
+    return peak;
+  };
+}
+
+test('a line of 1 GiB on stdin is cut, its neighbours arrive, and memory stays flat', { timeout: 180_000 }, async () => {
+  const { config, folder, seen } = await setUp('{type: stdin}');
+  const program = pipeGigabyte(config);
+  const peak = await watchMemory(program, folder);
+  expect(await program.exited).toBe(0);
+  expect(program.stdout()).toContain('exit 0');
+  expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
+    { message: 'x'.repeat(20), bytes: MEBIBYTE, rest: { truncated: true, original_bytes: LINE_BYTES } },
+    { message: 'before', bytes: 6, rest: {} },
+    { message: 'after', bytes: 5, rest: {} },
+  ]);
+  expect(peak()).toBeLessThan(200 * 1024);
+});
+
+test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat', { timeout: 300_000 }, async () => {
+  const { config, folder, seen } = await setUp('{type: stdin, on_oversize: split}');
+  const program = pipeGigabyte(config);
+  const peak = await watchMemory(program, folder);
+  expect(await program.exited).toBe(0);
+  const parts = seen.filter(({ rest }) => 'part' in rest).toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
+  expect(parts.map(({ rest }) => rest['part'])).toEqual(Array.from({ length: 1024 }, (_, n) => n + 1));
+  expect(parts.every(({ bytes }) => bytes === MEBIBYTE)).toBe(true);
+  expect(parts.flatMap(({ rest }) => (rest['part_last'] ? [rest['part']] : []))).toEqual([1024]);
+  expect(seen.filter(({ rest }) => !('part' in rest)).map(({ message }) => message)).toEqual(['before', 'after']);
+  expect(peak()).toBeLessThan(300 * 1024);
+});
+
+test('a long line of a file goes to the dead letters with its reason, and the next ones arrive', async () => {
+  const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"], on_oversize: dead_letter, scan_interval: 200ms}');
+  writeFileSync(join(folder, 'logs', 'app.log'), `before\n${'y'.repeat(3 * MEBIBYTE)}\nafter\n`);
+  const program = startProgram(['run', '--config', config]);
+  onTestFinished(() => void program.end('SIGKILL'));
+  const { telemetry } = JSON.parse(await program.says('tailrace runs')) as { telemetry: string };
+  await until('both neighbours', () => seen.length === 2);
+  expect(seen.map(({ message }) => message)).toEqual(['before', 'after']);
+  const list = startProgram(['dead-letters', 'list', '--json', '--config', config]);
+  expect(await list.exited).toBe(0);
+  const [letter] = list
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(letter).toMatchObject({ source: 'app', file: join(folder, 'logs', 'app.log'), offset: 7, status: 0, kind: 'too_large' });
+  expect(letter!['reason']).toBe('the line has 3145728 bytes, more than max_event_bytes (1048576); its beginning is kept');
+  expect(letter!['event']).toMatchObject({ truncated: true, original_bytes: 3 * MEBIBYTE });
+  const metrics = parsePrometheus(await (await fetch(`${telemetry}/metrics`)).text());
+  expect(valueOf(metrics, 'tailrace_source_oversize_lines_total', { source: 'app' })).toBe(1);
+  expect(valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome: 'dead_lettered' })).toBe(1);
+  expect(valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome: 'delivered' })).toBe(2);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('a line that grows over 1 MiB by its repair is cut so that its string is short enough', async () => {
+  const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"]}');
+  writeFileSync(join(folder, 'logs', 'app.log'), Buffer.concat([Buffer.alloc(MEBIBYTE, 0xe9), Buffer.from('\nafter\n')]));
+  const program = startProgram(['run', '--once', '--config', config]);
+  expect(await program.exited, program.stderr()).toBe(0);
+  const [after, cut] = seen.toSorted((a, b) => a.bytes - b.bytes);
+  expect([seen.length, after!.message, cut!.message]).toEqual([2, 'after', '\ufffd'.repeat(20)]);
+  expect(cut!.rest).toMatchObject({ truncated: true, original_bytes: MEBIBYTE });
+  expect(cut!.bytes).toBeLessThanOrEqual(MEBIBYTE);
+  expect(cut!.bytes).toBeGreaterThan(MEBIBYTE - 64);
+});
