@@ -88,10 +88,21 @@ export const SERVICE_STRING_BYTES = 1024 * 1024;
 export const SERVICE_FIELD_NAME_BYTES = 200;
 /** Fields a dataset may have; an event that would add one more fails. */
 export const SERVICE_DATASET_FIELDS = 1024;
+/** What the two above may be set to at most. */
+export const SERVICE_MOST_BODY_BYTES = 256 * 1024 * 1024;
+export const SERVICE_MOST_FIELDS = 60_000;
 /** Nesting of one event's value; over it the event fails. */
 export const SERVICE_EVENT_DEPTH = 100;
 /** Datasets of one service (each is a table of the engine). */
 export const SERVICE_DATASETS = 10_000;
+/** Days that a dataset may keep its events for, as far as it is limited. */
+export const SERVICE_RETENTION_DAYS = 36_500;
+/** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
+export const SERVICE_USERS = 1_000;
+export const SERVICE_TOKENS = 1_000;
+/** Characters of a user's or token's name, e-mail address, and of a description. */
+export const SERVICE_NAME_LENGTH = 200;
+export const SERVICE_DESCRIPTION_LENGTH = 10_000;
 /** Characters of an Idempotency-Key. */
 export const SERVICE_KEY_LENGTH = 256;
 /** Idempotency keys kept per dataset, at least; pruned when there are half as many more. */
@@ -106,6 +117,11 @@ export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
 /** Bytes of waiting blocks that go into the engine as one insert. */
 export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
+/** Connections to one server of the engine, and selects under way at a time. */
+export const SERVICE_ENGINE_CONNECTIONS = 16;
+export const SERVICE_SELECTS_IN_FLIGHT = 8;
+/** Time that a server of the engine has for an insert or a statement. */
+export const SERVICE_INSERT_SECONDS = 120;
 /** Bytes of one query's result inside the engine. */
 export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 /** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */

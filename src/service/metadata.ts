@@ -1,23 +1,38 @@
 /**
  * The service's own facts (tokens, datasets, fields, idempotency keys) in one SQLite database, `service.db` in the data folder.
  * Opening it also locks the folder: SQLite's exclusive lock ends with the process, however it ends. Every commit outlives a
- * kill -9; a power cut may roll back the last ones.
+ * kill -9; a power cut may roll back the last ones, unless it is opened with `sync`.
  */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 
-const SCHEMA = `
-create table if not exists facts (name text primary key, value text not null) without rowid;
-create table if not exists tokens (name text primary key, kind text not null, hash text not null, created text not null) without rowid;
-create table if not exists datasets (id integer primary key autoincrement, name text not null unique, description text not null, created text not null, who text not null);
-create table if not exists fields (dataset integer not null, name text not null, types integer not null, primary key (dataset, name)) without rowid;
-create table if not exists keys (id integer primary key autoincrement, dataset integer not null, key text not null, first_row integer not null, rows integer not null,
+/**
+ * The steps from an empty database to the present one, in order; `user_version` counts those that were done. A step is never changed once
+ * it was published: a change is another step.
+ */
+const STEPS = [
+  `create table facts (name text primary key, value text not null) without rowid;
+create table tokens (name text primary key, kind text not null, hash text not null, created text not null) without rowid;
+create table datasets (id integer primary key autoincrement, name text not null unique, description text not null, created text not null, who text not null);
+create table fields (dataset integer not null, name text not null, types integer not null, primary key (dataset, name)) without rowid;
+create table keys (id integer primary key autoincrement, dataset integer not null, key text not null, first_row integer not null, rows integer not null,
   min_time integer not null, max_time integer not null, reply text not null, stored integer not null, unique (dataset, key));
-create index if not exists keys_unstored on keys (stored) where stored = 0;
-`;
-const VERSION = 1;
+create index keys_unstored on keys (stored) where stored = 0;`,
+  // Tables of removed datasets, until they are dropped; how long a dataset keeps its events.
+  `create table dropped (id integer primary key);
+alter table datasets add column retention_days integer not null default 0;`,
+  // Users; tokens with rights (JSON, auth/rights), an id, an owner and an end. Those of before were the owner's, with every right.
+  `create table users (id text primary key, name text not null, email text not null unique, role text not null, created text not null) without rowid;
+insert into users select value, 'owner', 'owner@localhost', 'owner', strftime('%Y-%m-%dT%H:%M:%fZ') from facts where name = 'owner_id';
+alter table tokens rename to old_tokens;
+create table tokens (id text primary key, kind text not null, name text not null, description text not null, hash text not null unique, user text not null,
+  datasets text not null, org text not null, created text not null, expires text) without rowid;
+insert into tokens select old_tokens.name, kind, old_tokens.name, '', hash, value, '{"*":{"ingest":["create"],"query":["read"],"trim":["update"]}}',
+  '{"datasets":["create","read","update","delete"]}', created, null from old_tokens, facts where facts.name = 'owner_id';
+drop table old_tokens;`,
+];
 
 export interface Metadata {
   readonly db: DatabaseSync;
@@ -29,8 +44,8 @@ export interface Metadata {
   close(): void;
 }
 
-/** Makes the folder if needed, locks it and opens the database. Throws a `TailraceError` that names the process holding it. */
-export function openMetadata(dataDir: string): Metadata {
+/** Makes the folder if needed, locks it and opens the database; with `sync` each commit is fsynced. Throws a `TailraceError` that names the process holding it. */
+export function openMetadata(dataDir: string, sync: boolean): Metadata {
   try {
     makeFolder(dataDir);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -41,7 +56,7 @@ export function openMetadata(dataDir: string): Metadata {
     });
   }
   const pidFile = join(dataDir, 'service.pid');
-  const db = openDatabase(join(dataDir, 'service.db'), dataDir, pidFile);
+  const db = openDatabase(join(dataDir, 'service.db'), dataDir, pidFile, sync);
   writeFileSync(pidFile, `${process.pid}\n`);
 
   const get = db.prepare('select value from facts where name = ?');
@@ -75,23 +90,24 @@ function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-function openDatabase(path: string, dataDir: string, pidFile: string): DatabaseSync {
+function openDatabase(path: string, dataDir: string, pidFile: string, sync: boolean): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path);
-    db.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal');
+    db.exec(`pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = ${sync ? 'full' : 'normal'}`);
     // The first write takes the lock, and keeps it.
     db.exec('begin immediate');
     const version = db.prepare('pragma user_version').get()?.['user_version'] as number;
-    if (version > VERSION)
+    if (version > STEPS.length)
       throw new TailraceError(
         'E_DATA_DIR',
-        `the data folder ${dataDir} was made by a newer version (its form is ${version}, this one knows ${VERSION})`,
+        `the data folder ${dataDir} was made by a newer version (its form is ${version}, this one knows ${STEPS.length})`,
         {
           fix: 'use the newer version, or another folder',
         },
       );
-    db.exec(`${SCHEMA}; pragma user_version = ${VERSION}; commit`);
+    for (const step of STEPS.slice(version)) db.exec(step);
+    db.exec(`pragma user_version = ${STEPS.length}; commit`);
     return db;
   } catch (cause) {
     db?.close();

@@ -5,7 +5,8 @@
  */
 import type { Log } from '../../core/log.ts';
 import { SERVICE_KEPT_KEYS } from '../../core/limits.ts';
-import { tableOf, type Engine } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import { tableOf, timeLiteral } from '../engine/tables.ts';
 import type { Metadata } from '../metadata.ts';
 
 /** What one request stores. Row ids are `firstRow … firstRow + rows - 1`; times are the least and greatest `_time`, ns. */
@@ -34,7 +35,9 @@ interface Unfinished extends Range {
 /** The condition for a range's rows; the times let the engine skip most of the table. */
 const rowsIn = (range: Range): string =>
   `_rowId >= ${range.firstRow} and _rowId < ${range.firstRow + BigInt(range.rows)}
-   and _time >= fromUnixTimestamp64Nano(toInt64('${range.minTime}'), 'UTC') and _time <= fromUnixTimestamp64Nano(toInt64('${range.maxTime}'), 'UTC')`;
+   and _time >= ${timeLiteral(range.minTime)} and _time <= ${timeLiteral(range.maxTime)}`;
+
+const anyOf = (conditions: readonly string[]): string => `(${conditions.join(') or (')})`;
 
 /** Settles every key that a crash left unfinished, then serves. */
 export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Promise<Keys> {
@@ -56,22 +59,29 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
   const counts = new Map<number, number>();
 
   const undo = async (dataset: number, key: string | undefined, range: Range): Promise<void> => {
-    await engine.run(`delete from ${tableOf(dataset)} where ${rowsIn(range)}`);
+    await engine.quiesce();
+    await engine.deleteRows(tableOf(dataset), rowsIn(range));
     if (key !== undefined) forget.run(dataset, key);
   };
 
-  /** True when all rows of the key are there; else none are, afterwards, and the key is forgotten. */
-  const settle = async (entry: Unfinished): Promise<boolean> => {
-    const { rows } = await engine.query(`select count() from ${tableOf(entry.dataset)} where ${rowsIn(entry)}`);
-    const found = Number(rows[0]?.[0]);
-    const whole = found === entry.rows;
-    if (whole) store.run(entry.dataset, entry.key);
-    else await undo(entry.dataset, entry.key, entry);
-    log.info(
-      { dataset: entry.dataset, wanted: entry.rows, found },
-      whole ? 'an unfinished ingest was stored whole' : 'an unfinished ingest was taken back',
+  /** Counts the rows of each entry of one dataset: a whole one is stored; of any other the rows are deleted and the key forgotten. */
+  const settle = async (dataset: number, entries: readonly Unfinished[]): Promise<void> => {
+    const conditions = entries.map(rowsIn);
+    await engine.quiesce();
+    const { rows } = await engine.query(
+      `select ${conditions.map((condition) => `countIf(${condition})`).join(', ')} from ${tableOf(dataset)} where ${anyOf(conditions)}`,
     );
-    return whole;
+    const found = entries.map((_, n) => Number(rows[0]?.[n]));
+    const broken = conditions.filter((_, n) => found[n] !== 0 && found[n] !== entries[n]!.rows);
+    if (broken.length > 0) await engine.deleteRows(tableOf(dataset), anyOf(broken));
+    for (const [n, entry] of entries.entries()) {
+      const whole = found[n] === entry.rows;
+      (whole ? store : forget).run(dataset, entry.key);
+      log.info(
+        { dataset, wanted: entry.rows, found: found[n] },
+        whole ? 'an unfinished ingest was stored whole' : 'an unfinished ingest was taken back',
+      );
+    }
   };
   const listUnfinished = (): Unfinished[] =>
     unfinished.all().map((row) => ({
@@ -82,14 +92,19 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
       minTime: row['min_time'] as bigint,
       maxTime: row['max_time'] as bigint,
     }));
-  for (const entry of listUnfinished()) await settle(entry);
+  for (const [dataset, entries] of Map.groupBy(listUnfinished(), (entry) => entry.dataset)) await settle(dataset, entries);
 
   const answer = async (dataset: number, key: string, work: () => Promise<string>): Promise<string> => {
     const kept = find.get(dataset, key);
     if (kept?.['stored'] === 1) return kept['reply'] as string;
-    // Left by an insert of this process that failed and could not be taken back at the time.
-    const entry = kept && listUnfinished().find((e) => e.dataset === dataset && e.key === key);
-    if (entry && (await settle(entry))) return kept['reply'] as string;
+    if (kept) {
+      // Left by an insert of this process that failed and could not be taken back at the time.
+      await settle(
+        dataset,
+        listUnfinished().filter((entry) => entry.dataset === dataset && entry.key === key),
+      );
+      if (find.get(dataset, key)) return kept['reply'] as string;
+    }
     return work();
   };
 

@@ -4,7 +4,8 @@
  */
 import { SERVICE_QUERY_BUCKETS, SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
-import { MAPS, type Cell, type Engine } from '../../engine/engine.ts';
+import type { Cell, Engine } from '../../engine/engine.ts';
+import { MAPS } from '../../engine/tables.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { formatTime } from '../../ingest/timestamps.ts';
 import { fieldSql, Params } from '../fields.ts';

@@ -1,0 +1,145 @@
+/**
+ * The engine on a ClickHouse server, or on the shards of a cluster. On a cluster each shard has the local table `ds_1_shard` and a Distributed
+ * table `ds_1` over all of them, so that a select is the same text as on one server. Inserts go to one shard's local table directly, chosen by
+ * the key; statements that change tables are run on each shard.
+ */
+import { crc32 } from 'node:zlib';
+import PQueue from 'p-queue';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { SERVICE_SELECTS_IN_FLIGHT } from '../../core/limits.ts';
+import { prepareDatabase } from './clickhouse-setup.ts';
+import type { ClickhouseAddress } from './clickhouse-url.ts';
+import type { Engine, EngineOptions, QueryResult } from './engine.ts';
+import { insertGroups } from './insert-groups.ts';
+import { querySettings, refusal } from './settings.ts';
+import { openShard, type Shard } from './shard.ts';
+import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
+
+const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
+
+/** `instance` is the data folder's own id: it marks the database as the folder's. Throws a `TailraceError`. */
+export async function openClickhouse(address: ClickhouseAddress, instance: string, options: EngineOptions, log: Log): Promise<Engine> {
+  const { limits, sync } = options;
+  const { hosts, knows } = await prepareDatabase(address, instance);
+  const shards = hosts.map((host) => openShard({ ...address, host }));
+  const local = (table: string): string => (address.cluster === '' ? table : `${table}_shard`);
+  const isOurs = `startsWith(query_id, {prefix:String})`;
+  const prefix = `tailrace-${instance}-`;
+
+  /** Ids of inserts that failed and may still run on their shard. */
+  const uncertain = new Map<Shard, Set<string>>(shards.map((shard) => [shard, new Set()]));
+  const inserts = new Map(
+    shards.map((shard) => [
+      shard,
+      insertGroups(async (table, blocks, token) => {
+        const queryId = `${prefix}${token}`;
+        try {
+          await shard.insert(local(table), blocks, queryId, { ...INSERT_SETTINGS, insert_deduplication_token: token });
+        } catch (error) {
+          uncertain.get(shard)!.add(queryId);
+          throw error;
+        }
+      }),
+    ]),
+  );
+  const selects = new PQueue({ concurrency: SERVICE_SELECTS_IN_FLIGHT });
+  const settings = { ...querySettings(limits), ...(address.cluster !== '' && { distributed_product_mode: 'global' as const }) };
+  const [first] = shards as [Shard];
+
+  const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
+  const query = async (sql: string, params = {}): Promise<QueryResult> => {
+    try {
+      return await first.select(sql, params, settings);
+    } catch (error) {
+      throw refusal(error, limits) ?? error;
+    }
+  };
+  const make = (table: string): Promise<unknown> =>
+    onEach(async (shard) => {
+      await shard.run(createTable(local(table), sync, knows));
+      if (address.cluster === '') return;
+      const { cluster, database } = address;
+      await shard.run(
+        `create table if not exists ${table} as ${local(table)} engine = Distributed('${cluster}', '${database}', '${local(table)}')`,
+      );
+    });
+  const quiesce = async (): Promise<void> => {
+    await onEach(async (shard) => {
+      const ids = uncertain.get(shard)!;
+      if (ids.size === 0) return;
+      const now = [...ids];
+      await shard.quiesce('query_id in {ids:Array(String)}', { ids: now });
+      for (const id of now) ids.delete(id);
+    });
+  };
+
+  try {
+    // What an earlier process of this folder left behind ends before anything is counted.
+    await onEach((shard) => shard.quiesce(isOurs, { prefix }));
+    await align(shards, local, make, sync);
+  } catch (cause) {
+    await onEach((shard) => shard.close());
+    throw new TailraceError('E_ENGINE', `the engine cannot be set up: ${messageOf(cause)}`, {
+      fix: 'see that every shard can be reached and that the user may create tables',
+      cause,
+    });
+  }
+  const name = `clickhouse, ${hosts.join(', ')}, database ${address.database}`;
+  log.info({ shards: shards.length, database: address.database }, 'the engine is ready');
+
+  return {
+    name,
+    tables: async () => [...new Set((await onEach((shard) => localTables(shard, local))).flat().map(([table]) => table))],
+    createTable: async (table) => void (await make(table)),
+    dropTable: async (table) => {
+      if (address.cluster !== '') await onEach((shard) => shard.run(`drop table if exists ${table} sync`));
+      await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
+    },
+    query: (sql, params) => selects.add(() => query(sql, params)),
+    insert(table, block, token, key) {
+      const shard = shards[crc32(key) % shards.length]!;
+      return inserts.get(shard)!.add(table, block, token);
+    },
+    quiesce,
+    async deleteRows(table, condition) {
+      const counts = await onEach((shard) =>
+        inserts.get(shard)!.between(async () => {
+          const { rows } = await shard.select(`select count() from ${local(table)} where ${condition}`, {}, {});
+          const count = Number(rows[0]?.[0]);
+          if (count > 0) await shard.run(`delete from ${local(table)} where ${condition}`, { lightweight_deletes_sync: '2' });
+          return count;
+        }),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    reclaim: async (table) => void (await onEach((shard) => shard.run(`alter table ${local(table)} apply deleted mask`))),
+    async close() {
+      await Promise.all([...[...inserts.values()].map((groups) => groups.idle()), selects.onIdle()]);
+      await onEach((shard) => shard.close());
+    },
+  };
+}
+
+/** The local tables of a shard by their dataset's name, and the text of their making. */
+async function localTables(shard: Shard, local: (table: string) => string): Promise<[table: string, made: string][]> {
+  const { rows } = await shard.select('select name, engine_full from system.tables where database = currentDatabase()', {}, {});
+  return rows.flatMap(([name, made]) => {
+    const table = String(name).replace(/_shard$/, '');
+    return datasetOf(table) !== undefined && local(table) === name ? [[table, String(made)] as [string, string]] : [];
+  });
+}
+
+/** A table that one shard has, all have: a shard may be new. Their sync is set where it differs. */
+async function align(
+  shards: readonly Shard[],
+  local: (table: string) => string,
+  make: (table: string) => Promise<unknown>,
+  sync: boolean,
+): Promise<void> {
+  const all = await Promise.all(shards.map((shard) => localTables(shard, local)));
+  for (const table of new Set(all.flat().map(([name]) => name)))
+    if (!all.every((tables) => tables.some(([name]) => name === table))) await make(table);
+  for (const [n, tables] of all.entries())
+    for (const [table, made] of tables) if (isSynced(made) !== sync) await shards[n]!.run(alterSync(local(table), sync));
+}

@@ -1,0 +1,49 @@
+/**
+ * Blocks on their way into a table, in a queue of their own. What comes in for a table while an insert runs goes in together as the next
+ * one: with four senders of 1 MiB batches the embedded engine took 49 s of CPU a GiB instead of 68 (two inserts at a time: 61), as an insert
+ * costs some 10 ms whatever its size, and parts are merged less often.
+ */
+import PQueue from 'p-queue';
+import { SERVICE_INSERT_GROUP_BYTES } from '../../core/limits.ts';
+
+export interface InsertGroups {
+  /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it. */
+  add(table: string, block: Buffer, token: string): Promise<void>;
+  /** Runs other work between two inserts. */
+  between<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when nothing waits or runs. */
+  idle(): Promise<void>;
+}
+
+interface Group {
+  readonly blocks: Buffer[];
+  bytes: number;
+  done: Promise<void>;
+}
+
+/** `store` is called once at a time. */
+export function insertGroups(store: (table: string, blocks: readonly Buffer[], token: string) => Promise<void>): InsertGroups {
+  const queue = new PQueue({ concurrency: 1 });
+  /** By table, the group that still takes blocks. */
+  const waiting = new Map<string, Group>();
+  return {
+    add(table, block, token) {
+      const group = waiting.get(table);
+      if (group && group.bytes + block.length <= SERVICE_INSERT_GROUP_BYTES) {
+        group.blocks.push(block);
+        group.bytes += block.length;
+        return group.done;
+      }
+      const fresh: Group = { blocks: [block], bytes: block.length, done: Promise.resolve() };
+      waiting.set(table, fresh);
+      // The queue may start it at once, inside this call: the group is whole before.
+      fresh.done = queue.add(() => {
+        if (waiting.get(table) === fresh) waiting.delete(table);
+        return store(table, fresh.blocks, token);
+      });
+      return fresh.done;
+    },
+    between: (work) => queue.add(work),
+    idle: () => queue.onIdle(),
+  };
+}

@@ -1,0 +1,45 @@
+/** What every select is run with, on either engine, and what an engine's refusal means to the client. */
+import { messageOf } from '../../core/errors.ts';
+import { badRequest } from '../http/api-error.ts';
+import type { QueryLimits } from './engine.ts';
+
+/** Written out where a server's profile could say otherwise. */
+export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits): Readonly<Record<string, number>> {
+  return {
+    max_execution_time: seconds,
+    max_memory_usage: memoryBytes,
+    max_result_bytes: resultBytes,
+    output_format_json_quote_64bit_integers: 1,
+    output_format_json_quote_denormals: 1,
+    join_use_nulls: 1,
+  };
+}
+
+/** As a SETTINGS clause. */
+export const settingsClause = (settings: Readonly<Record<string, number | string>>): string =>
+  `settings ${Object.entries(settings)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(', ')}`;
+
+/** The number in the engine's `Code: 241. DB::Exception: …`, else an empty string. */
+const engineCode = (error: unknown): string => {
+  const { code } = error as { code?: unknown };
+  return /Code: (\d+)/.exec(messageOf(error))?.[1] ?? (typeof code === 'string' ? code : '');
+};
+
+/** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
+export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: QueryLimits): Error | undefined {
+  switch (engineCode(error)) {
+    case '159':
+    case '160':
+      return badRequest(`the query ran over its time limit of ${seconds} s`);
+    case '241':
+      return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB`);
+    case '396':
+      return badRequest(`the result is larger than ${resultBytes / 2 ** 20} MiB: set a smaller limit`);
+    case '427':
+      return badRequest('the regular expression cannot be compiled (wanted RE2)');
+    default:
+      return undefined;
+  }
+}
