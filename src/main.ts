@@ -18,6 +18,12 @@ interface ServeArguments {
   data?: string;
   engine?: string;
   headerPrefix?: string;
+  sync?: boolean;
+  rateLimit?: string;
+  queryTimeout?: string;
+  queryMemory?: string;
+  maxBody?: string;
+  maxFields?: string;
   json?: boolean;
 }
 
@@ -45,11 +51,17 @@ program
 
 program
   .command('serve')
-  .description('the local service: datasets, ingest and queries on an embedded engine')
+  .description('the local service: datasets, ingest and queries, on an embedded engine or a ClickHouse cluster')
   .option('--listen <address>', 'host:port (default 127.0.0.1:4100)')
   .option('--data <dir>', 'where it keeps its data (default ./tailrace-service)')
-  .option('--engine <engine>', 'embedded, or clickhouse://… (not available yet)')
+  .option('--engine <engine>', 'embedded, or clickhouse://user@host:8123,…/database?cluster=name (default embedded)')
   .option('--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)')
+  .option('--sync', 'fsync what is stored before it is answered: a power cut then loses nothing')
+  .option('--rate-limit <count>', 'requests a second; over it 429 (default: no limit)')
+  .option('--query-timeout <duration>', 'what one query may take (default 10s)')
+  .option('--query-memory <size>', 'what one query may use (default 1GiB)')
+  .option('--max-body <size>', 'of an ingest request after decompression (default 10MiB)')
+  .option('--max-fields <count>', 'fields of one dataset (default 1024)')
   .option('--json', 'address and tokens as one JSON line')
   .action(async (options: ServeArguments) => exitWith((await import('./cli/serve.ts')).serve(options)));
 

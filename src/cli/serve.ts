@@ -2,7 +2,10 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
+import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import { parseDuration, parseSize, type Parsed } from '../config/units.ts';
+import type { ServiceLimits } from '../service/limits.ts';
 import { startService, type Service } from '../service/service.ts';
 
 export interface ServeArgs {
@@ -10,9 +13,21 @@ export interface ServeArgs {
   readonly listen?: string;
   /** The data folder, default ./tailrace-service. */
   readonly data?: string;
-  /** `embedded`, the default; a server's address later. */
+  /** `embedded`, the default, or `clickhouse://…`. */
   readonly engine?: string;
   readonly headerPrefix?: string;
+  /** Fsync what is stored before it is answered. */
+  readonly sync?: boolean;
+  /** Requests a second. */
+  readonly rateLimit?: string;
+  /** A duration: what one query may take. */
+  readonly queryTimeout?: string;
+  /** A size: what one query may use. */
+  readonly queryMemory?: string;
+  /** A size: of an ingest body after decompression. */
+  readonly maxBody?: string;
+  /** Fields of one dataset. */
+  readonly maxFields?: string;
   /** One line of JSON on stdout instead of text. */
   readonly json?: boolean;
 }
@@ -23,11 +38,13 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   // Before the start, which says "ready": who reads that may stop it at once.
   const stopped = nextSignal();
   try {
-    checkEngine(args.engine ?? 'embedded');
     service = await startService({
       listen: parseListen(args.listen ?? '127.0.0.1:4100'),
       dataDir: resolve(args.data ?? 'tailrace-service'),
+      ...(args.engine !== undefined && { engine: args.engine }),
       ...(args.headerPrefix !== undefined && { headerPrefix: args.headerPrefix }),
+      sync: args.sync ?? false,
+      limits: readLimits(args),
       log,
     });
   } catch (error) {
@@ -47,13 +64,32 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   }
 }
 
-function checkEngine(engine: string): void {
-  if (engine === 'embedded') return;
-  if (engine.startsWith('clickhouse://'))
-    throw new UsageError('E_ENGINE', `--engine ${engine}: a ClickHouse server as the engine is not available yet`, {
-      fix: 'use --engine embedded',
-    });
-  throw new UsageError('E_ENGINE', `--engine ${JSON.stringify(engine)} is not known`, { fix: 'use --engine embedded' });
+/** What the options set, in the units of the service. Throws a `UsageError`. */
+function readLimits(args: ServeArgs): Partial<ServiceLimits> {
+  const read = (option: string, text: string | undefined, parse: (text: string) => Parsed, most: number): number | undefined => {
+    if (text === undefined) return undefined;
+    const parsed = parse(text);
+    const problem = parsed.ok ? `wanted a value from 1 to ${most}` : parsed.message;
+    if (!parsed.ok || parsed.value < 1 || parsed.value > most)
+      throw new UsageError('E_LIMIT', `--${option} ${JSON.stringify(text)} ${problem}`, {
+        fix: parsed.ok ? `leave --${option} out for the default` : parsed.fix,
+      });
+    return parsed.value;
+  };
+  const milliseconds = read('query-timeout', args.queryTimeout, parseDuration, 3_600_000);
+  const limits = {
+    ratePerSecond: read('rate-limit', args.rateLimit, parseCount, 1_000_000),
+    datasetFields: read('max-fields', args.maxFields, parseCount, SERVICE_MOST_FIELDS),
+    bodyBytes: read('max-body', args.maxBody, parseSize, SERVICE_MOST_BODY_BYTES),
+    queryMemoryBytes: read('query-memory', args.queryMemory, parseSize, 2 ** 40),
+    querySeconds: milliseconds === undefined ? undefined : milliseconds / 1000,
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}
+
+function parseCount(text: string): Parsed {
+  if (/^\d{1,9}$/.test(text)) return { ok: true, value: Number(text) };
+  return { ok: false, message: 'is not a whole number', fix: 'write digits only, such as `100`' };
 }
 
 function parseListen(text: string): { host: string; port: number } {

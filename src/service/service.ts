@@ -7,14 +7,21 @@ import { resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Credentials } from './auth/tokens.ts';
+import type { Credentials } from './auth/auth.ts';
+import { DEFAULT_LIMITS, queryLimitsOf, type ServiceLimits } from './limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly dataDir: string;
+  /** `embedded`, the default, or `clickhouse://…`. */
+  readonly engine?: string;
   /** Of the org-ID, event-labels, CSV-fields and trace-id headers; default `TAILRACE_HEADER_PREFIX`, else `X-Service-`. */
   readonly headerPrefix?: string;
+  /** What differs from the defaults. */
+  readonly limits?: Partial<ServiceLimits>;
+  /** Fsync what is stored before it is answered. */
+  readonly sync?: boolean;
   readonly log: Log;
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -32,18 +39,20 @@ export interface Service {
 /** Row ids are reserved on disk this many at a time. */
 const ROW_ID_STEP = 1_000_000n;
 
-/** Throws a `TailraceError`: the folder is unusable, locked by another process, the engine is missing, the port is taken. */
+/** Throws a `TailraceError`: the folder is unusable, locked by another process, the engine is missing or away, the port is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { log } = options;
+  const { log, sync = false } = options;
   const env = options.env ?? process.env;
   const headerPrefix = checkPrefix(options.headerPrefix ?? env['TAILRACE_HEADER_PREFIX'] ?? 'X-Service-');
   const dataDir = resolve(options.dataDir);
+  const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
 
   // Loaded here: the agent, which shares the program, needs none of it.
   const { openMetadata } = await import('./metadata.ts');
-  const { openAuth } = await import('./auth/tokens.ts');
-  const { openChdb } = await import('./engine/chdb.ts');
+  const { openAuth } = await import('./auth/auth.ts');
+  const { openEngine } = await import('./engine/open.ts');
   const { openCatalog } = await import('./datasets/catalog.ts');
+  const { openTrimmer } = await import('./datasets/trim.ts');
   const { openKeys } = await import('./ingest/keys.ts');
   const { createServer } = await import('./http/server.ts');
 
@@ -53,28 +62,43 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     for (const undo of opened.splice(0).reverse()) await undo();
   };
   try {
-    const metadata = openMetadata(dataDir);
+    const metadata = openMetadata(dataDir, sync);
     opened.push(() => metadata.close());
-    const engine = await openChdb(dataDir);
+    const engine = await openEngine(options.engine ?? 'embedded', metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
     opened.push(() => engine.close());
-    const catalog = await openCatalog(metadata, engine);
+    const catalog = await openCatalog(metadata, engine, log);
     const keys = await openKeys(metadata, engine, log);
     const auth = openAuth(metadata, env, new Date());
     const created = metadata.fact('created') ?? new Date().toISOString();
     metadata.setFact('created', created);
+    const trimmer = openTrimmer(catalog, engine, log);
+    opened.push(() => trimmer.stop());
 
-    const server = createServer({ auth, headerPrefix, log });
+    const { rateLimit } = await import('./auth/rate-limit.ts');
+    const { describeApi } = await import('./http/openapi.ts');
     const { datasetRoutes } = await import('./datasets/routes.ts');
     const { ingestRoutes } = await import('./ingest/routes.ts');
     const { queryRoutes } = await import('./query/routes.ts');
-    const { accountRoutes } = await import('./auth/routes.ts');
-    datasetRoutes(server, catalog, auth.owner.name);
-    ingestRoutes(server, { metadata, engine, catalog, keys, log, takeRowIds: rowIds(metadata) }, headerPrefix);
+    const { accountRoutes } = await import('./auth/account-routes.ts');
+    const { organisationOf } = await import('./auth/organisation.ts');
+    const { tokenRoutes } = await import('./auth/token-routes.ts');
+    const server = createServer({ auth, rateLimit: rateLimit(limits.ratePerSecond), headerPrefix, log });
+    describeApi(server, headerPrefix);
+    datasetRoutes(server, catalog, trimmer);
+    ingestRoutes(server, { metadata, engine, catalog, keys, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
     queryRoutes(server, catalog, engine);
-    accountRoutes(server, auth, created);
+    const facts = {
+      id: auth.credentials.orgId,
+      created,
+      email: auth.users.owner.email,
+      ratePerSecond: limits.ratePerSecond,
+      maxFields: limits.datasetFields,
+    };
+    accountRoutes(server, auth, (role) => organisationOf(facts, role));
+    tokenRoutes(server, auth);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
-    log.info({ address, dataDir }, 'the service is ready');
+    log.info({ address, dataDir, engine: engine.name }, 'the service is ready');
     return { address, credentials: auth.credentials, close: closeAll };
   } catch (error) {
     await closeAll();

@@ -146,13 +146,25 @@ describe('serve', { timeout: 180_000 }, () => {
   test.each([
     [{ listen: 'nonsense' }, 'wanted host:port'],
     [{ listen: '127.0.0.1:99999' }, 'wanted host:port'],
-    [{ engine: 'clickhouse://db:9000' }, 'not available yet'],
+    [{ engine: 'clickhouse://user:secret@a:1,b:2/db' }, 'say which with ?cluster=name'],
+    [{ engine: 'clickhouse://db/x y' }, 'not a plain name'],
+    [{ rateLimit: 'many' }, 'not a whole number'],
+    [{ queryTimeout: '10' }, 'has no unit'],
+    [{ maxFields: '0' }, 'wanted a value from 1'],
     [{ engine: 'sqlite' }, 'not known'],
   ])('wrong usage %j ends with 2', async (args, message) => {
     const { ended, err, out } = run({ data: folder(), ...args });
     expect(await ended).toBe(2);
     expect(err()).toContain(message);
+    expect(err()).not.toContain('secret');
     expect(out()).toBe('');
+  });
+
+  test('an engine that cannot be reached is refused with what to see to', async () => {
+    const { ended, err } = run({ data: folder(), engine: 'clickhouse://127.0.0.1:1/db' });
+    expect(await ended).toBe(1);
+    expect(err()).toContain('the ClickHouse engine at http://127.0.0.1:1 cannot be used');
+    expect(err()).toContain('fix:');
   });
 
   test('an impossible header prefix is refused', async () => {

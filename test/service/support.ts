@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/core/log.ts';
-import { startService, type Service } from '../../src/service/service.ts';
+import { startService, type Service, type ServiceOptions } from '../../src/service/service.ts';
+import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 
 export interface Answer {
   readonly status: number;
@@ -52,26 +53,51 @@ export interface Bucket {
 
 export const tempDir = (): string => mkdtempSync(join(tmpdir(), 'tailrace-service-'));
 
-export async function startForTest(): Promise<{ service: Service; client: Client; dataDir: string; stop: () => Promise<void> }> {
+/** The engines that a conformance test runs on. */
+export type EngineUnderTest = 'embedded' | 'clickhouse';
+
+export interface ServiceUnderTest {
+  readonly service: Service;
+  readonly client: Client;
+  readonly dataDir: string;
+  /** The servers of the engine `clickhouse`. */
+  readonly cluster: ClickhouseCluster | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+/** A service on an empty folder, embedded or on a ClickHouse cluster of two shards. */
+export async function startForTest(
+  options: Partial<Omit<ServiceOptions, 'engine'>> & { readonly engine?: EngineUnderTest } = {},
+): Promise<ServiceUnderTest> {
   const dataDir = tempDir();
-  const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
+  const { engine = 'embedded', ...rest } = options;
+  const cluster = engine === 'clickhouse' ? await startClickhouse() : undefined;
+  const listen = { host: '127.0.0.1', port: 0 };
+  const service = await startService({ listen, dataDir, log: silentLog, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
   const { apiToken = '', personalToken = '', orgId } = service.credentials;
   return {
     service,
     dataDir,
-    client: clientOf(service.address, { apiToken, personalToken, orgId }),
-    stop: async () => {
+    cluster,
+    client: clientOf(service.address, { apiToken, personalToken, orgId }, cluster),
+    async stop() {
       await service.close();
+      await cluster?.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
-export function clientOf(url: string, credentials: { apiToken: string; personalToken: string; orgId: string }): Client {
+export function clientOf(
+  url: string,
+  credentials: { apiToken: string; personalToken: string; orgId: string },
+  cluster?: ClickhouseCluster,
+): Client {
   const client: Client = {
     url,
     ...credentials,
-    async call(method, path, { token = credentials.apiToken, headers = {}, body } = {}) {
+    async call(method, path, options = {}) {
+      const { token = credentials.apiToken, headers = {}, body } = options;
       const plain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
       const response = await fetch(url + path, {
         method,
@@ -83,6 +109,7 @@ export function clientOf(url: string, credentials: { apiToken: string; personalT
         ...(body !== undefined && { body: plain ? (body as string) : JSON.stringify(body) }),
       });
       const text = await response.text();
+      if (response.status === 503 && (await cluster?.heal())) return client.call(method, path, options);
       return {
         status: response.status,
         headers: response.headers,

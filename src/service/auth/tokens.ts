@@ -1,81 +1,133 @@
 /**
- * Who may do what: one owner with a personal token and one API token, made on an empty data folder or given by the environment.
- * Only SHA-256 hashes are stored (the tokens are random, 122 bits), and every comparison takes the same time.
+ * API tokens (`xaat-…`) and personal tokens (`xapt-…`). Only SHA-256 hashes are stored (the tokens are random, 122 bits), and every comparison
+ * takes the same time: a given token's hash is compared with every known one.
  */
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { forbidden } from '../http/api-error.ts';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { SERVICE_TOKENS } from '../../core/limits.ts';
+import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
+import type { Capabilities } from './rights.ts';
 
 export type TokenKind = 'api' | 'personal';
 
-export interface Owner {
+/** A token without its text, which only its creator saw. */
+export interface Token {
   readonly id: string;
+  readonly kind: TokenKind;
   readonly name: string;
-  readonly email: string;
+  readonly description: string;
+  /** Id of the user whose it is (personal) or who made it (API). */
+  readonly user: string;
+  /** Of API tokens; a personal token has its user's. */
+  readonly capabilities: Capabilities;
+  readonly created: string;
+  /** RFC 3339; null for never. */
+  readonly expires: string | null;
 }
 
-/** `apiToken` and `personalToken` only when they were made or given at this start. */
-export interface Credentials {
-  readonly orgId: string;
-  readonly apiToken?: string;
-  readonly personalToken?: string;
+export interface Tokens {
+  list(): Token[];
+  /** By id or by a name that only one has. Throws an `ApiError` 404. */
+  get(id: string): Token;
+  /** Makes a token; its text is returned here and nowhere else. `text` instead of a generated one. */
+  create(token: Omit<Token, 'id' | 'created'>, text?: string, id?: string): { readonly token: Token; readonly text: string };
+  /** A new text for the token; the old one is known until `oldExpires`, or not any more. */
+  regenerate(id: string, expires: string | null, oldExpires: string | null): { readonly token: Token; readonly text: string };
+  revoke(id: string): void;
+  /** The token with this text; undefined when none has it or it has expired. */
+  find(text: string): Token | undefined;
+  /** Forgets what is in memory and reads again. */
+  reload(): void;
 }
 
-export interface Auth {
-  readonly credentials: Credentials;
-  readonly owner: Owner;
-  /** The kind of the bearer token in an `Authorization` header. Throws an `ApiError` 403. */
-  check(authorization: string | undefined): TokenKind;
-  /** True when the header names this organisation. */
-  isOrg(header: string | undefined): boolean;
+const PREFIX = { api: 'xaat-', personal: 'xapt-' } as const;
+
+export const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+interface Known {
+  readonly token: Token;
+  readonly hash: Buffer;
 }
 
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+export function openTokens(metadata: Metadata): Tokens {
+  const { db } = metadata;
+  const put = db.prepare('insert into tokens values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set hash = excluded.hash');
+  let known: Known[] = [];
 
-/** Reads or makes the tokens. `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`. */
-export function openAuth(metadata: Metadata, env: Readonly<Record<string, string | undefined>>, now: Date): Auth {
-  const credentials = metadata.transaction(() => settle(metadata, env, now));
-  const owner: Owner = { id: metadata.fact('owner_id') ?? '', name: 'owner', email: 'owner@localhost' };
-  const known = metadata.db
-    .prepare('select kind, hash from tokens')
-    .all()
-    .map((row) => ({ kind: row['kind'] as TokenKind, hash: Buffer.from(row['hash'] as string, 'hex') }));
-  const org = hashOf(credentials.orgId);
+  const reload = (): void => {
+    known = db
+      .prepare('select * from tokens order by created, id')
+      .all()
+      .map((row) => ({ token: tokenOf(row), hash: Buffer.from(row['hash'] as string, 'hex') }));
+  };
+  reload();
+
+  const get = (id: string): Known => {
+    const named = known.filter(({ token }) => token.name === id);
+    const found = known.find(({ token }) => token.id === id) ?? (named.length === 1 ? named[0] : undefined);
+    if (!found) throw notFound(`token ${quote(id)} not found${named.length > 1 ? `: ${named.length} have that name, use the id` : ''}`);
+    return found;
+  };
+  const save = (token: Token, text: string): void => {
+    const { id, kind, name, description, user, capabilities, created, expires } = token;
+    const [datasets, org] = [JSON.stringify(capabilities.datasets), JSON.stringify(capabilities.org)];
+    put.run(id, kind, name, description, hashOf(text).toString('hex'), user, datasets, org, created, expires);
+    reload();
+  };
 
   return {
-    credentials,
-    owner,
-    check(authorization) {
-      const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-      if (given === undefined) throw forbidden('no token: send the header "Authorization: Bearer <token>"');
-      const hash = hashOf(given);
-      let kind: TokenKind | undefined;
-      for (const token of known) if (timingSafeEqual(token.hash, hash)) kind = token.kind;
-      if (kind === undefined) throw forbidden('the token is not known here');
-      return kind;
+    list: () => known.map(({ token }) => token),
+    get: (id) => get(id).token,
+    create(fields, text = `${PREFIX[fields.kind]}${randomUUID()}`, id = randomUUID()) {
+      if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most this service keeps`);
+      const token: Token = { ...fields, id, created: new Date().toISOString() };
+      save(token, text);
+      return { token, text };
     },
-    isOrg: (header) => header !== undefined && timingSafeEqual(hashOf(header), org),
+    regenerate(id, expires, oldExpires) {
+      const { hash, token: old } = get(id);
+      const text = `${PREFIX[old.kind]}${randomUUID()}`;
+      const token: Token = { ...old, expires };
+      metadata.transaction(() => {
+        save(token, text);
+        db.prepare('update tokens set expires = ? where id = ?').run(expires, old.id);
+        if (oldExpires === null) return;
+        const kept = db.prepare(
+          'insert into tokens select ?, kind, name, description, ?, user, datasets, org, created, ? from tokens where id = ?',
+        );
+        kept.run(randomUUID(), hash.toString('hex'), oldExpires, old.id);
+      });
+      reload();
+      return { token, text };
+    },
+    revoke(id) {
+      db.prepare('delete from tokens where id = ?').run(get(id).token.id);
+      reload();
+    },
+    find(text) {
+      const hash = hashOf(text);
+      let found: Token | undefined;
+      for (const each of known) if (timingSafeEqual(each.hash, hash)) found = each.token;
+      return found === undefined || hasExpired(found) ? undefined : found;
+    },
+    reload,
   };
 }
 
-function settle(metadata: Metadata, env: Readonly<Record<string, string | undefined>>, now: Date): Credentials {
-  const put = metadata.db.prepare(
-    'insert into tokens values (?, ?, ?, ?) on conflict do update set hash = excluded.hash where hash <> excluded.hash',
-  );
-  const save = (name: string, kind: TokenKind, token: string): string => {
-    put.run(name, kind, hashOf(token).toString('hex'), now.toISOString());
-    return token;
+function tokenOf(row: Record<string, unknown>): Token {
+  return {
+    id: row['id'] as string,
+    kind: row['kind'] as TokenKind,
+    name: row['name'] as string,
+    description: row['description'] as string,
+    user: row['user'] as string,
+    capabilities: {
+      datasets: JSON.parse(row['datasets'] as string) as Capabilities['datasets'],
+      org: JSON.parse(row['org'] as string) as Capabilities['org'],
+    },
+    created: row['created'] as string,
+    expires: row['expires'] as string | null,
   };
-  const token = (kind: TokenKind, given: string | undefined, make: () => string, fresh: boolean): string | undefined => {
-    if (given) return save(`environment-${kind}`, kind, given);
-    return fresh ? save(kind, kind, make()) : undefined;
-  };
-
-  const fresh = metadata.fact('owner_id') === undefined;
-  if (fresh) metadata.setFact('owner_id', randomUUID());
-  const orgId = env['TAILRACE_ORG_ID'] || metadata.fact('org_id') || `local-${randomBytes(4).toString('hex')}`;
-  metadata.setFact('org_id', orgId);
-  const apiToken = token('api', env['TAILRACE_API_TOKEN'], () => `xaat-${randomUUID()}`, fresh);
-  const personalToken = token('personal', env['TAILRACE_PERSONAL_TOKEN'], () => `xapt-${randomUUID()}`, fresh);
-  return { orgId, ...(apiToken && { apiToken }), ...(personalToken && { personalToken }) };
 }
+
+const hasExpired = ({ expires }: Token): boolean => expires !== null && Date.parse(expires) <= Date.now();

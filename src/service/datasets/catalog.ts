@@ -1,9 +1,12 @@
 /**
- * The datasets: their descriptions, tables and fields. The database is the truth; a table without a dataset (a crash between
- * the two) is dropped at start, a dataset without a table gets one.
+ * The datasets: their descriptions, tables and fields. The database is the truth: a dataset without a table (a crash between the two) gets
+ * one at start, a removed one's table is dropped. A table that the database never heard of is somebody's data (the database may be an
+ * older copy): it is left alone, said in the log, and its number is not given out.
  */
 import { SERVICE_DATASETS } from '../../core/limits.ts';
-import { createTable, tableOf, type Engine } from '../engine/engine.ts';
+import type { Log } from '../../core/log.ts';
+import type { Engine } from '../engine/engine.ts';
+import { datasetOf, tableOf } from '../engine/tables.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 
@@ -19,18 +22,10 @@ export interface Dataset {
   readonly created: string;
   readonly who: string;
   description: string;
+  /** Events older than this are deleted; 0: never. */
+  retentionDays: number;
   /** Flattened name → type bits. Changed only by `noteFields`. */
   readonly fields: Map<string, number>;
-}
-
-/** A dataset as the API shows it. */
-export interface DatasetView {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly created: string;
-  readonly who: string;
-  readonly integrationConfigs: readonly string[];
 }
 
 export interface Catalog {
@@ -39,7 +34,7 @@ export interface Catalog {
   get(name: string): Dataset;
   /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
   create(name: string, description: string, who: string): Promise<Dataset>;
-  update(dataset: Dataset, description: string): void;
+  update(dataset: Dataset, changes: { readonly description?: string; readonly retentionDays?: number }): void;
   /** Waits for the requests that use the dataset, then removes everything of it. */
   remove(dataset: Dataset): Promise<void>;
   /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
@@ -47,15 +42,6 @@ export interface Catalog {
   /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
   noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void;
 }
-
-export const viewOf = (dataset: Dataset): DatasetView => ({
-  id: dataset.name,
-  name: dataset.name,
-  description: dataset.description,
-  created: dataset.created,
-  who: dataset.who,
-  integrationConfigs: [],
-});
 
 /** The names of the types in the bits, `integer|string`; empty when only nulls were seen. */
 export function typeName(bits: number): string {
@@ -65,7 +51,7 @@ export function typeName(bits: number): string {
     .join('|');
 }
 
-export async function openCatalog(metadata: Metadata, engine: Engine): Promise<Catalog> {
+export async function openCatalog(metadata: Metadata, engine: Engine, log: Log): Promise<Catalog> {
   const { db } = metadata;
   const byName = new Map<string, Dataset>();
   /** Requests that use a dataset, by its number. */
@@ -83,16 +69,21 @@ export async function openCatalog(metadata: Metadata, engine: Engine): Promise<C
       created: row['created'] as string,
       who: row['who'] as string,
       description: row['description'] as string,
+      retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
     });
   }
-  await alignTables(engine, [...byName.values()]);
+  await alignTables(metadata, engine, [...byName.values()], log);
 
-  const forget = (id: number): void =>
+  /** The database forgets it in one commit, then the table goes; a crash between the two is made up for at the next start. */
+  const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
       for (const table of ['fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
       db.prepare('delete from datasets where id = ?').run(id);
+      db.prepare('insert into dropped values (?)').run(id);
     });
+    await drop(metadata, engine, id);
+  };
 
   const catalog: Catalog = {
     list: () => [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -113,27 +104,27 @@ export async function openCatalog(metadata: Metadata, engine: Engine): Promise<C
         if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
         throw error;
       }
-      const dataset: Dataset = { id, name, table: tableOf(id), created, who, description, fields: new Map() };
+      const dataset: Dataset = { id, name, table: tableOf(id), created, who, description, retentionDays: 0, fields: new Map() };
       try {
-        await engine.run(createTable(dataset.table));
+        await engine.createTable(dataset.table);
       } catch (error) {
-        forget(id);
+        await forget(id);
         throw error;
       }
       byName.set(name, dataset);
       return dataset;
     },
-    update(dataset, description) {
-      db.prepare('update datasets set description = ? where id = ?').run(description, dataset.id);
+    update(dataset, { description = dataset.description, retentionDays = dataset.retentionDays }) {
+      db.prepare('update datasets set description = ?, retention_days = ? where id = ?').run(description, retentionDays, dataset.id);
       dataset.description = description;
+      dataset.retentionDays = retentionDays;
     },
     async remove(dataset) {
       byName.delete(dataset.name);
       const running = uses.get(dataset.id);
       if (running) await Promise.allSettled(running);
       uses.delete(dataset.id);
-      forget(dataset.id);
-      await engine.run(`drop table if exists ${dataset.table} sync`);
+      await forget(dataset.id);
     },
     async use(name, work) {
       const dataset = catalog.get(name);
@@ -160,9 +151,21 @@ export async function openCatalog(metadata: Metadata, engine: Engine): Promise<C
   return catalog;
 }
 
-async function alignTables(engine: Engine, datasets: readonly Dataset[]): Promise<void> {
-  const { rows } = await engine.query("select name from system.tables where database = currentDatabase() and startsWith(name, 'ds_')");
-  const tables = new Set(rows.map(([name]) => String(name)));
-  for (const { table } of datasets) if (!tables.delete(table)) await engine.run(createTable(table));
-  for (const table of tables) await engine.run(`drop table if exists ${table} sync`);
+async function drop(metadata: Metadata, engine: Engine, id: number): Promise<void> {
+  await engine.dropTable(tableOf(id));
+  metadata.db.prepare('delete from dropped where id = ?').run(id);
+}
+
+async function alignTables(metadata: Metadata, engine: Engine, datasets: readonly Dataset[], log: Log): Promise<void> {
+  const { db } = metadata;
+  for (const row of db.prepare('select id from dropped').all()) await drop(metadata, engine, row['id'] as number);
+  const tables = new Set(await engine.tables());
+  for (const { table } of datasets) if (!tables.delete(table)) await engine.createTable(table);
+  if (tables.size === 0) return;
+  log.warn({ tables: [...tables].join(', ') }, 'the engine has tables that no dataset names: they are left alone');
+  // A number is given out once; without this the next dataset would find itself filled.
+  const last = Math.max(...[...tables].map((table) => datasetOf(table) ?? 0));
+  const known = db.prepare("select seq from sqlite_sequence where name = 'datasets'").get()?.['seq'] as number | undefined;
+  if (known === undefined) db.prepare("insert into sqlite_sequence values ('datasets', ?)").run(last);
+  else db.prepare("update sqlite_sequence set seq = max(seq, ?) where name = 'datasets'").run(last);
 }

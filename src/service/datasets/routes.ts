@@ -1,46 +1,82 @@
-/** GET, POST /v1/datasets and GET, PUT, DELETE /v1/datasets/{id}. */
-import type { FastifyInstance } from 'fastify';
+/** The dataset endpoints of /v1, and their /v2 names. */
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { badRequest } from '../http/api-error.ts';
-import { viewOf, type Catalog } from './catalog.ts';
-
-const CREATE = z.object({ name: z.string(), description: z.string().nullish() });
-const UPDATE = z.object({ description: z.string().nullish() });
-const MAX_DESCRIPTION = 10_000;
+import type { Caller } from '../auth/auth.ts';
+import type { Action, Need } from '../auth/rights.ts';
+import { badRequest, quote } from '../http/api-error.ts';
+import type { Endpoint } from '../http/openapi.ts';
+import { readBody } from '../http/read-body.ts';
+import { parseDuration } from '../query/times.ts';
+import type { Catalog, Dataset } from './catalog.ts';
+import { CREATE, DATASET, DATASET_V2, FIELD, fieldsOf, retentionIn, TRIM, TRIMMED, UPDATE, viewOf, viewOfV2 } from './schemas.ts';
+import type { Trimmer } from './trim.ts';
 
 interface ById {
   Params: { dataset: string };
 }
 
-export function datasetRoutes(server: FastifyInstance, catalog: Catalog, who: string): void {
-  server.get('/v1/datasets', () => catalog.list().map(viewOf));
-  server.post('/v1/datasets', async ({ body }) => {
-    const { name, description } = read(CREATE, body, 'name (string), description (string)');
-    return viewOf(await catalog.create(name, checkDescription(description), who));
+const org = (action: Action): Need => ({ kind: 'org', area: 'datasets', action });
+const options = (need: Need | undefined, doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({
+  config: { ...(need && { need }), doc: { tag: 'datasets', ...doc } },
+});
+
+export function datasetRoutes(server: FastifyInstance, catalog: Catalog, trimmer: Trimmer): void {
+  routesUnder(server, '/v1/datasets', DATASET, viewOf, catalog, trimmer);
+  routesUnder(server, '/v2/datasets', DATASET_V2, viewOfV2, catalog, trimmer);
+  const fields = options({ kind: 'dataset-view' }, { summary: 'The fields of a dataset', reply: z.array(FIELD) });
+  server.get<ById>('/v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
+}
+
+function routesUnder<View extends object>(
+  server: FastifyInstance,
+  path: string,
+  reply: z.ZodType<View>,
+  view: (dataset: Dataset) => View,
+  catalog: Catalog,
+  trimmer: Trimmer,
+): void {
+  const one = `${path}/:dataset`;
+  const visibleTo = (caller: Caller, { name }: Dataset): boolean => caller.may({ kind: 'dataset-view' }, name);
+
+  server.get(path, options(undefined, { summary: 'The datasets that the token may see', reply: z.array(reply) }), ({ caller }) =>
+    catalog
+      .list()
+      .filter((dataset) => visibleTo(caller, dataset))
+      .map(view),
+  );
+  server.post(path, options(org('create'), { summary: 'Makes a dataset', body: CREATE, reply }), async ({ body, caller }) => {
+    const wanted = readBody(CREATE, body, 'name (string), description (string)');
+    const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name);
+    const days = retentionIn(wanted);
+    if (days !== undefined) catalog.update(dataset, { retentionDays: days });
+    return view(dataset);
   });
-  server.get<ById>('/v1/datasets/:dataset', ({ params }, reply) => reply.send(viewOf(catalog.get(params.dataset))));
-  server.put<ById>('/v1/datasets/:dataset', ({ params, body }, reply) => {
+  server.get<ById>(one, options({ kind: 'dataset-view' }, { summary: 'A dataset', reply }), ({ params }) =>
+    view(catalog.get(params.dataset)),
+  );
+  server.put<ById>(one, options(org('update'), { summary: 'Changes a dataset', body: UPDATE, reply }), ({ params, body }) => {
     const dataset = catalog.get(params.dataset);
-    const { description } = read(UPDATE, body, 'description (string)');
-    if (typeof description === 'string') catalog.update(dataset, checkDescription(description));
-    return reply.send(viewOf(dataset));
+    const { description, ...rest } = readBody(UPDATE, body, 'description (string)');
+    const days = retentionIn(rest);
+    catalog.update(dataset, {
+      ...(typeof description === 'string' && { description }),
+      ...(days !== undefined && { retentionDays: days }),
+    });
+    return view(dataset);
   });
-  server.delete<ById>('/v1/datasets/:dataset', async ({ params }, reply) => {
+  server.delete<ById>(one, options(org('delete'), { summary: 'Removes a dataset and all its events' }), async ({ params }, response) => {
     await catalog.remove(catalog.get(params.dataset));
-    return reply.code(204).send();
+    return response.code(204).send();
   });
-}
-
-function read<T>(schema: z.ZodType<T>, body: unknown, wanted: string): T {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw badRequest(`${issue?.path.join('.') || 'the body'}: ${issue?.message}; wanted a JSON object with ${wanted}`);
-  }
-  return parsed.data;
-}
-
-function checkDescription(description: string | null | undefined): string {
-  if ((description ?? '').length > MAX_DESCRIPTION) throw badRequest(`description: longer than ${MAX_DESCRIPTION} characters`);
-  return description ?? '';
+  const trim = options(
+    { kind: 'dataset', right: 'trim' },
+    { summary: 'Deletes the events older than maxDuration', body: TRIM, reply: TRIMMED },
+  );
+  server.post<ById>(`${one}/trim`, trim, async ({ params, body }) => {
+    const { maxDuration } = readBody(TRIM, body, 'maxDuration (string), such as 720h or 30d');
+    const keep = parseDuration(maxDuration);
+    if (keep === undefined) throw badRequest(`maxDuration ${quote(maxDuration)}: wanted a duration such as 1h30m, 720h or 30d`);
+    const now = BigInt(Date.now()) * 1_000_000n;
+    return { numDeleted: await catalog.use(params.dataset, (dataset) => trimmer.trim(dataset, keep, now)) };
+  });
 }

@@ -9,11 +9,14 @@ export class ApiError extends TailraceError {
   readonly status: number;
   /** Extra headers of the reply. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the body beside code and message: where in a query's text, and what kind of error. */
+  readonly detail: object | undefined;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}, detail?: object) {
     super(`E_HTTP_${status}`, message);
     this.status = status;
     this.headers = headers;
+    this.detail = detail;
   }
 }
 

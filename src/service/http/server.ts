@@ -1,6 +1,6 @@
 /**
  * The HTTP face, by fastify: every reply carries a trace id and is not cached, every failure is `{"code": status, "message": …}`,
- * fastify's and Node's own included, and every request under /v1 is authenticated before anything else is looked at.
+ * fastify's and Node's own included, and every request is authenticated before anything else is looked at, but for routes that say they are public.
  */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -8,29 +8,45 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Auth, TokenKind } from '../auth/tokens.ts';
+import type { Auth, Caller } from '../auth/auth.ts';
+import type { RateLimit } from '../auth/rate-limit.ts';
+import type { Need } from '../auth/rights.ts';
+import type { TokenKind } from '../auth/tokens.ts';
 import { ApiError, forbidden } from './api-error.ts';
+import type { Endpoint } from './openapi.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    /** True for what needs no token (a page, the API's description). Everything else is authenticated, whatever its path. */
+    public?: boolean;
     /** Tokens that may call it; both when absent. */
     tokens?: TokenKind;
     /** False where a personal token needs no org header. */
     org?: boolean;
+    /** What its caller must be allowed; a dataset is the path's `dataset`. Without it the handler asks `request.caller`, or anyone may. */
+    need?: Need;
+    /** How the OpenAPI document describes it. */
+    doc?: Endpoint;
+  }
+  interface FastifyRequest {
+    /** Of every route that is not public. */
+    caller: Caller;
   }
 }
 
 /** A JSON body of the metadata and query routes, not of ingest. */
 const JSON_BODY_BYTES = 1024 * 1024;
+const VERSIONED = /^\/v\d+(?:\/|\?|$)/;
 
 export interface HttpOptions {
   readonly auth: Auth;
+  readonly rateLimit: RateLimit;
   readonly headerPrefix: string;
   readonly log: Log;
 }
 
 /** A server without routes; the rooms register theirs. */
-export function createServer({ auth, headerPrefix, log }: HttpOptions): FastifyInstance {
+export function createServer({ auth, rateLimit, headerPrefix, log }: HttpOptions): FastifyInstance {
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
   const server = fastify({
@@ -58,22 +74,32 @@ export function createServer({ auth, headerPrefix, log }: HttpOptions): FastifyI
     if (status >= 500)
       log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
     const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
+    const detail = error instanceof ApiError ? error.detail : undefined;
     return reply
       .code(status)
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify({ code: status, message }));
+      .send(JSON.stringify({ code: status, message, ...(detail && { detail }) }));
+  };
+  const authenticate = (request: FastifyRequest): Caller => {
+    const caller = auth.authenticate(request.headers.authorization);
+    const { tokens, org, need } = request.routeOptions.config;
+    if (tokens !== undefined && caller.kind !== tokens)
+      throw forbidden(`this endpoint takes ${tokens === 'api' ? 'API' : 'personal'} tokens only`);
+    const given = request.headers[orgHeader];
+    if (caller.kind === 'personal' && org !== false && !auth.isOrg(typeof given === 'string' ? given : undefined))
+      throw forbidden(`a personal token needs the header ${headerPrefix}Org-ID with the id of the organisation`);
+    if (need !== undefined) caller.require(need, (request.params as { dataset?: string }).dataset);
+    return caller;
   };
 
+  server.decorateRequest('caller', null as unknown as Caller);
   server.addHook('onRequest', (request, reply, done) => {
     decorate(request, reply);
-    const { tokens, org } = request.routeOptions.config;
-    if (/^\/v\d+(?:\/|\?|$)/.test(request.url)) {
-      const kind = auth.check(request.headers.authorization);
-      if (tokens !== undefined && kind !== tokens)
-        throw forbidden(`this endpoint takes ${tokens === 'api' ? 'API' : 'personal'} tokens only`);
-      const given = request.headers[orgHeader];
-      if (kind === 'personal' && org !== false && !auth.isOrg(typeof given === 'string' ? given : undefined))
-        throw forbidden(`a personal token needs the header ${headerPrefix}Org-ID with the id of the organisation`);
+    // By the route, not by the text of the path, which may be written in other ways (`/%761/…`).
+    const isPublic = request.is404 ? !VERSIONED.test(request.url) : request.routeOptions.config.public === true;
+    if (!isPublic) {
+      request.caller = authenticate(request);
+      void reply.headers(rateLimit.count(Date.now()));
     }
     done();
   });

@@ -2,7 +2,7 @@
  * Events into rows: flattens nested objects to dotted names, finds the time, renames reserved names, checks every limit, and
  * writes what passes into the request's block. An event is staged first and written whole or not at all.
  */
-import { SERVICE_DATASET_FIELDS, SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
+import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
 import { HUGE_BIT, TYPE_BITS } from '../datasets/catalog.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
 import { quote } from '../http/api-error.ts';
@@ -52,6 +52,8 @@ export interface WriterOptions {
   readonly labels: Readonly<Record<string, ExactValue>>;
   /** Time of events without one, ns. */
   readonly receivedAt: bigint;
+  /** Fields that the dataset may have. */
+  readonly maxFields: number;
 }
 
 export class EventWriter {
@@ -234,8 +236,9 @@ export class EventWriter {
       return;
     }
     if (node.refusal !== undefined) throw new EventFailure(node.refusal);
-    if (node.bits === undefined && this.#fieldCount + ++this.#newFields > SERVICE_DATASET_FIELDS)
-      throw new EventFailure(`adding ${quoteName(node.name)} to dataset fields would exceed the column limit of ${SERVICE_DATASET_FIELDS}`);
+    const { maxFields } = this.#options;
+    if (node.bits === undefined && this.#fieldCount + ++this.#newFields > maxFields)
+      throw new EventFailure(`adding ${quoteName(node.name)} to dataset fields would exceed the column limit of ${maxFields}`);
     node.event = this.#event;
     node.at = this.#count;
     const slot = this.#staged[this.#count++];

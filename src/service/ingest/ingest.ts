@@ -8,6 +8,7 @@ import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
 import { RowBlock } from '../engine/row-block.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
+import type { ServiceLimits } from '../limits.ts';
 import type { Metadata } from '../metadata.ts';
 import { EventFailure, EventWriter, InexactValue, isObject } from './event-writer.ts';
 import { parseExact, type ExactValue } from './exact-json.ts';
@@ -52,6 +53,7 @@ export interface Parts {
   readonly catalog: Catalog;
   readonly keys: Keys;
   readonly log: Log;
+  readonly limits: ServiceLimits;
   /** Gives out row ids that were never used: the first of `count`. */
   takeRowIds(count: number): bigint;
 }
@@ -69,6 +71,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     timestampField: options.timestampField || undefined,
     labels: readLabels(options.labels),
     receivedAt: now,
+    maxFields: parts.limits.datasetFields,
   });
   const failures = writeAll(reader, writer, formatTime(now));
   const reply = JSON.stringify({
@@ -88,7 +91,8 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   });
   if (block.rows === 0) return reply;
   try {
-    await engine.insert(dataset.table, block.bytes(range.firstRow), `rows-${range.firstRow}`);
+    const token = `rows-${range.firstRow}`;
+    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token);
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
     // What cannot be taken back now is counted when the key comes again, or at the next start.

@@ -1,11 +1,43 @@
 /** POST /v1/ingest/{dataset} and POST /v1/datasets/{dataset}/ingest: the same, under an older path. */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { SERVICE_BODY_BYTES, SERVICE_INGESTS_IN_FLIGHT, SERVICE_KEY_LENGTH } from '../../core/limits.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { z } from 'zod';
+import { SERVICE_INGESTS_IN_FLIGHT, SERVICE_KEY_LENGTH } from '../../core/limits.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
+import type { Endpoint } from '../http/openapi.ts';
 import { decompress, tooLarge } from './decompress.ts';
 import { ingest, type IngestOptions, type Parts } from './ingest.ts';
 import { formatOf } from './readers.ts';
+
+const REPLY = z.object({
+  ingested: z.int(),
+  failed: z.int(),
+  failures: z.array(z.object({ timestamp: z.iso.datetime({ offset: true }), error: z.string(), index: z.int() })),
+  processedBytes: z.int(),
+  blocksCreated: z.int(),
+  walLength: z.int(),
+});
+const DOC: Endpoint = {
+  summary: 'Stores the events of the body',
+  tag: 'ingest',
+  bodies: {
+    'application/json': 'an array of events or of {time, data, labels} envelopes, one event, or events in lines',
+    'application/x-ndjson': 'one JSON value a line',
+    'text/csv': 'names in the first line, then one event a line',
+  },
+  query: {
+    'timestamp-field': 'the field that holds the time, instead of _time',
+    'timestamp-format': 'a Go layout, or one of rfc3339, unix, unixms, unixus, unixnano',
+    'csv-delimiter': 'between the values of a CSV line, default a comma',
+  },
+  headers: {
+    '*Event-Labels': 'a JSON object whose keys are added to every event',
+    '*CSV-Fields': 'column names; then the first line of a CSV body is an event, too',
+    'Content-Encoding': 'gzip, zstd, deflate, br or identity',
+    'Idempotency-Key': 'the first reply under a key is the reply to every later request with it',
+  },
+  reply: REPLY,
+};
 
 interface Ingest {
   Params: { dataset: string };
@@ -15,14 +47,15 @@ interface Ingest {
 
 export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string): void {
   const prefix = headerPrefix.toLowerCase();
+  const { bodyBytes } = parts.limits;
   let inFlight = 0;
 
   void server.register((scope, _options, done) => {
     // Bodies stay bytes, whatever they are; the reader of the format judges them.
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: SERVICE_BODY_BYTES }, (_request, body, parsed) => parsed(null, body));
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytes }, (_request, body, parsed) => parsed(null, body));
     scope.setErrorHandler((error: Error & { code?: string }) => {
-      throw error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(SERVICE_BODY_BYTES) : error;
+      throw error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? tooLarge(bodyBytes) : error;
     });
 
     const handle = async (request: FastifyRequest<Ingest>, reply: FastifyReply): Promise<FastifyReply> => {
@@ -42,7 +75,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
       try {
         const text = await parts.catalog.use(request.params.dataset, (dataset) => {
           const work = async (): Promise<string> => {
-            const body = await decompress(request.body ?? Buffer.alloc(0), headers['content-encoding'], SERVICE_BODY_BYTES);
+            const body = await decompress(request.body ?? Buffer.alloc(0), headers['content-encoding'], bodyBytes);
             return ingest(parts, dataset, body, options);
           };
           return options.key === undefined ? work() : parts.keys.once(dataset.id, options.key, work);
@@ -52,9 +85,11 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
         inFlight--;
       }
     };
-    const config = { config: { tokens: 'api' } } as const;
-    scope.post<Ingest>('/v1/ingest/:dataset', config, handle);
-    scope.post<Ingest>('/v1/datasets/:dataset/ingest', config, handle);
+    const options: RouteShorthandOptions = {
+      config: { tokens: 'api', need: { kind: 'dataset', right: 'ingest' }, doc: DOC },
+    };
+    scope.post<Ingest>('/v1/ingest/:dataset', options, handle);
+    scope.post<Ingest>('/v1/datasets/:dataset/ingest', options, handle);
     done();
   });
 }

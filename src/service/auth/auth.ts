@@ -1,0 +1,117 @@
+/**
+ * Who calls: from the headers of a request to a caller with rights, or a 403. On an empty data folder an owner, a personal token and an
+ * API token are made, or taken from the environment.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { forbidden } from '../http/api-error.ts';
+import type { Metadata } from '../metadata.ts';
+import { FIRST_TOKEN, mayDataset, mayOrg, maySee, ROLE_CAPABILITIES, type Capabilities, type Need } from './rights.ts';
+import { hashOf, openTokens, type TokenKind, type Tokens } from './tokens.ts';
+import { openUsers, type User, type Users } from './users.ts';
+
+/** `apiToken` and `personalToken` only when they were made or given at this start. */
+export interface Credentials {
+  readonly orgId: string;
+  readonly apiToken?: string;
+  readonly personalToken?: string;
+}
+
+export interface Caller {
+  readonly kind: TokenKind;
+  /** Id of the token. */
+  readonly token: string;
+  /** Whose the personal token is, or who made the API token. */
+  readonly user: User;
+  /** True when the caller may; `dataset` where the need is about one. */
+  may(need: Need, dataset?: string): boolean;
+  /** Throws an `ApiError` 403 that says what is missing. A query that names its datasets in its text calls it for each. */
+  require(need: Need, dataset?: string): void;
+}
+
+export interface Auth {
+  readonly credentials: Credentials;
+  readonly users: Users;
+  readonly tokens: Tokens;
+  /** The caller with the bearer token of an `Authorization` header. Throws an `ApiError` 403. */
+  authenticate(authorization: string | undefined): Caller;
+  /** True when the header names this organisation. */
+  isOrg(header: string | undefined): boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`. */
+export function openAuth(metadata: Metadata, env: Environment, now: Date): Auth {
+  const fresh = metadata.fact('owner_id') === undefined;
+  const { users, tokens, credentials } = metadata.transaction(() => {
+    const opened = { users: openUsers(metadata, now), tokens: openTokens(metadata) };
+    return { ...opened, credentials: settleCredentials(metadata, opened, env, fresh) };
+  });
+  const org = hashOf(credentials.orgId);
+
+  return {
+    credentials,
+    users,
+    tokens,
+    authenticate(authorization) {
+      const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+      if (given === undefined) throw forbidden('no token: send the header "Authorization: Bearer <token>"');
+      const token = tokens.find(given);
+      if (token === undefined) throw forbidden('the token is not known here, or has expired');
+      // What the maker of an API token leaves behind goes on under the owner's name; a personal token ends with its user.
+      const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
+      if (user === undefined) throw forbidden('the user of the token has been removed');
+      return callerOf(token.kind, token.id, user, token.kind === 'personal' ? ROLE_CAPABILITIES[user.role] : token.capabilities);
+    },
+    isOrg: (header) => header !== undefined && timingSafeEqual(hashOf(header), org),
+  };
+}
+
+function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capabilities): Caller {
+  const may = (need: Need, dataset = ''): boolean => {
+    if (need.kind === 'org') return mayOrg(capabilities, need.area, need.action);
+    return need.kind === 'dataset' ? mayDataset(capabilities, need.right, dataset) : maySee(capabilities, dataset);
+  };
+  return {
+    kind,
+    token,
+    user,
+    may,
+    require(need, dataset = '') {
+      if (may(need, dataset)) return;
+      const wanted =
+        need.kind === 'org'
+          ? `${need.action} ${need.area}`
+          : need.kind === 'dataset'
+            ? `${need.right} dataset ${dataset}`
+            : `read dataset ${dataset}`;
+      throw forbidden(`the token may not ${wanted}`);
+    },
+  };
+}
+
+function settleCredentials(
+  metadata: Metadata,
+  { users, tokens }: Pick<Auth, 'users' | 'tokens'>,
+  env: Environment,
+  fresh: boolean,
+): Credentials {
+  const orgId = env['TAILRACE_ORG_ID'] || metadata.fact('org_id') || `local-${randomBytes(4).toString('hex')}`;
+  metadata.setFact('org_id', orgId);
+  const settle = (kind: TokenKind, given: string | undefined): string | undefined => {
+    // What the environment gives is one token of its own, replaced when it changes; a text that is known already stays what it is.
+    if (given) {
+      if (!tokens.find(given)) make(kind, `environment-${kind}`, given);
+      return given;
+    }
+    return fresh ? make(kind, kind, undefined) : undefined;
+  };
+  const make = (kind: TokenKind, name: string, text: string | undefined): string => {
+    const capabilities = kind === 'api' ? FIRST_TOKEN : { datasets: {}, org: {} };
+    return tokens.create({ kind, name, description: 'made at a start', user: users.owner.id, capabilities, expires: null }, text, name)
+      .text;
+  };
+  const apiToken = settle('api', env['TAILRACE_API_TOKEN']);
+  const personalToken = settle('personal', env['TAILRACE_PERSONAL_TOKEN']);
+  return { orgId, ...(apiToken && { apiToken }), ...(personalToken && { personalToken }) };
+}

@@ -1,0 +1,114 @@
+/** The one organisation of a local service, as the API shows it: a plan without payment, a license that states this service's limits. */
+import { z } from 'zod';
+import { SERVICE_DATASETS, SERVICE_USERS } from '../../core/limits.ts';
+import { ROLES, type Role } from './rights.ts';
+
+const time = z.iso.datetime();
+
+export const ORG = z.object({
+  id: z.string(),
+  name: z.string(),
+  plan: z.string(),
+  planCreated: time,
+  lastUsageSync: time,
+  role: z.enum(ROLES),
+  primaryEmail: z.string(),
+  paymentStatus: z.string(),
+  firstFailedPayment: z.string(),
+  metaCreated: time,
+  metaModified: time,
+  metaVersion: z.string(),
+  license: z.object({
+    id: z.string(),
+    tier: z.string(),
+    issuer: z.string(),
+    issuedTo: z.string(),
+    issuedAt: time,
+    validFrom: time,
+    monthlyIngestGb: z.int(),
+    apiRateLimitPerSecond: z.int(),
+    maxUsers: z.int(),
+    maxTeams: z.int(),
+    maxDatasets: z.int(),
+    maxMonitors: z.int(),
+    maxFields: z.int(),
+    maxEndpoints: z.int(),
+    maxQueryWindowSeconds: z.int(),
+    maxAuditWindowSeconds: z.int(),
+    withRBAC: z.boolean(),
+    withAuths: z.array(z.string()),
+    features: z.record(z.string(), z.boolean()),
+  }),
+  externalPlan: z.object({
+    startingOn: time,
+    endingBefore: time,
+    trialEndingBefore: time,
+    nextBillingDate: time,
+    trialed: z.boolean(),
+    state: z.string(),
+    planID: z.string(),
+    planInstanceID: z.string(),
+  }),
+});
+export type Organisation = z.infer<typeof ORG>;
+
+/** A time that is not set. */
+const UNSET = '0001-01-01T00:00:00Z';
+
+export interface OrganisationFacts {
+  readonly id: string;
+  readonly created: string;
+  readonly email: string;
+  /** 0 for none. */
+  readonly ratePerSecond: number;
+  readonly maxFields: number;
+}
+
+/** As a user with this role sees it. A limit of 0 is none. */
+export function organisationOf({ id, created, email, ratePerSecond, maxFields }: OrganisationFacts, role: Role): Organisation {
+  return {
+    id,
+    name: id,
+    plan: 'local',
+    planCreated: created,
+    lastUsageSync: UNSET,
+    role,
+    primaryEmail: email,
+    paymentStatus: '',
+    firstFailedPayment: '',
+    metaCreated: created,
+    metaModified: created,
+    metaVersion: '1',
+    license: {
+      id: '',
+      tier: 'local',
+      issuer: 'tailrace',
+      issuedTo: id,
+      issuedAt: created,
+      validFrom: created,
+      monthlyIngestGb: 0,
+      apiRateLimitPerSecond: ratePerSecond,
+      maxUsers: SERVICE_USERS,
+      maxTeams: 0,
+      maxDatasets: SERVICE_DATASETS,
+      maxMonitors: 0,
+      maxFields,
+      maxEndpoints: 0,
+      maxQueryWindowSeconds: 0,
+      maxAuditWindowSeconds: 0,
+      withRBAC: true,
+      withAuths: [],
+      features: {},
+    },
+    externalPlan: {
+      startingOn: UNSET,
+      endingBefore: UNSET,
+      trialEndingBefore: UNSET,
+      nextBillingDate: UNSET,
+      trialed: false,
+      state: '',
+      planID: '',
+      planInstanceID: '',
+    },
+  };
+}

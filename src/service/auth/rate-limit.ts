@@ -1,0 +1,32 @@
+/**
+ * How many requests a second the organisation may make: a count that starts anew each second. Every reply says where it stands; one over
+ * the limit is a 429 that clients wait out by the header that names the second in which the count starts anew.
+ */
+import { ApiError } from '../http/api-error.ts';
+
+export interface RateLimit {
+  /** Counts one request; returns the reply's headers. Throws an `ApiError` 429. */
+  count(nowMs: number): Readonly<Record<string, string>>;
+}
+
+/** `perSecond` 0: no limit and no headers. */
+export function rateLimit(perSecond: number): RateLimit {
+  if (perSecond === 0) return { count: () => ({}) };
+  let second = 0;
+  let used = 0;
+  return {
+    count(nowMs) {
+      const now = Math.floor(nowMs / 1000);
+      if (now !== second) [second, used] = [now, 0];
+      used++;
+      const headers = {
+        'X-RateLimit-Scope': 'organization',
+        'X-RateLimit-Limit': String(perSecond),
+        'X-RateLimit-Remaining': String(Math.max(0, perSecond - used)),
+        'X-RateLimit-Reset': String(second + 1),
+      };
+      if (used > perSecond) throw new ApiError(429, 'rate limit exceeded', headers);
+      return headers;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** The users of the organisation: kept in the database, few, held in memory. The owner, made at the first start, can not be removed. */
+import { randomUUID } from 'node:crypto';
+import { SERVICE_USERS } from '../../core/limits.ts';
+import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
+import type { Metadata } from '../metadata.ts';
+import type { Role } from './rights.ts';
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly created: string;
+}
+
+export interface Users {
+  /** The owner that the first start made. */
+  readonly owner: User;
+  list(): User[];
+  find(id: string): User | undefined;
+  /** By id or e-mail address. Throws an `ApiError` 404. */
+  get(idOrEmail: string): User;
+  /** Throws an `ApiError`: 409 when the address is taken. */
+  create(user: Pick<User, 'name' | 'email' | 'role'>): User;
+  /** Throws an `ApiError`: 400 for the first owner. */
+  setRole(id: string, role: Role): User;
+  /** Removes the user and its tokens. Throws an `ApiError`: 400 for the first owner. */
+  remove(id: string): void;
+}
+
+/** Reads the users; makes the owner on an empty folder. */
+export function openUsers(metadata: Metadata, now: Date): Users {
+  const { db } = metadata;
+  const insert = db.prepare('insert into users values (?, ?, ?, ?, ?)');
+  const users = new Map<string, User>();
+  for (const row of db.prepare('select * from users').all()) users.set(row['id'] as string, row as unknown as User);
+
+  const add = (id: string, { name, email, role }: Pick<User, 'name' | 'email' | 'role'>, created: string): User => {
+    insert.run(id, name, email, role, created);
+    const user: User = { id, name, email, role, created };
+    users.set(id, user);
+    return user;
+  };
+  let ownerId = metadata.fact('owner_id');
+  if (ownerId === undefined) {
+    ownerId = randomUUID();
+    metadata.setFact('owner_id', ownerId);
+    add(ownerId, { name: 'owner', email: 'owner@localhost', role: 'owner' }, now.toISOString());
+  }
+  const owner = users.get(ownerId)!;
+  const get = (id: string): User => {
+    const user = users.get(id) ?? [...users.values()].find(({ email }) => email === id);
+    if (!user) throw notFound(`user ${quote(id)} not found`);
+    return user;
+  };
+  const checkChangeable = (user: User): void => {
+    if (user.id === owner.id) throw badRequest('the first owner stays: it can be neither removed nor given another role');
+  };
+
+  return {
+    owner,
+    list: () => [...users.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
+    find: (id) => users.get(id),
+    get,
+    create(user) {
+      if ([...users.values()].some(({ email }) => email === user.email))
+        throw new ApiError(409, `user ${quote(user.email)} exists already`);
+      if (users.size >= SERVICE_USERS) throw badRequest(`there are ${SERVICE_USERS} users already, the most this service keeps`);
+      return add(randomUUID(), user, new Date().toISOString());
+    },
+    setRole(id, role) {
+      const user = get(id);
+      checkChangeable(user);
+      db.prepare('update users set role = ? where id = ?').run(role, user.id);
+      const changed: User = { ...user, role };
+      users.set(user.id, changed);
+      return changed;
+    },
+    remove(id) {
+      const user = get(id);
+      checkChangeable(user);
+      metadata.transaction(() => {
+        db.prepare("delete from tokens where user = ? and kind = 'personal'").run(user.id);
+        db.prepare('delete from users where id = ?').run(user.id);
+      });
+      users.delete(user.id);
+    },
+  };
+}

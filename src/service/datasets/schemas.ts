@@ -1,0 +1,76 @@
+/** Requests and replies of the dataset endpoints. */
+import { z } from 'zod';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_RETENTION_DAYS } from '../../core/limits.ts';
+import { typeName, type Dataset } from './catalog.ts';
+
+const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
+/** How newer clients say how long events are kept; 0 days, or a false flag: for ever. */
+const retention = {
+  useRetentionPeriod: z.boolean().nullish(),
+  retentionDays: z.int().min(0).max(SERVICE_RETENTION_DAYS).nullish(),
+};
+
+export const CREATE = z.object({ name: z.string(), description, ...retention });
+export const UPDATE = z.object({ description, ...retention });
+export const TRIM = z.object({ maxDuration: z.string().max(64) });
+export const TRIMMED = z.object({ numDeleted: z.int() });
+
+export const DATASET = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  created: z.iso.datetime({ precision: 3 }),
+  who: z.string(),
+  integrationConfigs: z.array(z.string()),
+});
+
+/** What newer clients read, too. */
+export const DATASET_V2 = DATASET.extend({
+  kind: z.string(),
+  canWrite: z.boolean(),
+  useRetentionPeriod: z.boolean(),
+  retentionDays: z.int(),
+  mapFields: z.array(z.string()),
+});
+
+export const FIELD = z.object({
+  name: z.string(),
+  type: z.string(),
+  unit: z.string(),
+  hidden: z.boolean(),
+  description: z.string(),
+});
+
+export const viewOf = ({ name, description: text, created, who }: Dataset): z.infer<typeof DATASET> => ({
+  id: name,
+  name,
+  description: text,
+  created,
+  who,
+  integrationConfigs: [],
+});
+
+export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
+  ...viewOf(dataset),
+  kind: 'events',
+  canWrite: true,
+  useRetentionPeriod: dataset.retentionDays > 0,
+  retentionDays: dataset.retentionDays,
+  mapFields: [],
+});
+
+/** The service's own two fields, then the dataset's by name. */
+export function fieldsOf(dataset: Dataset): z.infer<typeof FIELD>[] {
+  const field = (name: string, type: string) => ({ name, type, unit: '', hidden: false, description: '' });
+  const fields = [...dataset.fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bits]) => field(name, typeName(bits)));
+  return [field('_sysTime', 'datetime'), field('_time', 'datetime'), ...fields];
+}
+
+/** Days from a request; undefined when it says nothing about them. */
+export function retentionIn(body: {
+  useRetentionPeriod?: boolean | null | undefined;
+  retentionDays?: number | null | undefined;
+}): number | undefined {
+  if (body.useRetentionPeriod === false) return 0;
+  return body.retentionDays ?? undefined;
+}

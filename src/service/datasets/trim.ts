@@ -1,0 +1,69 @@
+/**
+ * Deleting old events: by request (trim) and by a dataset's retention. Deleted rows are hidden at once; their space is given back when
+ * enough of a table is deleted, since that rewrites the rest.
+ */
+import type { Log } from '../../core/log.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { timeLiteral } from '../engine/tables.ts';
+import { MIN_TIME_NS } from '../ingest/timestamps.ts';
+import type { Catalog, Dataset } from './catalog.ts';
+
+/** Space is given back once this share of a table's rows is deleted: each row is then rewritten a few times at most. */
+const RECLAIM_SHARE = 0.2;
+const SWEEP_MS = 3_600_000;
+const DAY_NS = 86_400_000_000_000n;
+
+export interface Trimmer {
+  /** Deletes the events with a `_time` before `nowNs - keepNs`; returns how many those were, exactly. */
+  trim(dataset: Dataset, keepNs: bigint, nowNs: bigint): Promise<number>;
+  /** Deletes what each dataset's retention says. */
+  sweep(nowNs: bigint): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Sweeps at once, then every hour. */
+export function openTrimmer(catalog: Catalog, engine: Engine, log: Log): Trimmer {
+  /** Rows deleted since the space was last given back, by dataset. */
+  const deletedRows = new Map<number, number>();
+
+  const reclaim = async ({ id, table }: Dataset, deleted: number): Promise<void> => {
+    const sum = (deletedRows.get(id) ?? 0) + deleted;
+    const { rows } = await engine.query(`select count() from ${table}`);
+    const isDue = sum > Number(rows[0]?.[0]) * RECLAIM_SHARE;
+    deletedRows.set(id, isDue ? 0 : sum);
+    if (isDue) await engine.reclaim(table);
+  };
+  const trim = async (dataset: Dataset, keepNs: bigint, nowNs: bigint): Promise<number> => {
+    const before = nowNs - keepNs;
+    if (before <= MIN_TIME_NS) return 0;
+    const deleted = await engine.deleteRows(dataset.table, `_time < ${timeLiteral(before)}`);
+    if (deleted > 0) await reclaim(dataset, deleted);
+    return deleted;
+  };
+  const sweep = async (nowNs: bigint): Promise<void> => {
+    for (const { name, retentionDays } of catalog.list()) {
+      if (retentionDays === 0) continue;
+      try {
+        const deleted = await catalog.use(name, (dataset) => trim(dataset, BigInt(retentionDays) * DAY_NS, nowNs));
+        if (deleted > 0) log.info({ dataset: name, deleted, retentionDays }, 'events past their retention were deleted');
+      } catch (error) {
+        log.error({ dataset: name, error: messageOf(error) }, 'the retention could not be kept: it is tried again in an hour');
+      }
+    }
+  };
+
+  let running = Promise.resolve();
+  const tick = (): void => void (running = running.then(() => sweep(BigInt(Date.now()) * 1_000_000n)));
+  const timer = setInterval(tick, SWEEP_MS);
+  timer.unref();
+  tick();
+  return {
+    trim,
+    sweep,
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
