@@ -64,6 +64,10 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     startAt: values.start_at,
     format: values.format,
     scanIntervalMs: values.scan_interval,
+    ignoreOlderMs: values.ignore_older,
+    order: values.order,
+    partialTimeoutMs: values.partial_timeout,
+    stableInodes: values.stable_inodes,
   };
 }
 

@@ -35,6 +35,12 @@ export interface FileSourceConfig extends SourceCommon {
   readonly startAt: 'beginning' | 'end';
   readonly format: 'auto' | 'text' | 'json';
   readonly scanIntervalMs: number;
+  /** Infinity for `never`. */
+  readonly ignoreOlderMs: number;
+  readonly order: 'fair' | 'oldest_first';
+  /** Infinity for `never`. */
+  readonly partialTimeoutMs: number;
+  readonly stableInodes: boolean;
 }
 
 export interface StdinSourceConfig extends SourceCommon {

@@ -1,7 +1,7 @@
 /** The field tables of the sources. */
 import { field, later } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, duration, list, onlyFlag, size } from './kinds.ts';
+import { anyText, choice, duration, durationOr, flag, list, onlyFlag, size } from './kinds.ts';
 import { datasetName, listenAddress, staticFields, timezone } from './kinds-special.ts';
 
 const planned = ['logfmt', 'cri', 'docker', 'combined', 'csv', 'regex'];
@@ -53,11 +53,25 @@ export const fileTable = {
   multiline,
   max_event_bytes: maxEventBytes,
   on_oversize: onOversize,
-  ignore_older: later({ example: '7d', doc: 'leaves out files that were not changed for so long' }),
+  ignore_older: field(durationOr('never', '1s', '3650d'), {
+    default: 'never',
+    example: '7d',
+    doc: 'leaves out files that were not changed for so long, until they are; a file that is known is read on',
+  }),
   scan_interval: field(duration('100ms', '1h'), { default: '1s', doc: 'how often the globs and the sizes are looked at again' }),
-  order: field(choice(['fair'], ['oldest_first']), { default: 'fair', doc: 'which file is read next' }),
-  partial_timeout: later({ example: '5s', doc: 'sends an unfinished last line after so long' }),
+  order: field(choice(['fair', 'oldest_first']), {
+    default: 'fair',
+    doc: 'which file is read next: each in its turn, or the one that was changed longest ago',
+  }),
+  partial_timeout: field(durationOr('never', '100ms', '1d'), {
+    default: '5s',
+    doc: 'an unfinished last line is sent when the file has not grown for so long; what comes later is an event of its own',
+  }),
   max_deleted_bytes: later({ example: '1GiB', doc: 'unread bytes of deleted files that are held open' }),
+  stable_inodes: field(flag, {
+    default: 'true',
+    doc: 'false where a file can have another inode from one look to the next (overlay and some network file systems): path and content tell then',
+  }),
   read_compressed: field(onlyFlag(false), { default: 'false', doc: 'reads .gz and .zst files of which the plain form was never read' }),
   charset,
   fields,

@@ -94,12 +94,12 @@ describe('sources', () => {
 });
 
 describe('not available yet', () => {
-  test.each(['multiline: {start: x}', 'ignore_older: 7d', 'partial_timeout: 5s', 'max_deleted_bytes: 1GiB'])('file: %s', (line) => {
+  test.each(['multiline: {start: x}', 'max_deleted_bytes: 1GiB'])('file: %s', (line) => {
     const key = line.split(':')[0];
     expect(problemsOf(configWith({ source: line }))).toEqual([`5:5: \`${key}\` is not available in this version yet; remove it`]);
   });
 
-  test.each(['order: oldest_first', 'charset: latin1', 'read_compressed: true', 'format: logfmt'])('file: %s', (line) => {
+  test.each(['charset: latin1', 'read_compressed: true', 'format: logfmt'])('file: %s', (line) => {
     expect(problemsOf(configWith({ source: line }))[0]).toContain(`\`${line}\` is not available in this version yet; `);
   });
 

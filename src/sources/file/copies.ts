@@ -52,11 +52,6 @@ export class Copies {
     this.#options = options;
   }
 
-  /** True while generations look for their copies. */
-  get isSearching(): boolean {
-    return this.#homeless.size > 0;
-  }
-
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
     const { registry, once } = this.#options;
@@ -80,12 +75,13 @@ export class Copies {
     this.#search(generation, names);
   }
 
-  /** Goes on with everything that is undecided. For each scan. */
-  decide(): void {
+  /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
+  decide(): boolean {
     this.#isSpent = false;
     for (const [file, entry] of this.#undecided) this.#decide(file, entry);
     const names = new FolderNames(this.#options.fileSystem);
     for (const generation of this.#homeless.keys()) this.#search(generation, names);
+    return this.#isSpent;
   }
 
   /** The file is not there any more, or it is known what it is. */

@@ -9,14 +9,14 @@ import type { SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { ContentSum } from './content-sum.ts';
 import { Copies } from './copies.ts';
-import type { FileStat, FileSystem } from './file-system.ts';
+import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { hashHead, tailOf } from './identity.ts';
+import { hasSameContent, hashHead, tailOf } from './identity.ts';
 import type { Notices } from './notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
-import { isUntouched, readBefore } from './sample.ts';
+import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
 
@@ -30,6 +30,8 @@ export interface GenerationsOptions {
   readonly stats: SourceStats;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
+  /** Infinity for never. */
+  readonly partialTimeoutMs: number;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;
@@ -84,6 +86,10 @@ export class Generations {
     file.place = this.#placeOf(path);
     file.isRotated = path !== record.path;
     this.registry.add(file);
+    const { device, inode, path: lastPath = record.path } = file.identity;
+    if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
+    file.identity = { ...file.identity, device: String(stat.device), inode: String(stat.inode) };
+    this.identify(file);
     return file;
   }
 
@@ -123,6 +129,25 @@ export class Generations {
     else this.copies.seek(file);
     this.registry.queue.add(next);
     return next;
+  }
+
+  /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
+  followInode(file: TrackedFile, { path, stat }: FoundFile): boolean {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(path);
+      if (!isSameFile(fileSystem.fstat(fd), stat) || !hasSameContent(file, sampleFile(fileSystem, fd, stat, file))) return false;
+    } catch {
+      return false;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+    if (file.isBusy) return true;
+    this.descriptors.close(file);
+    this.registry.replaceInode(file, stat);
+    this.identify(file);
+    return true;
   }
 
   /** The file's present generation: another one where the known content is gone. */

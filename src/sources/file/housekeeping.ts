@@ -15,6 +15,8 @@ export interface HousekeepingOptions {
   readonly stats: SourceStats;
   readonly registry: Registry;
   readonly descriptors: OpenFiles;
+  /** Infinity for never. */
+  readonly partialTimeoutMs: number;
 }
 
 export class Housekeeping {
@@ -32,17 +34,23 @@ export class Housekeeping {
     const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
     if (file.failure && !file.isBusy && goneMs >= FORGET_AFTER_MS)
       return this.#giveUp(file, file.failure.reason, 'deleted file cannot be read, giving it up');
-    if (file.isBusy || isBehind(file) || this.#now - file.changedAtMs < KEEP_OPEN_MS) return;
-    if (lagOf(file) > 0 && !file.failure) {
-      // An unfinished line. A file that may still be written to stays open for its rest: a delete would take it along.
-      if (file.place === 'matched' && !file.isRotated) return;
-      file.isFinal = true;
-      this.#options.registry.queue.add(file);
-      return;
-    }
+    if (file.isBusy || isBehind(file)) return;
+    const stillMs = this.#now - file.changedAtMs;
+    if (lagOf(file) > 0 && !file.failure) return this.#sendPartial(file, stillMs);
+    if (stillMs < KEEP_OPEN_MS) return;
     descriptors.close(file);
     file.content.trim();
     if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
+  }
+
+  /** Has an unfinished line sent. Until then its file stays open: a delete would take it along. */
+  #sendPartial(file: TrackedFile, stillMs: number): void {
+    const { partialTimeoutMs, registry } = this.#options;
+    // Nobody finishes the line of a file that was rotated or deleted.
+    const isOver = file.place !== 'matched' || file.isRotated;
+    if (stillMs < (isOver ? Math.min(partialTimeoutMs, KEEP_OPEN_MS) : partialTimeoutMs)) return;
+    file.finalAt = file.size;
+    registry.queue.add(file);
   }
 
   /** The content of a generation is gone and no copy of it was found. */

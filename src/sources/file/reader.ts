@@ -98,10 +98,10 @@ export class Reader {
       isAtEnd = count < into.length;
       if (file.offset >= file.stopAt) return false;
     }
-    if (isAtEnd && file.isFinal) {
+    if (isAtEnd && position <= file.finalAt) {
       for (let block = window.flush(); block; block = window.flush()) await this.#offer(file, block, suspended !== undefined);
     }
-    if (isAtEnd) file.isFinal = false;
+    if (isAtEnd) file.finalAt = -1;
     file.suspended = window.suspend();
     file.readTo = isAtEnd ? position : file.offset;
     if (position > file.size) file.size = position;

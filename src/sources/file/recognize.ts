@@ -24,10 +24,18 @@ export interface RecognizeOptions {
   readonly tracker: Tracker;
   readonly generations: Generations;
   readonly fileSystem: FileSystem;
+  readonly stableInodes: boolean;
 }
 
 /** Hands every recognised file to the tracker; the streams of the others are retired. Returns how many were recognised. */
-export async function recognizeFiles({ records, found, tracker, generations, fileSystem }: RecognizeOptions): Promise<number> {
+export async function recognizeFiles({
+  records,
+  found,
+  tracker,
+  generations,
+  fileSystem,
+  stableInodes,
+}: RecognizeOptions): Promise<number> {
   const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
   const folders: FolderInodes = new Map();
   const names = new FolderNames(fileSystem);
@@ -40,10 +48,7 @@ export async function recognizeFiles({ records, found, tracker, generations, fil
   }
   const recognized = generations.registry.files.size;
   for (const generation of homeless) generations.copies.seek(generation, names);
-  while (generations.copies.isSearching) {
-    generations.copies.decide();
-    await setImmediate();
-  }
+  while (generations.copies.decide()) await setImmediate();
   const made = new Map(records.map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.findBorn(path, createdMs, names);
   return recognized;
@@ -59,9 +64,9 @@ export async function recognizeFiles({ records, found, tracker, generations, fil
       const stat = path === undefined ? undefined : fileSystem.stat(path);
       if (path !== undefined && stat) return { path, stat };
     }
-    // A device may have another number after a reboot; the inode must be the same.
+    // A device may have another number after a reboot; the inode must be the same, where inodes are.
     const there = found.get(record.path);
-    return String(there?.stat.inode) === inode ? there : undefined;
+    return String(there?.stat.inode) === inode || !stableInodes ? there : undefined;
   }
 
   function isKnown(record: StreamRecord, file: FoundFile): boolean {

@@ -36,6 +36,13 @@ export class Registry {
     return this.#byInode.get(inodeKey(file));
   }
 
+  /** The file whose turn it is. */
+  next(order: 'fair' | 'oldest_first'): TrackedFile | undefined {
+    let [first] = this.queue;
+    if (order === 'oldest_first') for (const file of this.queue) if (file.seenMtimeMs < first!.seenMtimeMs) first = file;
+    return first;
+  }
+
   /** Bytes that are there and not yet accepted. */
   get lagBytes(): number {
     let sum = 0;
@@ -59,6 +66,15 @@ export class Registry {
     if (path !== file.path) file.realPath = undefined;
     file.path = path;
     file.place = place;
+    this.#index(file);
+  }
+
+  /** The same file has another inode now. */
+  replaceInode(file: TrackedFile, { device, inode }: FileStat): void {
+    this.#unindex(file);
+    file.device = device;
+    file.inode = inode;
+    file.identity = { ...file.identity, device: String(device), inode: String(inode) };
     this.#index(file);
   }
 

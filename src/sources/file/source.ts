@@ -7,6 +7,7 @@ import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { codeOf } from '../../core/errors.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
+import { LOOK_EVERY_MS } from '../../core/limits.ts';
 import { LineWindow, windowBytes } from '../line-window.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
@@ -26,6 +27,8 @@ export interface FileSource extends Source {
   pollOnce(): Promise<{ readonly moreToRead: boolean }>;
   /** Looks at all files once, without reading. */
   scanOnce(): Promise<void>;
+  /** One turn for every file that has something to read. */
+  readRound(): Promise<void>;
   /** Why a path is or is not read, where, and how far behind. */
   explain(path: string): FileExplanation;
 }
@@ -68,13 +71,15 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     notices,
     stats: counters,
     once: context.once,
+    partialTimeoutMs: config.partialTimeoutMs,
     shapeOf,
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
   const { descriptors, registry } = generations;
   const { queue, files } = registry;
-  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations });
+  const { ignoreOlderMs, stableInodes } = config;
+  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
   const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
   const turns = new Turns();
   const reader = new Reader({ window, fileSystem, generations, lane: context.lane, streams, clock, stats: counters, turns });
@@ -90,7 +95,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     const records = streams.list(config.id);
     const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
     const found = await finder.find();
-    const recognized = await recognizeFiles({ records, found, tracker, generations, fileSystem });
+    const recognized = await recognizeFiles({ records, found, tracker, generations, fileSystem, stableInodes });
     if (isFirstRun && config.startAt === 'end') {
       for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
         if (registry.in(each.stat)) continue;
@@ -124,7 +129,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   /** One turn for each file in the queue. */
   async function readRound(): Promise<void> {
     for (let turns = queue.size; turns > 0 && !isStopping(); turns -= 1) {
-      const [file] = queue;
+      const file = registry.next(config.order);
       if (!file) return;
       queue.delete(file);
       await reader.turn(file);
@@ -147,8 +152,9 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
 
   async function readAllOnce(): Promise<void> {
     await scanOnce();
+    while (generations.copies.decide()) await yieldToOthers();
     for (const file of files) {
-      file.isFinal = true;
+      file.finalAt = Infinity;
       file.stopAt = file.size;
       queue.add(file);
     }
@@ -168,6 +174,16 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     }
   }
 
+  /** Where scans are far apart, what cannot wait for them is looked at in between. */
+  async function lookUntilStopped(): Promise<void> {
+    while (config.scanIntervalMs > LOOK_EVERY_MS && !isStopping()) {
+      await clock.sleep(LOOK_EVERY_MS, stopping.signal);
+      if (isStopping()) return;
+      tracker.look();
+      wakeReader?.();
+    }
+  }
+
   async function readUntilStopped(): Promise<void> {
     while (!isStopping()) {
       if (queue.size > 0) await readRound();
@@ -178,7 +194,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   async function run(): Promise<void> {
     try {
       if (context.once) await readAllOnce();
-      else await Promise.all([scanUntilStopped(), readUntilStopped().finally(() => stopping.abort())]);
+      else await Promise.all([scanUntilStopped(), lookUntilStopped(), readUntilStopped().finally(() => stopping.abort())]);
     } catch (error) {
       // The lane gave up waiting at shutdown; positions were not moved.
       if (codeOf(error) !== 'E_STOPPED') throw error;
@@ -201,6 +217,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     readSpan: (span) => spanReader.readSpan(span),
     pollOnce,
     scanOnce,
+    readRound,
     explain(path) {
       const file = registry.byPath(path);
       const patterns = finder.explain(path);

@@ -67,8 +67,8 @@ export interface TrackedFile {
   fd: number | undefined;
   /** A turn is under way: the descriptor must stay. */
   isBusy: boolean;
-  /** The next turn also sends the unfinished last line. */
-  isFinal: boolean;
+  /** The next turn also sends the unfinished last line, if the file ends here or before. */
+  finalAt: number;
   /** Under `--once`: no line that begins here or later is read. */
   stopAt: number;
   /** The number of the last scan that saw it. */
@@ -107,7 +107,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     leftAtMs: 0,
     fd: undefined,
     isBusy: false,
-    isFinal: false,
+    finalAt: -1,
     stopAt: Infinity,
     scan: 0,
     failure: undefined,

@@ -12,7 +12,7 @@ import type { FoundFile } from './finder.ts';
 import type { Generations } from './generations.ts';
 import type { Notices } from './notices.ts';
 import { FolderNames } from './siblings.ts';
-import { isBehind, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
 import { findWhereabouts, type FolderInodes, statIfAt } from './whereabouts.ts';
 
 export interface TrackerOptions {
@@ -22,6 +22,10 @@ export interface TrackerOptions {
   readonly notices: Notices;
   readonly stats: SourceStats;
   readonly generations: Generations;
+  /** Files that are not known and were not changed for so long are left out; Infinity for never. */
+  readonly ignoreOlderMs: number;
+  /** False where a file may have another inode at every look. */
+  readonly stableInodes: boolean;
 }
 
 export class Tracker {
@@ -41,7 +45,7 @@ export class Tracker {
     const strange: FoundFile[] = [];
     for (const each of found.values()) {
       const file = registry.at(each.path);
-      if (file && file.path === each.path && isSameFile(file, each.stat)) this.#see(file, each.stat, 'matched');
+      if (file && file.path === each.path && this.#isSame(file, each)) this.#see(file, each.stat, 'matched');
       else strange.push(each);
     }
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
@@ -50,7 +54,7 @@ export class Tracker {
     for (const file of registry.files) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
     let looked = 0;
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1))) {
-      if (!registry.in(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
+      if (!registry.in(each.stat) && !this.isIgnored(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
       if ((looked += 1) % SCAN_SLICE_FILES === 0) await pause();
     }
     for (const [path, sinceMs] of this.#rotated) if (this.findBorn(path, sinceMs)) this.#rotated.delete(path);
@@ -67,7 +71,12 @@ export class Tracker {
   findBorn(path: string, sinceMs: number, names = new FolderNames(this.#options.fileSystem)): boolean {
     try {
       for (const { path: aside, stat } of names.extending(path)) {
-        if (this.#generations.registry.in(stat) || !this.#generations.isBornAside(aside, path, stat.bornMs, sinceMs)) continue;
+        if (
+          this.#generations.registry.in(stat) ||
+          this.isIgnored(stat) ||
+          !this.#generations.isBornAside(aside, path, stat.bornMs, sinceMs)
+        )
+          continue;
         this.#options.notices.event('info', { path: aside, file: path, size: stat.size }, 'file was made and rotated unseen, reading it');
         this.#see(this.#generations.trackAside(aside, stat, path), stat, 'aside');
       }
@@ -83,6 +92,35 @@ export class Tracker {
 
   get #now(): number {
     return this.#options.clock.monotonic();
+  }
+
+  /**
+   * What cannot wait for the next scan where scans are far apart: open files that were deleted, unfinished lines whose time is
+   * up, descriptors that are not needed any more.
+   */
+  look(): void {
+    const { registry, house, copies } = this.#generations;
+    for (const file of registry.files) {
+      const held = this.#held(file);
+      if (!held) continue;
+      if (held.links === 0 && file.place !== 'deleted') this.#leave(file, held, 'deleted');
+      else if (isGone(file) || (lagOf(file) > 0 && !isBehind(file))) this.#see(file, held, file.place);
+      house.keep(file);
+    }
+    copies.decide();
+    house.forgetSettled();
+    this.#options.streams.persist?.();
+  }
+
+  /** True for a file that was not changed for longer than `ignore_older`. */
+  isIgnored(stat: FileStat): boolean {
+    return this.#options.clock.now() - stat.mtimeMs > this.#options.ignoreOlderMs;
+  }
+
+  /** True when the found file is the one that is known under its path: by inode, or where inodes change, by content. */
+  #isSame(file: TrackedFile, found: FoundFile): boolean {
+    if (isSameFile(file, found.stat)) return true;
+    return !this.#options.stableInodes && !this.#generations.registry.in(found.stat) && this.#generations.followInode(file, found);
   }
 
   #trackNew(found: FoundFile): TrackedFile {
