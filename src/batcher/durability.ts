@@ -30,8 +30,9 @@ export interface Persistence {
 }
 
 /**
- * Works on the disk until it takes the work, and logs `fields` with `refused` each time it does not. Resolves with false when
- * the agent stops first; rejects only with `E_SPOOL_BROKEN`, which no waiting mends.
+ * Works on the disk until it takes the work, and logs `fields` with `refused` and the number of tries when it does not: ever
+ * less often, at each power of two. Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which
+ * no waiting mends.
  */
 export async function persist(
   work: () => Promise<void> | void,
@@ -39,13 +40,13 @@ export async function persist(
   fields: object,
   refused: string,
 ): Promise<boolean> {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await work();
       return true;
     } catch (error) {
       if (codeOf(error) === 'E_SPOOL_BROKEN') throw error;
-      log.error({ ...fields, reason: messageOf(error) }, refused);
+      if ((tries & (tries - 1)) === 0) log.error({ ...fields, reason: messageOf(error), tries }, refused);
       await clock.sleep(retryMs, signal);
       if (signal.aborted) return false;
     }

@@ -2,7 +2,7 @@
  * The one SQLite database of the data folder: opening it, its schema, and setting a broken one aside. A lost or broken
  * database may cause duplicates, never loss: files are then read from their beginning.
  */
-import { accessSync, constants, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../core/errors.ts';
@@ -36,6 +36,9 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
 };
 
+/** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */
+const PASSING_CODES: ReadonlySet<number> = new Set([3, 5, 7, 8, 10, 13, 14]);
+
 /** Makes the data folder where it is missing. Throws `E_DATA_DIR` when it cannot be made or written. */
 export function prepareFolder(folder: string): void {
   try {
@@ -52,11 +55,11 @@ export function prepareFolder(folder: string): void {
 /** Opens `state.db`. One that cannot be read is renamed, said in the log, and replaced by an empty one. */
 export function openDatabase(folder: string, log: Log): { database: DatabaseSync; fresh: boolean } {
   const file = join(folder, 'state.db');
-  const existed = existsSync(file);
+  const before = statSync(file, { throwIfNoEntry: false });
   try {
     return openAt(file);
   } catch (error) {
-    if (!existed || isPassing(error)) throw cannotOpen(file, error);
+    if (!before || (before.isFile() && isPassing(error))) throw cannotOpen(file, error);
     const aside = `${file}.broken-${Date.now()}`;
     renameSync(file, aside);
     for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
@@ -79,10 +82,13 @@ function cannotOpen(file: string, error: unknown): TailraceError {
   });
 }
 
-/** True for what says nothing about the database itself: SQLite's BUSY, NOMEM, IOERR and FULL. A full disk must not cost the positions. */
+/**
+ * True for what says nothing about the database itself: a full disk, a disk that fails for a moment, no descriptor left, no
+ * permission. None of these must cost the positions. `quick_check` names SQLite's code in its text.
+ */
 function isPassing(error: unknown): boolean {
-  const { errcode } = error as { errcode?: unknown };
-  return typeof errcode === 'number' && [5, 7, 10, 13].includes(errcode & 0xff);
+  const { errcode = Number(/error code=(\d+)/.exec(messageOf(error))?.[1]) } = error as { errcode?: unknown };
+  return typeof errcode === 'number' && PASSING_CODES.has(errcode & 0xff);
 }
 
 /** Opens or creates it; `fresh` when there was nothing in it, which a file of 0 bytes does not have either. */

@@ -77,8 +77,12 @@ export class DeadLetters {
       });
     }
     mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
-    writeDurably(this.#folder, id + SUFFIX, text);
-    this.#bytes += text.length - before;
+    try {
+      writeDurably(this.#folder, id + SUFFIX, text);
+    } finally {
+      // It is there also when only its folder could not be synced.
+      this.#bytes += this.#sizeOf(id) - before;
+    }
     return 'kept';
   }
 

@@ -2,17 +2,25 @@
  * `data_dir/instance`: the sources that ever started on the folder. It is a file beside the database, so that a lost database
  * does not make a known source look new: `start_at: end` would then skip what was never sent.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, TailraceError } from '../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import { writeDurably } from './dead-letters.ts';
 
-/** Empty where there is none, or a broken one. */
+const NAME = 'instance';
+
+/** Empty where there is none, or a broken one. Throws `E_STATE` when it cannot be read now: that must not make sources look new. */
 export function readInstance(folder: string): ReadonlySet<string> {
-  const file = join(folder, 'instance');
-  if (!existsSync(file)) return new Set();
+  const file = join(folder, NAME);
+  let text: string;
   try {
-    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    const sources = (parsed as { sources?: unknown }).sources;
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return new Set();
+    throw refused('read', file, error);
+  }
+  try {
+    const { sources } = JSON.parse(text) as { sources?: unknown };
     return new Set(Array.isArray(sources) ? sources.map(String) : []);
   } catch {
     return new Set();
@@ -21,14 +29,16 @@ export function readInstance(folder: string): ReadonlySet<string> {
 
 /** Durable once it returns. Throws `E_STATE` when the disk refuses; what was noted stays. */
 export function writeInstance(folder: string, sources: Iterable<string>): void {
-  const file = join(folder, 'instance');
   try {
-    writeFileSync(`${file}.new`, `${JSON.stringify({ sources: [...sources].sort() })}\n`, { flush: true });
-    renameSync(`${file}.new`, file);
+    writeDurably(folder, NAME, Buffer.from(`${JSON.stringify({ sources: [...sources].sort() })}\n`));
   } catch (error) {
-    throw new TailraceError('E_STATE', `cannot write "${file}": ${messageOf(error)}`, {
-      fix: 'check the free space and the permissions of data_dir',
-      cause: error,
-    });
+    throw refused('write', join(folder, NAME), error);
   }
+}
+
+function refused(what: string, file: string, error: unknown): TailraceError {
+  return new TailraceError('E_STATE', `cannot ${what} "${file}": ${messageOf(error)}`, {
+    fix: 'check the free space and the permissions of data_dir',
+    cause: error,
+  });
 }

@@ -70,7 +70,13 @@ export class Spool {
   /** Writes a batch durably and returns its file's name. Throws what the disk says; nothing is left behind then. */
   async write(header: SpoolHeader, body: Uint8Array): Promise<string> {
     const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}.batch`;
-    await this.#writeAs(name, header, body);
+    try {
+      await this.#writeAs(name, header, body);
+    } catch (error) {
+      // Its folder could not be synced: the batch will be written again, under another name.
+      if (this.#sizes.has(name)) await this.remove(name);
+      throw error;
+    }
     return name;
   }
 
@@ -130,8 +136,8 @@ export class Spool {
       await rm(temporary, { force: true }).catch(() => undefined);
       throw error;
     }
-    await syncFolder(this.#folder);
     this.#note(name, head.length + body.length);
+    await syncFolder(this.#folder);
   }
 
   async #setAside(name: string, reason: string): Promise<void> {

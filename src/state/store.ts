@@ -28,8 +28,9 @@ export function openState(options: StateOptions): State {
   prepareFolder(options.folder);
   const lock = lockFolder(options.folder);
   try {
+    const startedSources = readInstance(options.folder);
     const { database, fresh } = openDatabase(options.folder, options.log);
-    return new State(options, lock, database, fresh);
+    return new State(options, lock, database, fresh, startedSources);
   } catch (error) {
     lock.release();
     throw error;
@@ -50,11 +51,11 @@ export class State implements StreamStore {
   /** Saves that the disk refused since the last one that it took. */
   failedSaves = 0;
 
-  constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean) {
+  constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean, startedSources: ReadonlySet<string>) {
     this.#options = options;
     this.#lock = lock;
     this.#database = database;
-    this.#startedSources = readInstance(options.folder);
+    this.#startedSources = startedSources;
     if (fresh && this.#startedSources.size > 0) {
       options.log.warn(
         { folder: options.folder },
