@@ -40,13 +40,13 @@ export function prepareAgent(setup: AgentSetup): string[] {
 }
 
 /** Node as `bin/tailrace run` starts it, with the same flags and the same environment. */
-function launcher(): string[] {
+export function launcher(): [command: string, ...args: string[]] {
   const script = readFileSync(join(ROOT, 'bin', 'tailrace'), 'utf8');
   const flag = /--max-semi-space-size=\d+/.exec(script)?.[0];
-  const arenas = /MALLOC_ARENA_MAX:-(\d+)/.exec(script)?.[1];
-  if (flag === undefined || arenas === undefined)
+  const settings = [...script.matchAll(/(MALLOC_\w+):-(\d+)/g)].map(([, name, value]) => `${name}=${value}`);
+  if (flag === undefined || settings.length === 0)
     throw new Error('bin/tailrace no longer says how it starts Node; change this function with it');
-  return ['env', `MALLOC_ARENA_MAX=${arenas}`, process.execPath, '--disable-warning=ExperimentalWarning', flag];
+  return ['env', ...settings, process.execPath, '--disable-warning=ExperimentalWarning', flag];
 }
 
 function agentConfig({ folder, include, kind, compression, port }: AgentSetup): string {

@@ -58,6 +58,11 @@ export function slotCountOf(config: IngestSinkConfig): number {
   return Math.max(2, Math.floor(config.buffer.maxMemoryBytes / slotBytesOf(config)));
 }
 
+/** Requests that may be under way at a time: as many as there is memory for. */
+function concurrencyOf({ concurrency, buffer, batch }: IngestSinkConfig): number {
+  return Math.max(1, Math.min(concurrency, Math.floor(buffer.maxMemoryBytes / batch.maxBytes)));
+}
+
 export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { config, sink, kernel, state, clock, log, histograms } = options;
   const slotBytes = slotBytesOf(config);
@@ -67,7 +72,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     {
       sink,
       room,
-      concurrency: config.concurrency,
+      concurrency: concurrencyOf(config),
       compression: config.compression,
       encode: encoderOf(config),
       retry: config.retry,
@@ -96,7 +101,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     timestampField: config.timestampField,
     form: formOf(config),
     nextBatchId: () => state.nextBatchId(),
-    wantsMore: (dataset) => delivery.wantsMore(dataset),
+    wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
     seal: (batch) => (batch.rereadable ? delivery.seal(batch) : buffer.take(batch)),
   });
   const spool = new Spool(join(options.folder, 'spool', config.id), log);

@@ -39,6 +39,8 @@ export class Batch {
   slot: Region | undefined;
   body: Uint8Array;
   encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
+  /** Compression does not make it smaller. */
+  isDense = false;
   /** Its spans and key are in the database (or need not be). */
   committed = false;
   attempts = 0;

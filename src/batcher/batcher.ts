@@ -21,8 +21,8 @@ export interface BatcherOptions {
   /** Names the form in which events are sent, as part of the digest of what shapes them; `ndjson` by default. */
   readonly form?: string;
   nextBatchId(): number;
-  /** False while enough closed batches wait: sources that can be read again then wait, too, instead of filling memory. */
-  wantsMore(dataset: string): boolean;
+  /** False while enough closed batches of that kind wait: sources then wait, too, instead of filling memory. */
+  wantsMore(dataset: string, rereadable: boolean): boolean;
   /** Takes a closed batch. */
   seal(batch: Batch): void;
 }
@@ -179,7 +179,7 @@ export class Batcher {
 
   #canOpen({ rereadable, dataset }: Intake): boolean {
     const { room } = this.#options;
-    return room.hasSlot() && (!rereadable || this.#options.wantsMore(dataset));
+    return room.hasSlot() && this.#options.wantsMore(dataset, rereadable);
   }
 
   #tryOpen(name: string, intake: Intake): Batch | undefined {

@@ -17,12 +17,32 @@ const idle: Record<'gzip' | 'zstd', Compressor[]> = { gzip: [], zstd: [] };
 
 /** Resolves with the compressed bytes; rejects only on a fault of zlib itself. */
 export async function compress(body: Uint8Array, encoding: 'gzip' | 'zstd'): Promise<Buffer> {
+  return Buffer.concat(await compressToChunks(body, encoding));
+}
+
+/**
+ * Overwrites `body` with what it compresses to and resolves with that part of it; undefined, and `body` unchanged, where it
+ * takes more room. Compressed bodies outside of their slots would come on top of the slots' own memory.
+ */
+export async function compressInPlace(body: Uint8Array, encoding: 'gzip' | 'zstd'): Promise<Uint8Array | undefined> {
+  const chunks = await compressToChunks(body, encoding);
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  if (length > body.length) return undefined;
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body.subarray(0, length);
+}
+
+async function compressToChunks(body: Uint8Array, encoding: 'gzip' | 'zstd'): Promise<Buffer[]> {
   const compressor = idle[encoding].pop() ?? createCompressor(encoding);
-  const result = await run(compressor, body);
+  const chunks = await run(compressor, body);
   // One that failed is not kept.
   compressor.stream.reset();
   if (idle[encoding].length < MAX_CONCURRENCY) idle[encoding].push(compressor);
-  return result;
+  return chunks;
 }
 
 function createCompressor(encoding: 'gzip' | 'zstd'): Compressor {
@@ -32,7 +52,7 @@ function createCompressor(encoding: 'gzip' | 'zstd'): Compressor {
   return { stream: createZstdCompress({ chunkSize: CHUNK_BYTES, params }) as Compressor['stream'], finish: constants.ZSTD_e_end };
 }
 
-function run({ stream, finish }: Compressor, body: Uint8Array): Promise<Buffer> {
+function run({ stream, finish }: Compressor, body: Uint8Array): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => chunks.push(chunk);
@@ -42,7 +62,7 @@ function run({ stream, finish }: Compressor, body: Uint8Array): Promise<Buffer> 
     stream.flush(finish, () => {
       stream.off('data', onData);
       stream.off('error', reject);
-      resolve(Buffer.concat(chunks));
+      resolve(chunks);
     });
   });
 }

@@ -232,8 +232,8 @@ export class Delivery {
 
   /** A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk. */
   async #compress(batch: Batch): Promise<void> {
-    const { encode, room } = this.#options;
-    if (encode === undefined && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.compression, room);
+    const isWhole = this.#options.encode === undefined && !this.#shipments.has(batch);
+    if (isWhole) await compressBatch(batch, this.#dispatch.compression);
   }
 
   /** The batch is settled and goes. */

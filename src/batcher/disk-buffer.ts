@@ -53,6 +53,15 @@ export class DiskBuffer {
     while (this.#writing) await this.#writing;
   }
 
+  /**
+   * False while what waits to be written takes half of the memory: a flood of what cannot be read again must leave files the
+   * other half.
+   */
+  wantsMore(): boolean {
+    const { room } = this.#options;
+    return this.#waiting.reduce((sum, { memory }) => sum + memory, 0) < room.budgetBytes / 2;
+  }
+
   /** Why nothing is written now, if so: for readiness. */
   get isFull(): boolean {
     return this.#isFull;
@@ -134,6 +143,7 @@ export class DiskBuffer {
         await this.#options.delivery.prepare(batch);
         const kept = await this.#write(batch);
         this.#waiting.shift();
+        this.#options.room.wake();
         if (!kept) continue;
         // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
         if (!this.#options.room.hasSlot()) this.evict(batch);

@@ -17,7 +17,7 @@ const BAD_ANSWERS_BEFORE_PAUSE = 5;
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
-  'sink' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
+  'sink' | 'room' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
 > {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
@@ -73,18 +73,23 @@ export class Dispatch {
 
   /** Sends one part once, unless it is not to be sent, and does what the answer asks for. */
   async send(shipment: Shipment, part: Part): Promise<Next> {
-    const { clock, sink, signal, stats, observer, encode, refusals } = this.#options;
+    const { clock, sink, room, signal, stats, observer, encode, refusals } = this.#options;
     const { refusal } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(part, this.#compression, encode);
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
+    // A part, and what is sent in another form, is memory of its own while it is under way.
+    const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
+    room.takeAnyway(ownBytes);
     let sent: SendResult;
     try {
       sent = await sink.send(parcel, signal);
     } catch (error) {
       if (signal.aborted) return 'park';
       throw error;
+    } finally {
+      room.release(ownBytes, undefined);
     }
     if (sent.unsent !== true) {
       addTo(stats.requests, String(sent.status || 'none'), 1);

@@ -4,10 +4,9 @@
  */
 import { messageOf } from '../core/errors.ts';
 import type { Batch } from './batch.ts';
-import { compress } from './compress.ts';
+import { compressInPlace } from './compress.ts';
 import type { Compression, DeliveryOptions } from './delivery-options.ts';
 import { persist } from './durability.ts';
-import type { Room } from './room.ts';
 
 export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'durability'> {
   /** Aborts when the agent stops. */
@@ -61,15 +60,12 @@ export class Preparation {
   }
 }
 
-/** Compresses a whole batch that is not compressed yet, and gives its slot back. */
-export async function compressBatch(batch: Batch, compression: Compression, room: Room): Promise<void> {
-  if (compression === 'none' || batch.encoding !== 'identity' || batch.events === 0 || batch.key === '') return;
-  const body = await compress(batch.body, compression);
-  const { slot, memory } = batch;
+/** Compresses a whole batch that is not compressed yet, within its own memory; one that does not shrink stays as it is. */
+export async function compressBatch(batch: Batch, compression: Compression): Promise<void> {
+  if (compression === 'none' || batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
+  const body = await compressInPlace(batch.body, compression);
+  batch.isDense = body === undefined;
+  if (!body) return;
   batch.body = body;
   batch.encoding = compression;
-  batch.memory = body.length;
-  batch.slot = undefined;
-  if (slot) room.swap(slot, body.length);
-  else room.release(memory - body.length, undefined);
 }

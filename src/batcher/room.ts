@@ -1,6 +1,7 @@
 /**
  * Memory for batches: a fixed number of slots in the kernel's memory, and a budget in bytes that also counts what lies
- * outside of slots (compressed bodies, events larger than a slot). Waiting for room is the backpressure of the agent.
+ * outside of slots (events larger than a slot, bodies back from disk or in another form). Waiting for room is the agent's
+ * backpressure.
  */
 import type { Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
@@ -48,16 +49,9 @@ export class Room {
     return true;
   }
 
-  /** Counts bytes that come back from disk to be sent now: a worker must never wait for room. */
+  /** Counts bytes that are needed to send now: a worker must never wait for room. */
   takeAnyway(bytes: number): void {
     this.#usedBytes += bytes;
-  }
-
-  /** A slot's batch moved into `bytes` bytes outside: the slot is free again. */
-  swap(slot: Region, bytes: number): void {
-    this.#free.push(slot);
-    this.#usedBytes += bytes - this.slotBytes;
-    this.wake();
   }
 
   /** Gives back what a batch held. */

@@ -55,6 +55,11 @@ export class Shipment {
     return this.#plain;
   }
 
+  /** Bytes of memory that `plain` took beside the batch's own. */
+  get decodedBytes(): number {
+    return this.batch.encoding === 'identity' ? 0 : (this.#plain?.length ?? 0);
+  }
+
   /** Forgets what was decoded: the batch leaves memory. */
   release(): void {
     this.#plain = undefined;
@@ -68,10 +73,9 @@ export class Shipment {
   /** What is sent for the part, encoded and compressed as wanted. */
   async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
     const wanted: Encoding = compression === 'none' ? 'identity' : compression;
-    const { dataset } = this.batch;
-    if (!encode && part.count === this.batch.events && this.batch.encoding === wanted) {
-      return { key: part.key, dataset, events: part.count, body: this.batch.body, encoding: wanted };
-    }
+    const { dataset, events, body: whole, encoding, isDense } = this.batch;
+    if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity')))
+      return { key: part.key, dataset, events, body: whole, encoding };
     const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
     const body = wanted === 'identity' ? plain : await compress(plain, wanted);
     return { key: part.key, dataset, events: part.count, body, encoding: wanted };

@@ -21,6 +21,7 @@ import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
 import type { PathReport } from './relations.ts';
 import { agentTable } from './schema.ts';
+import { formatSize } from './units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
 export function loadConfig(file: string, env: Environment): Config {
@@ -87,6 +88,7 @@ class Loader {
     for (const sink of agent.sinks?.components ?? []) {
       this.#warnOfSecrets(sink);
       this.#warnOfTls(sink);
+      this.#warnOfConcurrency(sink);
     }
     if (this.#problems.length > 0) return undefined;
     return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
@@ -117,6 +119,14 @@ class Loader {
     if (Object.values(draft.tls ?? {}).every((file) => file === undefined)) return;
     const fix = 'write the address with `https://`, or remove `tls`';
     this.#warnings.push(this.#problem(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix));
+  }
+
+  #warnOfConcurrency({ path, draft }: SinkDraft): void {
+    const [concurrency, batch, memory] = [draft.concurrency, draft.batch?.max_bytes, draft.buffer?.max_memory];
+    if (concurrency === undefined || batch === undefined || memory === undefined || concurrency * batch <= memory) return;
+    const message = `only ${Math.floor(memory / batch)} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
+    const fix = `raise \`buffer.max_memory\` to ${formatSize(concurrency * batch)}, or lower \`concurrency\` or \`batch.max_bytes\``;
+    this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
   }
 
   #pathReport(): PathReport {

@@ -252,19 +252,19 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
   expect(bench.room.usedBytes).toBe(0);
 });
 
-test('batcher holds back files, not live sources, while enough batches wait', async () => {
+test.for([true, false])('batcher holds back one kind of source while enough of its batches wait (files: %s)', async (files) => {
   const bench = makeBench();
-  bench.wantsMore = false;
-  let fromFile = false;
-  const file = bench.take(blockOf(lines(1))).then(() => (fromFile = true));
-  await bench.take(blockOf(lines(1), { stream: 's2' }), { rereadable: false });
+  bench.wantsMore = { files: !files, live: files };
+  let isIn = false;
+  const held = bench.take(blockOf(lines(1)), { rereadable: files }).then(() => (isIn = true));
+  await bench.take(blockOf(lines(1), { stream: 's2' }), { rereadable: !files });
   await settleTurns();
-  expect(fromFile).toBe(false);
-  bench.wantsMore = true;
+  expect(isIn).toBe(false);
+  bench.wantsMore = { files: true, live: true };
   blockOf(lines(1));
   bench.room.wake();
-  await file;
-  expect(fromFile).toBe(true);
+  await held;
+  expect(isIn).toBe(true);
 });
 
 test('batcher turns away what waits when the agent stops, and has accepted nothing of it', async () => {

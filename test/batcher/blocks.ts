@@ -48,7 +48,8 @@ export interface Bench {
   readonly sealed: Batch[];
   /** Milliseconds of every wait for room. */
   readonly waits: number[];
-  wantsMore: boolean;
+  /** Which kinds of batches are wanted: of files, of live sources. */
+  wantsMore: { files: boolean; live: boolean };
   take(block: Block, options?: { dataset?: string; rereadable?: boolean; books?: Books }): Promise<void>;
 }
 
@@ -74,7 +75,7 @@ export function makeBench(
     limits: { maxBytes, maxEvents, maxAgeMs },
     timestampField: undefined,
     nextBatchId: () => ++id,
-    wantsMore: () => bench.wantsMore,
+    wantsMore: (_, rereadable) => (rereadable ? bench.wantsMore.files : bench.wantsMore.live),
     seal: (batch) => void sealed.push(batch),
   });
   const bench: Bench = {
@@ -83,7 +84,7 @@ export function makeBench(
     books,
     sealed,
     waits,
-    wantsMore: true,
+    wantsMore: { files: true, live: true },
     take: (block, { dataset = 'logs', rereadable = true, books: own = books } = {}) =>
       batcher.take({
         books: own,

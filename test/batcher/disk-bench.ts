@@ -27,6 +27,8 @@ export interface DiskBenchOptions {
   readonly compression?: 'gzip' | 'zstd' | 'none';
   /** Slots that are free. */
   readonly slots?: number;
+  /** Bytes of memory for batches. */
+  readonly room?: number;
   /** Names the stream of this life's events. */
   readonly stream?: string;
 }
@@ -53,7 +55,7 @@ export class DiskBench {
 
   constructor(folder: string, options: DiskBenchOptions = {}) {
     const free = Array.from({ length: options.slots ?? 1 }, () => ({ at: 0, bytes: Buffer.alloc(1024) }));
-    this.room = new Room(64 * 1024 * 1024, 1024, free);
+    this.room = new Room(options.room ?? 64 * 1024 * 1024, 1024, free);
     const { clock, log, room } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);

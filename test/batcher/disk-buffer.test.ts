@@ -63,6 +63,24 @@ test.for(['none', 'gzip', 'zstd'] as const)(
   },
 );
 
+test('disk buffer takes at most half of the memory for what waits to be written, and says when it wants more', async () => {
+  const bench = new DiskBench(makeTree({}), { maxBytes: 1, room: 4096 });
+  for (const name of ['sent', 'next']) bench.take(name);
+  bench.take('waits', 1, { padding: 1050 });
+  await until('the first waits for its answer, the second for the worker', () => bench.delivery.held().length === 2);
+  expect(bench.buffer.wantsMore()).toBe(true);
+  bench.take('waits, too', 1, { padding: 1050 });
+  expect(bench.buffer.wantsMore()).toBe(false);
+  let isWoken = false;
+  void bench.room.wait(false, () => bench.buffer.wantsMore()).then(() => (isWoken = true));
+  bench.respond = () => delivered(1);
+  await bench.open.shift()!.answer(delivered(1));
+  await until('there is room again', async () => {
+    await bench.clock.advance(1000);
+    return isWoken;
+  });
+});
+
 // Symptom: a source stopped reading after two batches while the service hung, although the disk buffer was almost empty.
 // Cause: the batches that were about to be sent kept their slots, and there were no others. Fix: they leave memory, too.
 test('disk buffer keeps nothing in memory that is on disk while there is no slot for others', async () => {

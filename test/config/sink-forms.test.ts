@@ -156,3 +156,11 @@ describe('proxy', () => {
     expect(() => configOf(configWith({ sink: 'proxy: http://p' }), { HTTPS_PROXY: 'socks5://p' })).not.toThrow();
   });
 });
+
+test('requests that do not fit into memory together are warned of', () => {
+  expect(warningsOf(configWith({ sink: 'batch: {max_bytes: 10MiB}' }))).toEqual([
+    'only 3 of the 4 requests of `concurrency` fit into `buffer.max_memory` (32MiB)',
+  ]);
+  expect(warningsOf(configWith({ sink: 'concurrency: 32' }))).toEqual([]);
+  expect(warningsOf(configWith({ sink: 'concurrency: 33' }))).toHaveLength(1);
+});
