@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/core/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service/service.ts';
+import { openApiCheck, type OpenApiDocument, type ReplyCheck } from './openapi-check.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 
 export interface Answer {
@@ -75,11 +76,12 @@ export async function startForTest(
   const listen = { host: '127.0.0.1', port: 0 };
   const service = await startService({ listen, dataDir, log: silentLog, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
   const { apiToken = '', personalToken = '', orgId } = service.credentials;
+  const document = (await (await fetch(`${service.address}/openapi.json`)).json()) as OpenApiDocument;
   return {
     service,
     dataDir,
     cluster,
-    client: clientOf(service.address, { apiToken, personalToken, orgId }, cluster),
+    client: clientOf(service.address, { apiToken, personalToken, orgId }, { cluster, check: openApiCheck(document) }),
     async stop() {
       await service.close();
       await cluster?.stop();
@@ -91,7 +93,7 @@ export async function startForTest(
 export function clientOf(
   url: string,
   credentials: { apiToken: string; personalToken: string; orgId: string },
-  cluster?: ClickhouseCluster,
+  { cluster, check }: { cluster?: ClickhouseCluster | undefined; check?: ReplyCheck } = {},
 ): Client {
   const client: Client = {
     url,
@@ -110,12 +112,9 @@ export function clientOf(
       });
       const text = await response.text();
       if (response.status === 503 && (await cluster?.heal())) return client.call(method, path, options);
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        json: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
-      };
+      const json = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+      check?.(method, path, response.status, json);
+      return { status: response.status, headers: response.headers, text, json };
     },
     async ingest(dataset, body, options = {}) {
       const text = typeof body === 'string' ? body : body.map((event) => JSON.stringify(event)).join('\n');

@@ -71,11 +71,23 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     }
   };
 
+  const ask = async (sql: string): Promise<readonly (readonly Cell[])[]> =>
+    readRows((await session.queryAsync(sql, { format: 'JSONCompactEachRow' })).text());
   const listTables = async (): Promise<(readonly Cell[])[]> => {
-    const { rows } = await query('select name, engine_full from system.tables where database = currentDatabase()');
+    const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
     return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
   };
-  for (const [table, made] of await listTables()) if (isSynced(String(made)) !== sync) await run(alterSync(String(table), sync));
+  const close = async (): Promise<void> => {
+    await Promise.all([inserts.idle(), selects.onIdle()]);
+    await drainPending();
+    session.close();
+  };
+  try {
+    for (const [table, made] of await listTables()) if (isSynced(String(made)) !== sync) await run(alterSync(String(table), sync));
+  } catch (error) {
+    await close();
+    throw error;
+  }
 
   return {
     name: 'embedded',
@@ -83,22 +95,19 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     createTable: (table) => run(createTable(table, sync)),
     dropTable: (table) => run(`drop table if exists ${table} sync`),
     query: (sql, params) => selects.add(() => query(sql, params)),
+    ask: (sql) => selects.add(() => ask(sql)),
     insert: (table, block, token) => inserts.add(table, block, token),
     // An insert ends with its call, or with the process.
     quiesce: () => Promise.resolve(),
     deleteRows: (table, condition) =>
       inserts.between(async () => {
-        const counted = await session.queryAsync(`select count() from ${table} where ${condition}`, { format: 'JSONCompactEachRow' });
-        const count = Number(readRows(counted.text())[0]?.[0]);
+        const [counted] = await ask(`select count() from ${table} where ${condition}`);
+        const count = Number(counted?.[0]);
         if (count > 0) await session.queryAsync(`delete from ${table} where ${condition}`);
         return count;
       }),
     reclaim: (table) => run(`alter table ${table} apply deleted mask`),
-    close: async () => {
-      await Promise.all([inserts.idle(), selects.onIdle()]);
-      await drainPending();
-      session.close();
-    },
+    close,
   };
 }
 

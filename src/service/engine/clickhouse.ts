@@ -97,6 +97,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
     },
     query: (sql, params) => selects.add(() => query(sql, params)),
+    ask: async (sql) => (await selects.add(() => first.select(sql, {}, {}))).rows,
     insert(table, block, token, key) {
       const shard = shards[crc32(key) % shards.length]!;
       return inserts.get(shard)!.add(table, block, token);

@@ -42,6 +42,8 @@ export interface Engine {
    * Throws an `ApiError`: 400 when it goes over a limit, 503 when a server cannot be reached. Any other failure is the engine's own error: a bug.
    */
   query(sql: string, params?: Readonly<Record<string, Param>>): Promise<QueryResult>;
+  /** The rows of a select of the service's own, without limits. */
+  ask(sql: string): Promise<QueryResult['rows']>;
   /**
    * Stores one block of rows (`engine/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
    * together. `token` names the insert to the engine's own deduplication: never the same twice. `key` chooses the shard: the same key, the same shard.

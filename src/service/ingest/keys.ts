@@ -68,10 +68,10 @@ export async function openKeys(metadata: Metadata, engine: Engine, log: Log): Pr
   const settle = async (dataset: number, entries: readonly Unfinished[]): Promise<void> => {
     const conditions = entries.map(rowsIn);
     await engine.quiesce();
-    const { rows } = await engine.query(
+    const [counted] = await engine.ask(
       `select ${conditions.map((condition) => `countIf(${condition})`).join(', ')} from ${tableOf(dataset)} where ${anyOf(conditions)}`,
     );
-    const found = entries.map((_, n) => Number(rows[0]?.[n]));
+    const found = entries.map((_, n) => Number(counted?.[n]));
     const broken = conditions.filter((_, n) => found[n] !== 0 && found[n] !== entries[n]!.rows);
     if (broken.length > 0) await engine.deleteRows(tableOf(dataset), anyOf(broken));
     for (const [n, entry] of entries.entries()) {

@@ -1,0 +1,155 @@
+/** What an operator can set: the rate, the sizes, what a query may use, sync; and a folder of an earlier version. */
+import { DatabaseSync } from 'node:sqlite';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
+import { startService, type ServiceOptions } from '../../src/service/service.ts';
+import { clientOf, startForTest, tempDir, type Client, type ServiceUnderTest } from './support.ts';
+
+let under: ServiceUnderTest | undefined;
+afterEach(async () => {
+  await under?.stop();
+  under = undefined;
+});
+async function start(options: Partial<Omit<ServiceOptions, 'engine'>>): Promise<Client> {
+  under = await startForTest(options);
+  return under.client;
+}
+
+describe('a rate limit', () => {
+  test('is told on every reply, and over it a 429 names the second in which it starts anew', async () => {
+    const client = await start({ limits: { ratePerSecond: 5 } });
+    const answers = await Promise.all(Array.from({ length: 30 }, () => client.call('GET', '/v1/datasets')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { json, headers } of refused) {
+      expect(json).toEqual({ code: 429, message: 'rate limit exceeded' });
+      expect(headers.get('x-ratelimit-scope')).toBe('organization');
+      expect(headers.get('x-ratelimit-limit')).toBe('5');
+      expect(headers.get('x-ratelimit-remaining')).toBe('0');
+      expect(Number(headers.get('x-ratelimit-reset')) * 1000).toBeGreaterThan(Date.parse(headers.get('date')!));
+    }
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.length).toBeGreaterThanOrEqual(5);
+    for (const { headers } of taken) expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(5);
+  });
+
+  test('counts no request that is not authenticated, and leaves the description alone', async () => {
+    const client = await start({ limits: { ratePerSecond: 1 } });
+    for (let n = 0; n < 5; n++) expect((await client.call('GET', '/v1/datasets', { token: 'x' })).status).toBe(403);
+    for (let n = 0; n < 5; n++) expect((await client.call('GET', '/openapi.json', { token: '' })).status).toBe(200);
+  });
+
+  test('is not told where there is none', async () => {
+    const client = await start({});
+    expect((await client.call('GET', '/v1/datasets')).headers.get('x-ratelimit-limit')).toBeNull();
+  });
+});
+
+describe('limits', () => {
+  test('the body and the fields follow the options', async () => {
+    const client = await start({ limits: { bodyBytes: 1000, datasetFields: 3 } });
+    await client.createDataset('small');
+    const large = await client.call('POST', '/v1/ingest/small', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ a: 'x'.repeat(1000) }),
+    });
+    expect(large.json).toEqual({ code: 413, message: expect.stringContaining('1000 bytes') });
+    const { json } = await client.ingest('small', [{ a: 1, b: 2, c: 3 }, { d: 4 }]);
+    expect(json).toMatchObject({ ingested: 1, failed: 1 });
+    expect(JSON.stringify(json)).toContain("adding 'd' to dataset fields would exceed the column limit of 3");
+    expect((await client.query('small', { limit: 1 })).matches).toHaveLength(1);
+  });
+
+  test('a query over its memory is a 400 that says so, and the service lives', async () => {
+    const client = await start({ limits: { queryMemoryBytes: 32 * 1024 * 1024 } });
+    await client.createDataset('wide');
+    for (let n = 0; n < 10; n++)
+      await client.ingest(
+        'wide',
+        Array.from({ length: 5000 }, (_, k) => ({ text: `${n} ${k} ${'x'.repeat(1000)}` })),
+      );
+    const query = await client.call('POST', '/v1/datasets/wide/query', { body: { aggregations: [{ op: 'count' }], groupBy: ['text'] } });
+    expect(query.json).toEqual({ code: 400, message: expect.stringContaining('memory limit of 32 MiB') });
+    expect((await client.query('wide', { limit: 1 })).matches).toHaveLength(1);
+  });
+
+  test('a query over its time is a 400 that says so, and the service lives', async () => {
+    const client = await start({ limits: { querySeconds: 0.001 } });
+    await client.createDataset('slow');
+    for (let n = 0; n < 5; n++)
+      await client.ingest(
+        'slow',
+        Array.from({ length: 5000 }, (_, k) => ({ k, text: `text ${n} ${k}`.repeat(20) })),
+      );
+    const slow = await client.call('POST', '/v1/datasets/slow/query', {
+      body: {
+        aggregations: [{ op: 'distinct', field: 'text' }],
+        groupBy: ['text'],
+        filter: { op: 'regexp', field: 'text', value: '(t.*){8}x' },
+      },
+    });
+    expect(slow.json).toEqual({ code: 400, message: expect.stringContaining('time limit') });
+    expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
+  });
+});
+
+describe('retention', () => {
+  test('deletes what is older than the days of its dataset, and of no other', async () => {
+    const client = await start({});
+    const day = 86_400_000;
+    const events = [0, 5, 20].map((days) => ({ _time: new Date(Date.now() - days * day).toISOString(), days }));
+    const kept = { useRetentionPeriod: true, retentionDays: 10 };
+    expect((await client.call('POST', '/v2/datasets', { body: { name: 'short', ...kept } })).json).toMatchObject(kept);
+    await client.createDataset('long');
+    for (const name of ['short', 'long']) await client.ingest(name, events);
+    // The sweep is done at a start.
+    const { dataDir, service } = under!;
+    await service.close();
+    const again = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
+    const later = clientOf(again.address, client);
+    const days = async (name: string): Promise<unknown[]> => (await later.query(name)).matches.map(({ data }) => data['days']);
+    try {
+      await expect.poll(() => days('short'), { timeout: 20_000 }).toEqual([0, 5]);
+      expect(await days('long')).toEqual([0, 5, 20]);
+      const off = await later.call('PUT', '/v2/datasets/short', { body: { useRetentionPeriod: false, retentionDays: 10 } });
+      expect(off.json).toMatchObject({ useRetentionPeriod: false, retentionDays: 0 });
+    } finally {
+      await again.close();
+    }
+  });
+});
+
+describe('a data folder of the first form', () => {
+  test('keeps its tokens, which may do what they could', async () => {
+    const dataDir = tempDir();
+    const db = new DatabaseSync(join(dataDir, 'service.db'));
+    const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+    db.exec(`create table facts (name text primary key, value text not null) without rowid;
+      create table tokens (name text primary key, kind text not null, hash text not null, created text not null) without rowid;
+      create table datasets (id integer primary key autoincrement, name text not null unique, description text not null, created text not null, who text not null);
+      create table fields (dataset integer not null, name text not null, types integer not null, primary key (dataset, name)) without rowid;
+      create table keys (id integer primary key autoincrement, dataset integer not null, key text not null, first_row integer not null, rows integer not null,
+        min_time integer not null, max_time integer not null, reply text not null, stored integer not null, unique (dataset, key));
+      create index keys_unstored on keys (stored) where stored = 0;
+      insert into facts values ('owner_id', 'the-owner'), ('org_id', 'old-org');
+      insert into datasets values (3, 'old', 'text', '2026-01-01T00:00:00.000Z', 'owner');
+      insert into tokens values ('api', 'api', '${hash('xaat-old')}', '2026-01-01T00:00:00.000Z'), ('personal', 'personal', '${hash('xapt-old')}', '2026-01-01T00:00:00.000Z');
+      pragma user_version = 1`);
+    db.close();
+    const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {} });
+    try {
+      expect(service.credentials).toEqual({ orgId: 'old-org' });
+      const client = clientOf(service.address, { apiToken: 'xaat-old', personalToken: 'xapt-old', orgId: 'old-org' });
+      await client.ingest('old', [{ a: 1 }]);
+      expect((await client.query('old')).matches).toHaveLength(1);
+      const user = await client.call('GET', '/v1/user', { token: 'xapt-old' });
+      expect(user.json).toEqual({ id: 'the-owner', name: 'owner', emails: ['owner@localhost'] });
+    } finally {
+      await service.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,73 @@
+/** Datasets: made, listed, read, changed, removed. */
+import { describe, expect, test } from 'vitest';
+import { client } from './under.ts';
+
+describe('datasets', () => {
+  test('a dataset can be created, listed, read, updated and deleted', async () => {
+    const created = await client.call('POST', '/v1/datasets', { body: { name: 'life-1', description: 'first' } });
+    expect(created.status).toBe(200);
+    expect(created.json).toEqual({
+      id: 'life-1',
+      name: 'life-1',
+      description: 'first',
+      created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      who: 'owner',
+      integrationConfigs: [],
+    });
+    expect((await client.call('GET', '/v1/datasets')).json).toContainEqual(created.json);
+    expect((await client.call('GET', '/v1/datasets/life-1')).json).toEqual(created.json);
+    const updated = await client.call('PUT', '/v1/datasets/life-1', { body: { description: 'second' } });
+    expect(updated.json).toEqual({ ...created.json, description: 'second' });
+    const deleted = await client.call('DELETE', '/v1/datasets/life-1');
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
+    expect((await client.call('GET', '/v1/datasets/life-1')).status).toBe(404);
+  });
+
+  test('a name that exists is 409, another case is another dataset', async () => {
+    await client.createDataset('twice');
+    const again = await client.call('POST', '/v1/datasets', { body: { name: 'twice' } });
+    expect(again.json).toEqual({ code: 409, message: expect.stringContaining('exists') });
+    await client.createDataset('Twice');
+  });
+
+  test('two creations at once make one dataset', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => client.call('POST', '/v1/datasets', { body: { name: 'race' } })));
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);
+  });
+
+  test.each([['a/b'], [''], ['x'.repeat(129)], ['a_b'], ['ü'], ['a b'], ["a';drop table ds_1;--"], [7], [null]])(
+    'the name %j is refused with 400',
+    async (name) => {
+      const answer = await client.call('POST', '/v1/datasets', { body: { name } });
+      expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/name/) });
+    },
+  );
+
+  test('a name of 128 characters works on every path', async () => {
+    const name = 'n'.repeat(128);
+    await client.createDataset(name);
+    expect((await client.ingest(name, [{ a: 1 }])).json['ingested']).toBe(1);
+    expect((await client.query(name)).matches).toHaveLength(1);
+    expect((await client.call('DELETE', `/v1/datasets/${name}`)).status).toBe(204);
+  });
+
+  test('a deleted dataset that is made again is empty', async () => {
+    await client.createDataset('again');
+    await client.ingest('again', [{ a: 1 }], { headers: { 'idempotency-key': 'k' } });
+    await client.call('DELETE', '/v1/datasets/again');
+    await client.createDataset('again');
+    const empty = await client.query('again');
+    expect(empty.matches).toEqual([]);
+    expect(empty.fieldsMeta.map(({ name }) => name)).toEqual(['_sysTime', '_time']);
+    // The key went with the dataset.
+    await client.ingest('again', [{ a: 2 }], { headers: { 'idempotency-key': 'k' } });
+    expect((await client.query('again')).matches.map(({ data }) => data)).toEqual([{ a: 2 }]);
+  });
+
+  test.each(['/v1/datasets/none', '/v1/datasets/a%2Fb', '/v1/datasets/..%2f..', `/v1/datasets/${'x'.repeat(900)}`])(
+    'GET %s is 404',
+    async (path) => {
+      expect((await client.call('GET', path)).json).toEqual({ code: 404, message: expect.stringContaining('not found') });
+    },
+  );
+});

@@ -1,0 +1,140 @@
+/** API tokens: capabilities, grants per dataset, expiry, regeneration, revocation. */
+import { describe, expect, test } from 'vitest';
+import type { CallOptions } from '../support.ts';
+import { asOwner, client, dataset, NDJSON } from './under.ts';
+
+interface Capabilities {
+  readonly datasetCapabilities?: object;
+  readonly orgCapabilities?: object;
+  readonly expiresAt?: string;
+}
+
+async function create(capabilities: Capabilities, by: CallOptions = asOwner()): Promise<{ id: string; token: string }> {
+  const { status, json } = await client.call('POST', '/v2/tokens', { ...by, body: { name: 'made', ...capabilities } });
+  expect(status).toBe(200);
+  return { id: json['id'] as string, token: json['token'] as string };
+}
+const ingest = async (name: string, token: string): Promise<number> =>
+  (await client.call('POST', `/v1/ingest/${name}`, { token, headers: { 'content-type': NDJSON }, body: '{"a":1}' })).status;
+const query = async (name: string, token: string): Promise<number> =>
+  (await client.call('POST', `/v1/datasets/${name}/query`, { token, body: {} })).status;
+
+describe('API tokens', () => {
+  test('a token may do what its capabilities say, on the datasets that they name', async () => {
+    const [one, two] = [await dataset(), await dataset()];
+    const { token } = await create({ datasetCapabilities: { [one]: { ingest: ['create'] }, [two]: { query: ['read'] } } });
+    expect(token).toMatch(/^xaat-[0-9a-f-]{36}$/);
+    expect([await ingest(one, token), await ingest(two, token)]).toEqual([200, 403]);
+    expect([await query(one, token), await query(two, token)]).toEqual([403, 200]);
+    expect((await client.call('POST', `/v1/datasets/${one}/trim`, { token, body: { maxDuration: '1h' } })).status).toBe(403);
+  });
+
+  test('* grants on every dataset, those of later included', async () => {
+    const { token } = await create({ datasetCapabilities: { '*': { ingest: ['create'] } } });
+    expect(await ingest(await dataset(), token)).toBe(200);
+  });
+
+  test('a refusal tells nothing of whether the dataset exists', async () => {
+    const name = await dataset();
+    const { token } = await create({ datasetCapabilities: { other: { ingest: ['create'] } } });
+    for (const path of [`/v1/datasets/${name}`, '/v1/datasets/none']) expect((await client.call('GET', path, { token })).status).toBe(403);
+    expect([await ingest(name, token), await ingest('none', token)]).toEqual([403, 403]);
+  });
+
+  test('the list shows the datasets that the token has to do with', async () => {
+    const [one, two] = [await dataset(), await dataset()];
+    const { token } = await create({ datasetCapabilities: { [one]: { query: ['read'] } } });
+    const names = async (options: CallOptions): Promise<string[]> =>
+      ((await client.call('GET', '/v1/datasets', options)).json as unknown as { name: string }[]).map(({ name }) => name);
+    expect(await names({ token })).toEqual([one]);
+    expect(await names({})).toEqual(expect.arrayContaining([one, two]));
+    expect((await client.call('GET', `/v1/datasets/${one}`, { token })).status).toBe(200);
+  });
+
+  test('organisation capabilities grant the datasets themselves', async () => {
+    const name = await dataset();
+    const { token } = await create({ orgCapabilities: { datasets: ['read', 'update'] } });
+    expect((await client.call('GET', `/v1/datasets/${name}`, { token })).status).toBe(200);
+    expect((await client.call('PUT', `/v1/datasets/${name}`, { token, body: { description: 'x' } })).status).toBe(200);
+    expect((await client.call('POST', '/v1/datasets', { token, body: { name: 'x' } })).status).toBe(403);
+    expect((await client.call('DELETE', `/v1/datasets/${name}`, { token })).status).toBe(403);
+  });
+
+  test('names that every object has are no grants', async () => {
+    const { token } = await create({ datasetCapabilities: {}, orgCapabilities: {} });
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(await ingest(name, token)).toBe(403);
+  });
+
+  test('the list and a single token show everything but the text', async () => {
+    const { id, token } = await create({ datasetCapabilities: { logs: { ingest: ['create'] } } });
+    const one = await client.call('GET', `/v2/tokens/${id}`, asOwner());
+    expect(one.json).toMatchObject({ id, name: 'made', datasetCapabilities: { logs: { ingest: ['create'] } }, expiresAt: null });
+    const all = await client.call('GET', '/v2/tokens', asOwner());
+    for (const { text } of [one, all]) expect(text).not.toContain(token.slice(5));
+  });
+
+  test('a revoked token is unknown at once', async () => {
+    const { id, token } = await create({ orgCapabilities: { datasets: ['read'] } });
+    expect((await client.call('GET', '/v1/datasets', { token })).status).toBe(200);
+    expect((await client.call('DELETE', `/v2/tokens/${id}`, asOwner())).status).toBe(204);
+    expect((await client.call('GET', '/v1/datasets', { token })).status).toBe(403);
+    expect((await client.call('DELETE', `/v2/tokens/${id}`, asOwner())).status).toBe(404);
+  });
+
+  test('an expired token is unknown', async () => {
+    const expired = await create({ orgCapabilities: { datasets: ['read'] }, expiresAt: '2020-01-01T00:00:00Z' });
+    expect((await client.call('GET', '/v1/datasets', { token: expired.token })).status).toBe(403);
+    const valid = await create({ orgCapabilities: { datasets: ['read'] }, expiresAt: '2200-01-01T00:00:00+02:00' });
+    expect((await client.call('GET', '/v1/datasets', { token: valid.token })).status).toBe(200);
+  });
+
+  test('a regenerated token has a new text; the old one ends when told', async () => {
+    const { id, token } = await create({ orgCapabilities: { datasets: ['read'] } });
+    const works = async (text: string): Promise<boolean> => (await client.call('GET', '/v1/datasets', { token: text })).status === 200;
+    const body = { existingTokenExpiresAt: '2200-01-01T00:00:00Z', newTokenExpiresAt: '2201-01-01T00:00:00Z' };
+    const first = await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body });
+    expect(first.json).toMatchObject({ id, expiresAt: '2201-01-01T00:00:00Z' });
+    expect([await works(token), await works(first.json['token'] as string)]).toEqual([true, true]);
+    const second = await client.call('POST', `/v2/tokens/${id}/regenerate`, { ...asOwner(), body: {} });
+    expect([await works(first.json['token'] as string), await works(second.json['token'] as string)]).toEqual([false, true]);
+  });
+
+  test('a token cannot give what it has not', async () => {
+    const { token } = await create({
+      datasetCapabilities: { logs: { ingest: ['create'] } },
+      orgCapabilities: { apiTokens: ['create', 'read', 'update', 'delete'] },
+    });
+    const by = { token };
+    const give = async (body: object): Promise<number> =>
+      (await client.call('POST', '/v2/tokens', { ...by, body: { name: 'given', ...body } })).status;
+    expect(await give({ datasetCapabilities: { logs: { ingest: ['create'] } } })).toBe(200);
+    expect(await give({ datasetCapabilities: { logs: { query: ['read'] } } })).toBe(403);
+    expect(await give({ datasetCapabilities: { '*': { ingest: ['create'] } } })).toBe(403);
+    expect(await give({ orgCapabilities: { datasets: ['delete'] } })).toBe(403);
+    expect(await give({ kind: 'personal' })).toBe(403);
+    // Nor learn the text of one that has more.
+    const strong = await create({ orgCapabilities: { datasets: ['delete'] } });
+    expect((await client.call('POST', `/v2/tokens/${strong.id}/regenerate`, { ...by, body: {} })).status).toBe(403);
+    const tokens = (await client.call('GET', '/v2/tokens', asOwner())).json as unknown as { id: string; kind: string }[];
+    const personal = tokens.find(({ kind }) => kind === 'personal')!;
+    expect((await client.call('DELETE', `/v2/tokens/${personal.id}`, by)).status).toBe(403);
+  });
+
+  test('the token of the first start makes no tokens', async () => {
+    expect((await client.call('POST', '/v2/tokens', { body: { name: 'x' } })).status).toBe(403);
+  });
+
+  test.each([
+    { name: '' },
+    { name: 'x'.repeat(201) },
+    { expiresAt: 'tomorrow' },
+    { datasetCapabilities: { logs: { ingest: ['conquer'] } } },
+    { datasetCapabilities: [] },
+    { orgCapabilities: { datasets: 'all' } },
+    { kind: 'royal' },
+    { user: 'owner@localhost' },
+    { kind: 'personal', datasetCapabilities: { logs: { query: ['read'] } } },
+  ])('%j is refused', async (change) => {
+    expect((await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'x', ...change } })).status).toBe(400);
+  });
+});

@@ -1,0 +1,65 @@
+/** A published client of this API family, unchanged, against the service: what it calls must work. */
+import { Axiom, AxiomWithoutBatching, ContentEncoding, ContentType } from '@axiomhq/js';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startForTest, type ServiceUnderTest } from './support.ts';
+
+let under: ServiceUnderTest;
+beforeAll(async () => {
+  under = await startForTest({ headerPrefix: 'X-Axiom-' });
+  await under.client.createDataset('logs');
+});
+afterAll(() => under.stop());
+
+const onError = (error: Error): never => {
+  throw error;
+};
+const withToken = () => new AxiomWithoutBatching({ url: under.client.url, token: under.client.apiToken, onError });
+const RANGE = { startTime: '2000-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z', resolution: 'auto' };
+const count = async (dataset: string, field: string): Promise<number | undefined> => {
+  const filter = { op: 'exists' as never, field };
+  return (await withToken().queryLegacy(dataset, { ...RANGE, filter })).status.rowsMatched;
+};
+
+describe('the client', () => {
+  test('ingests objects, raw text and compressed text', async () => {
+    const client = withToken();
+    expect(await client.ingest('logs', [{ plain: 1 }, { plain: 2 }])).toMatchObject({ ingested: 2, failed: 0 });
+    const csv = 'csv\n1\n2\n3\n';
+    expect(await client.ingestRaw('logs', csv, ContentType.CSV)).toMatchObject({ ingested: 3, failures: [] });
+    const zipped = gzipSync('{"zipped":1,"at":"2/Jan/2026:03:04:05 +0000"}');
+    const options = { timestampField: 'at', timestampFormat: '2/Jan/2006:15:04:05 +0000' };
+    expect(await client.ingestRaw('logs', zipped, ContentType.NDJSON, ContentEncoding.GZIP, options)).toMatchObject({ ingested: 1 });
+    expect([await count('logs', 'plain'), await count('logs', 'csv'), await count('logs', 'zipped')]).toEqual([2, 3, 1]);
+  });
+
+  test('batches in the background and flushes', async () => {
+    const client = new Axiom({ url: under.client.url, token: under.client.apiToken, onError });
+    for (let n = 0; n < 250; n++) void client.ingest('logs', { batched: n });
+    await client.flush();
+    expect(await count('logs', 'batched')).toBe(250);
+  });
+
+  test('manages datasets', async () => {
+    const { datasets } = withToken();
+    const created = await datasets.create({ name: 'by-client', description: 'first' });
+    expect(created).toMatchObject({ id: 'by-client', name: 'by-client', description: 'first' });
+    expect((await datasets.list()).map(({ name }) => name)).toEqual(['by-client', 'logs']);
+    expect((await datasets.update('by-client', { description: 'second' })).description).toBe('second');
+    expect((await datasets.get('by-client')).description).toBe('second');
+    await datasets.delete('by-client');
+    await expect(datasets.get('by-client')).rejects.toThrow('not found');
+  });
+
+  test('asks who it is, with a personal token and the organisation', async () => {
+    const { personalToken, orgId, url } = under.client;
+    const client = new AxiomWithoutBatching({ url, token: personalToken, orgId, onError });
+    expect(await client.users.current()).toMatchObject({ name: 'owner' });
+  });
+
+  test('gets an error with the status’s meaning', async () => {
+    await expect(withToken().ingest('none', [{ a: 1 }])).rejects.toThrow(/not found/);
+    const stranger = new AxiomWithoutBatching({ url: under.client.url, token: 'xaat-none', onError });
+    await expect(stranger.datasets.list()).rejects.toThrow(/Forbidden|403/);
+  });
+});
