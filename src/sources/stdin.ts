@@ -9,8 +9,9 @@ import type { EventShape } from '../core/block.ts';
 import { codeOf, messageOf } from '../core/errors.ts';
 import { newStats } from '../core/source.ts';
 import type { Source, SourceContext } from '../core/source.ts';
-import { countLongLine, LineWindow, windowBytes } from './line-window.ts';
-import type { WindowBlock } from './line-window.ts';
+import { type WindowBlock, windowBytes } from './byte-window.ts';
+import { LineWindow } from './line-window.ts';
+import { countLongLine } from './long-line.ts';
 import { fromReadable, openStdin } from './stdin-input.ts';
 import type { ByteInput } from './stdin-input.ts';
 

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Marks } from '../../src/core/block.ts';
 import { cutToText, utf8, utf8Cut } from '../../src/parsers/encoding.ts';
-import { type LineRules, LineWindow, type WindowBlock, windowBytes } from '../../src/sources/line-window.ts';
+import { type WindowBlock, windowBytes } from '../../src/sources/byte-window.ts';
+import { type LineRules, LineWindow } from '../../src/sources/line-window.ts';
 import { plainRegion, splitLines } from './lane-double.ts';
 
 interface Piece {

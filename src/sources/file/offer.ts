@@ -1,6 +1,6 @@
 /** Hands a window's block to the lane as a block of the file's stream. */
 import type { Block, Lane } from '../../core/block.ts';
-import type { WindowBlock } from '../line-window.ts';
+import type { WindowBlock } from '../byte-window.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
 /** The lane refused; not a trouble of the file. `cause` is what the lane rejected with. */

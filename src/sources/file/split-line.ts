@@ -2,7 +2,8 @@
  * Finds the way back into a line that is sent in parts (`on_oversize: split`): which part comes next at an offset is not
  * kept anywhere but found by cutting the line again from its beginning, so that a part has the same number whenever it is read.
  */
-import type { LineWindow, WindowBlock } from '../line-window.ts';
+import type { WindowBlock } from '../byte-window.ts';
+import type { LineWindow } from '../line-window.ts';
 import type { FileSystem } from './file-system.ts';
 import { findLineStart, readBefore } from './sample.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';

@@ -4,7 +4,7 @@
  */
 import type { EventShape, Tail } from '../../core/block.ts';
 import type { FileIdentity } from '../../core/stream.ts';
-import type { SuspendedLine } from '../line-window.ts';
+import type { SuspendedLine } from '../long-line.ts';
 import { ContentSum } from './content-sum.ts';
 import type { FileStat } from './file-system.ts';
 import { NO_HEAD, NO_TAIL } from './identity.ts';

@@ -1,0 +1,147 @@
+/**
+ * The window that a source reads into: a region of memory, what of it is not handed out yet, and the offset of that in the
+ * stream. Knows no lines; hands out ranges as blocks, and remembers the last bytes that it handed out.
+ */
+import { crc32 } from 'node:zlib';
+import type { Block, Marks, Region, Tail } from '../core/block.ts';
+import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
+import type { Encoding } from '../parsers/encoding.ts';
+
+/** What the window knows of a block; the source adds stream, shape and time. */
+export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made'>;
+
+export interface GiveOptions {
+  /** The range has no newline of its own at its end. */
+  readonly isUnfinished?: boolean;
+  readonly marks?: Marks;
+  /** Where events end in the range, when that is not at each newline. */
+  readonly ends?: Uint32Array;
+}
+
+/** Bytes of window that events up to `maxEventBytes` need. */
+export function windowBytes(maxEventBytes: number): number {
+  return READ_CHUNK_BYTES + maxEventBytes + 64;
+}
+
+export class ByteWindow {
+  readonly bytes: Buffer;
+  readonly encoding: Encoding;
+  readonly #region: Region;
+  /** Bytes `[head, fill)` wait. */
+  head = 0;
+  fill = 0;
+  /** The stream offset of the first byte that was not handed out. */
+  offset = 0;
+  /** A byte order mark that stands before `head` and was not handed out. */
+  mark: Buffer | undefined;
+  readonly #tail = Buffer.alloc(TAIL_BYTES);
+  #tailLength = 0;
+  /** Bytes that a newline was written over, to end a block. */
+  #borrowed: { readonly at: number; readonly bytes: Buffer } | undefined;
+
+  constructor(region: Region, encoding: Encoding) {
+    this.#region = region;
+    this.bytes = region.bytes;
+    this.encoding = encoding;
+  }
+
+  /** Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`. */
+  reset(offset: number, before: Buffer): void {
+    this.head = this.fill = 0;
+    this.mark = this.#borrowed = undefined;
+    this.offset = offset;
+    this.#tailLength = 0;
+    this.remember(before);
+  }
+
+  /** The last bytes (up to TAIL_BYTES) that were handed out or passed over. A view. */
+  get recent(): Buffer {
+    return this.#tail.subarray(0, this.#tailLength);
+  }
+
+  /** Bytes from `head` on that are whole code units. */
+  get waitingUnits(): number {
+    const waiting = this.fill - this.head;
+    return waiting - (waiting % this.encoding.unitBytes);
+  }
+
+  /** Moves what waits to the window's beginning; returns by how much. */
+  compact(): number {
+    const shift = this.head;
+    if (shift > 0) this.bytes.copyWithin(0, shift, this.fill);
+    this.head = 0;
+    this.fill -= shift;
+    return shift;
+  }
+
+  /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. */
+  room(): Buffer {
+    return this.bytes.subarray(this.fill, Math.min(this.fill + READ_CHUNK_BYTES, this.bytes.length - this.encoding.unitBytes));
+  }
+
+  /** Steps over a byte order mark at the stream's beginning. False when it takes more bytes to know whether there is one. */
+  passMark(): boolean {
+    const { mark } = this.encoding;
+    if (this.offset > 0 || this.mark !== undefined || mark === undefined) return true;
+    const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + mark.length));
+    if (!first.equals(mark.subarray(0, first.length))) return true;
+    if (first.length < mark.length) return false;
+    this.mark = mark;
+    this.head += mark.length;
+    this.remember(mark);
+    return true;
+  }
+
+  /** Hands out `[head, end)`, as one event where it is marked, unfinished or behind a byte order mark. */
+  give(end: number, { isUnfinished = false, marks, ends }: GiveOptions = {}): WindowBlock {
+    const { head, offset, mark } = this;
+    const given = this.bytes.subarray(head, end);
+    const isSingle = isUnfinished || marks !== undefined || mark !== undefined;
+    const crc = isSingle ? crc32(given, mark ? crc32(mark) : 0) : 0;
+    this.remember(given);
+    this.head = end;
+    this.offset += given.length + (mark?.length ?? 0);
+    this.mark = undefined;
+    const block = { window: this.#region, start: head, end, offset, ...(ends ? { ends } : {}) };
+    if (!isSingle) return block;
+    const single = { length: this.offset - offset, crc, tail: this.tailNow(), ...(marks ? { marks } : {}) };
+    if (!isUnfinished) return { ...block, single };
+    const { newline } = this.encoding;
+    this.#borrowed = { at: end, bytes: Buffer.from(this.bytes.subarray(end, end + newline.length)) };
+    newline.copy(this.bytes, end);
+    const blockEnd = end + newline.length;
+    return { ...block, end: blockEnd, ...(ends ? { ends: Uint32Array.of(blockEnd) } : {}), single };
+  }
+
+  /**
+   * Hands out `[head, keptEnd)` for `length` bytes of the stream that have this checksum and were passed over; what
+   * follows is at `next`.
+   */
+  giveBeginning(keptEnd: number, next: number, single: NonNullable<Block['single']>, isJoined = false): WindowBlock {
+    const { head, offset } = this;
+    // These bytes belong to what was passed over, and are counted already.
+    this.encoding.newline.copy(this.bytes, keptEnd);
+    const end = keptEnd + this.encoding.newline.length;
+    this.mark = undefined;
+    this.offset += single.length;
+    this.head = Math.max(next, end);
+    return { window: this.#region, start: head, end, offset, single, ...(isJoined ? { ends: Uint32Array.of(end) } : {}) };
+  }
+
+  /** Puts the bytes back that a newline was written over. The block's life ends. */
+  giveBack(): void {
+    this.#borrowed?.bytes.copy(this.bytes, this.#borrowed.at);
+    this.#borrowed = undefined;
+  }
+
+  /** Counts these bytes among the last that were handed out or passed over. */
+  remember(part: Buffer): void {
+    const kept = Math.max(0, Math.min(this.#tailLength, TAIL_BYTES - part.length));
+    this.#tail.copyWithin(0, this.#tailLength - kept, this.#tailLength);
+    this.#tailLength = kept + part.copy(this.#tail, kept, Math.max(0, part.length - TAIL_BYTES));
+  }
+
+  tailNow(): Tail {
+    return { length: this.#tailLength, crc: crc32(this.recent) };
+  }
+}
