@@ -35,7 +35,7 @@ describe('the client', () => {
 
   test('batches in the background and flushes', async () => {
     const client = new Axiom({ url: under.client.url, token: under.client.apiToken, onError });
-    for (let n = 0; n < 250; n++) await client.ingest('logs', { batched: n });
+    for (let n = 0; n < 250; n++) client.ingest('logs', { batched: n });
     await client.flush();
     expect(await count('logs', 'batched')).toBe(250);
   });
