@@ -65,9 +65,9 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
   try {
     await running.client.createDataset('logs');
     for (let nth = 0; nth < KILLS; nth++) {
-      let isOver = false;
+      const over = new AbortController();
       const senders = [1, 2, 3, 4].map(async () => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           const [key, batch] = [`key-${next}`, { from: next, count: randomInt(1, 2000) }];
           next += batch.count;
           open.set(key, batch);
@@ -76,7 +76,7 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
         }
       });
       await kill(running, nth);
-      isOver = true;
+      over.abort();
       await Promise.all(senders);
       if (running.child.exitCode !== null || running.child.signalCode !== null) running = await start(data, engine);
       for (const [key, batch] of open) {
