@@ -10,6 +10,10 @@ export const MAX_FIELDS = 60;
 export const MAX_JSON_DEPTH = 10_000;
 /** Files held open at a time by one file source. */
 export const MAX_OPEN_FILES = 256;
+/** The least that a file source gets by with where the process has no descriptor left; */
+export const MIN_OPEN_FILES = 8;
+/** then it tries to have twice as many again after this long. */
+export const OPEN_FILES_GROW_MS = 60_000;
 /** Files that one file source follows; more are said in the log and left for later. */
 export const MAX_FILES = 100_000;
 /** Bytes of a file's head that identify it. */

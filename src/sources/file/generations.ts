@@ -18,7 +18,7 @@ import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
-import { newTrackedFile, type Place, type TrackedFile } from './tracked-file.ts';
+import { newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -120,6 +120,8 @@ export class Generations {
     const firstPath = file.place === 'matched' ? file.path : file.firstPath;
     const next = newTrackedFile(firstPath, stat, firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath), this.#now);
     next.firstScan = this.scan;
+    // What was seen while the content was not looked at may be the next one's.
+    file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));
     this.registry.takeOver(next, file);
     this.descriptors.handOver(file, next);
     next.seenSize = stat.size;
@@ -153,11 +155,11 @@ export class Generations {
   /** The file's present generation: another one where the known content is gone. */
   current(file: TrackedFile): TrackedFile {
     const { fileSystem } = this.#options;
-    if (file.fd === undefined) return file;
+    if (file.fd === undefined || !this.descriptors.open(file)) return file;
     try {
       const stat = fileSystem.fstat(file.fd);
       if (!isUntouched(fileSystem, file.fd, file)) return this.renew(file, stat);
-      if (stat.size > file.size) file.size = stat.size;
+      noteSize(file, stat.size);
     } catch (error) {
       this.descriptors.fail(file, error);
     }
@@ -193,7 +195,7 @@ export class Generations {
     const lostBytes = file.size - end;
     this.#options.stats.lostBytes += lostBytes;
     this.#options.notices.event('warn', { path: file.path, size: end, lostBytes }, 'the end of a file was cut off before it was read');
-    file.size = end;
+    file.size = file.sureSize = end;
   }
 
   isBornAside(path: string, of: string, bornMs: number, sinceMs: number): boolean {
@@ -242,7 +244,7 @@ export class Generations {
     this.registry.takeOver(generation, copy);
     this.registry.remove(copy);
     this.descriptors.handOver(copy, generation);
-    generation.size = stat.size;
+    generation.size = generation.sureSize = stat.size;
     this.identify(generation);
     this.registry.queue.add(generation);
   }

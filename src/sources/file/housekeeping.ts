@@ -31,12 +31,13 @@ export class Housekeeping {
   keep(file: TrackedFile): void {
     if (file.isHomeless || file.isUndecided) return;
     const { descriptors } = this.#options;
+    const { failure } = file;
+    if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)
+      return this.#giveUp(file, failure.reason, 'deleted file cannot be read, giving it up');
+    if (file.isBusy || failure || isBehind(file)) return;
     const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
-    if (file.failure && !file.isBusy && goneMs >= FORGET_AFTER_MS)
-      return this.#giveUp(file, file.failure.reason, 'deleted file cannot be read, giving it up');
-    if (file.isBusy || isBehind(file)) return;
     const stillMs = this.#now - file.changedAtMs;
-    if (lagOf(file) > 0 && !file.failure) return this.#sendPartial(file, stillMs);
+    if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
     if (stillMs < KEEP_OPEN_MS) return;
     descriptors.close(file);
     file.content.trim();

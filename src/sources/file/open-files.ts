@@ -1,11 +1,11 @@
 /**
  * The source's open descriptors: at most MAX_OPEN_FILES, the file that changed longest ago makes room. A file that has no
- * name any more is never closed to make room: there is no other way to its bytes. What cannot be opened is tried again
- * after ever longer waits, and named once.
+ * name any more is never closed to make room: there is no other way to its bytes. What cannot be opened or read is tried
+ * again after ever longer waits, and named once. Where the process runs out of descriptors, half of them are given back.
  */
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { MAX_OPEN_FILES, MAX_OPEN_RETRY_MS } from '../../core/limits.ts';
+import { MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../../core/limits.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import type { Notices } from './notices.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
@@ -17,59 +17,76 @@ export interface OpenFilesOptions {
 }
 
 const FIRST_RETRY_MS = 1000;
+/** The process, or the system, has no descriptor left. */
+const OUT_OF_DESCRIPTORS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
+/** What `Notices` knows the lack of descriptors by. */
+const DESCRIPTORS = 'descriptors';
 
 export class OpenFiles {
   readonly #options: OpenFilesOptions;
   /** The one that changed last is last. */
   readonly #files = new Set<TrackedFile>();
+  #limit = MAX_OPEN_FILES;
+  /** Monotonic, when the limit was changed. */
+  #limitedAtMs = 0;
 
   constructor(options: OpenFilesOptions) {
     this.#options = options;
   }
 
   get isFull(): boolean {
-    return this.#files.size >= MAX_OPEN_FILES;
+    return this.#files.size >= this.#limit;
   }
 
-  /** Makes sure the file is open. False when it cannot be now; it is tried again. */
+  /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
   open(file: TrackedFile): boolean {
-    const { fileSystem, clock, notices } = this.#options;
-    if (file.fd !== undefined) return true;
-    if (isGone(file) || (file.failure && file.failure.retryAtMs > clock.monotonic())) return false;
+    const { fileSystem, clock } = this.#options;
+    if (file.failure && file.failure.retryAtMs > clock.monotonic()) return false;
+    if (file.fd !== undefined && !file.failure?.isStale) return true;
+    if (isGone(file)) return file.fd !== undefined;
     let fd: number | undefined;
     try {
-      if (!this.#makeRoom()) throw new Error(`${MAX_OPEN_FILES} deleted files are still being read`);
-      fd = fileSystem.open(file.path);
+      this.#grow();
+      if (!this.#makeRoom()) throw new Error(`${this.#limit} deleted files are still being read`);
+      fd = this.#openOrGiveBack(file.path);
       const stat = fileSystem.fstat(fd);
       if (stat.kind !== 'file' || !isSameFile(stat, file)) {
         // Replaced since the scan; the next one says by what.
         fileSystem.close(fd);
-        return false;
+        return file.fd !== undefined;
       }
     } catch (error) {
       if (fd !== undefined) this.#closeQuietly(fd);
+      if (file.fd !== undefined) return true;
       if (codeOf(error) !== 'ENOENT') this.fail(file, error);
       return false;
     }
+    this.close(file);
     file.fd = fd;
     file.realPath ??= fileSystem.pathOf(fd);
     this.#files.add(file);
-    if (file.failure) {
-      file.failure = undefined;
-      if (notices.clear(file.path)) notices.event('info', { path: file.path }, 'file can be read again');
-    }
     return true;
   }
 
-  /** Notes that the file cannot be read now. */
+  /** Notes that the file cannot be read now. It stays open: it may be deleted before it can be read. */
   fail(file: TrackedFile, error: unknown): void {
-    if (!isGone(file)) this.close(file);
+    const code = codeOf(error);
+    const now = this.#options.clock.monotonic();
     const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.failure ? file.failure.waitMs * 2 : FIRST_RETRY_MS);
     const reason = messageOf(error);
-    const code = codeOf(error);
-    file.failure = { reason, waitMs, retryAtMs: this.#options.clock.monotonic() + waitMs };
-    const fix = code === 'EMFILE' || code === 'ENFILE' ? 'raise the limit of open files' : 'check its permissions and its disk';
-    this.#options.notices.trouble('warn', file.path, { path: file.path, code, reason }, `cannot read file, trying again; ${fix}`);
+    file.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
+    // Said already, for all files.
+    if (OUT_OF_DESCRIPTORS.has(code) && file.fd === undefined) return;
+    const text = 'cannot read file, trying again; check its permissions and its disk';
+    this.#options.notices.trouble('warn', file.path, { path: file.path, code, reason }, text);
+  }
+
+  /** Notes that a turn of the file came to its end without trouble. */
+  recover(file: TrackedFile): void {
+    const { clock, notices } = this.#options;
+    if (!file.failure || file.fd === undefined || file.failure.retryAtMs > clock.monotonic()) return;
+    file.failure = undefined;
+    if (notices.clear(file.path)) notices.event('info', { path: file.path }, 'file can be read again');
   }
 
   /** Closes the file's descriptor, if it has one. */
@@ -90,18 +107,45 @@ export class OpenFiles {
   handOver(from: TrackedFile, to: TrackedFile): void {
     if (!this.#files.delete(from)) return;
     to.fd = from.fd;
+    to.failure = from.failure;
     from.fd = undefined;
     this.#files.add(to);
   }
 
+  /** False when every open file must stay open. */
   #makeRoom(): boolean {
-    if (!this.isFull) return true;
     for (const file of this.#files) {
-      if (file.isBusy || isGone(file)) continue;
-      this.close(file);
-      return true;
+      if (!this.isFull) return true;
+      if (!file.isBusy && !isGone(file)) this.close(file);
     }
-    return false;
+    return !this.isFull;
+  }
+
+  /** Sockets and the database need descriptors, too: where there are none left, this source gets by with half of its own. */
+  #openOrGiveBack(path: string): number {
+    const { fileSystem, clock, notices } = this.#options;
+    try {
+      return fileSystem.open(path);
+    } catch (error) {
+      const code = codeOf(error);
+      if (!OUT_OF_DESCRIPTORS.has(code)) throw error;
+      this.#limit = Math.max(MIN_OPEN_FILES, Math.floor(this.#files.size / 2));
+      this.#limitedAtMs = clock.monotonic();
+      const text = 'no file descriptor is left, keeping fewer files open; raise the limit of open files (ulimit -n, LimitNOFILE)';
+      notices.trouble('warn', DESCRIPTORS, { path, code, reason: messageOf(error), limit: this.#limit }, text);
+      const before = this.#files.size;
+      if (!this.#makeRoom() || this.#files.size === before) throw error;
+      return fileSystem.open(path);
+    }
+  }
+
+  /** The lack of descriptors may have been another's, and over. */
+  #grow(): void {
+    const { clock, notices } = this.#options;
+    if (this.#limit === MAX_OPEN_FILES || clock.monotonic() - this.#limitedAtMs < OPEN_FILES_GROW_MS) return;
+    this.#limit = Math.min(MAX_OPEN_FILES, this.#limit * 2);
+    this.#limitedAtMs = clock.monotonic();
+    if (this.#limit === MAX_OPEN_FILES) notices.clear(DESCRIPTORS);
   }
 
   #closeQuietly(fd: number): void {

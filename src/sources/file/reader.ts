@@ -17,7 +17,7 @@ import { hashHead, hasSameContent, tailOf } from './identity.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { resetInLine } from './split-line.ts';
-import type { TrackedFile } from './tracked-file.ts';
+import { noteSize, type TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
@@ -48,10 +48,12 @@ export class Reader {
       let current = file;
       try {
         const ready = this.#prepare(file);
-        if (!ready) return;
-        current = ready;
-        current.isBusy = true;
-        if (await this.#read(current)) this.#options.generations.registry.queue.add(current);
+        if (ready) {
+          current = ready;
+          current.isBusy = true;
+          if (await this.#read(current)) this.#options.generations.registry.queue.add(current);
+        }
+        this.#options.generations.descriptors.recover(current);
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
         this.#options.generations.descriptors.fail(current, error);
@@ -68,7 +70,7 @@ export class Reader {
     const stat = fileSystem.fstat(file.fd!);
     const sample = sampleFile(fileSystem, file.fd!, stat, file);
     const current = hasSameContent(file, sample) ? file : generations.renew(file, stat);
-    if (stat.size > current.size) current.size = stat.size;
+    noteSize(current, stat.size);
     const known = current.identity.headLength;
     if (current.stream !== undefined && (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)) {
       current.identity = { ...current.identity, ...hashHead(sample.head) };
@@ -106,8 +108,8 @@ export class Reader {
     if (isAtEnd) file.finalAt = -1;
     file.suspended = window.suspend();
     file.readTo = isAtEnd ? position : file.offset;
-    if (position > file.size) file.size = position;
-    else if (isAtEnd && position < file.size) generations.noteCut(file, position);
+    noteSize(file, position);
+    if (isAtEnd && position < file.size) generations.noteCut(file, position);
     return !isAtEnd;
   }
 

@@ -17,6 +17,16 @@ import { NO_HEAD, NO_TAIL } from './identity.ts';
  */
 export type Place = 'matched' | 'aside' | 'deleted' | 'missing';
 
+/** Why a file cannot be read; times are monotonic. */
+export interface Failure {
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly waitMs: number;
+  readonly retryAtMs: number;
+  /** A network's descriptor that leads nowhere any more: the path may still. */
+  readonly isStale: boolean;
+}
+
 export interface TrackedFile {
   /** The path under which it was first matched: the events' `file`. */
   readonly firstPath: string;
@@ -55,8 +65,10 @@ export interface TrackedFile {
   readTo: number;
   /** Inside of an unfinished oversize line, so that it is not read again from its beginning. */
   suspended: SuspendedLine | undefined;
-  /** The most that a stat saw of this generation. */
+  /** The most that a stat saw of it. */
   size: number;
+  /** The same, of this generation for sure: its content was looked at. */
+  sureSize: number;
   /** As the last stat saw them: a difference means there is something to look at. */
   seenSize: number;
   seenMtimeMs: number;
@@ -73,7 +85,7 @@ export interface TrackedFile {
   stopAt: number;
   /** The number of the last scan that saw it. */
   scan: number;
-  failure: { readonly reason: string; readonly waitMs: number; readonly retryAtMs: number } | undefined;
+  failure: Failure | undefined;
 }
 
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
@@ -101,6 +113,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     readTo: 0,
     suspended: undefined,
     size: stat.size,
+    sureSize: 0,
     seenSize: -1,
     seenMtimeMs: -1,
     changedAtMs: nowMs,
@@ -112,6 +125,12 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     scan: 0,
     failure: undefined,
   };
+}
+
+/** A stat saw so many bytes of this very generation. */
+export function noteSize(file: TrackedFile, size: number): void {
+  if (size > file.size) file.size = size;
+  if (size > file.sureSize) file.sureSize = size;
 }
 
 /** Bytes that are there and not yet accepted. */

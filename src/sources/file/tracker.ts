@@ -4,7 +4,7 @@
  * moved by the reader's turns alone.
  */
 import type { Clock } from '../../core/clock.ts';
-import { KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../../core/limits.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
@@ -102,7 +102,7 @@ export class Tracker {
     const { registry, house, copies } = this.#generations;
     for (const file of registry.files) {
       const held = this.#held(file);
-      if (!held) continue;
+      if (!held || held === 'unknown') continue;
       if (held.links === 0 && file.place !== 'deleted') this.#leave(file, held, 'deleted');
       else if (isGone(file) || (lagOf(file) > 0 && !isBehind(file))) this.#see(file, held, file.place);
       house.keep(file);
@@ -138,7 +138,7 @@ export class Tracker {
       file.seenMtimeMs = stat.mtimeMs;
       file.changedAtMs = this.#now;
       this.#generations.descriptors.touch(file);
-    } else if (!isBehind(file)) return;
+    } else if (!isBehind(file) && !file.failure) return;
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (!this.#generations.descriptors.isFull) this.#generations.descriptors.open(file);
     if (file.isUndecided) return;
@@ -193,6 +193,10 @@ export class Tracker {
     }
     if (there && isSameFile(there, file)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
     const held = this.#held(file);
+    if (held === 'unknown') {
+      file.scan = this.#scan;
+      return;
+    }
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
     const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
@@ -222,11 +226,14 @@ export class Tracker {
     else file.scan = this.#scan;
   }
 
-  #held(file: TrackedFile): FileStat | undefined {
+  /** What the open descriptor says; `unknown` when it does not, for the time in which that may pass. */
+  #held(file: TrackedFile): FileStat | 'unknown' | undefined {
+    if (file.fd === undefined) return undefined;
     try {
-      return file.fd === undefined ? undefined : this.#options.fileSystem.fstat(file.fd);
-    } catch {
-      return undefined;
+      return this.#options.fileSystem.fstat(file.fd);
+    } catch (error) {
+      this.#generations.descriptors.fail(file, error);
+      return this.#now - file.failure!.sinceMs < FORGET_AFTER_MS ? 'unknown' : undefined;
     }
   }
 }

@@ -1,6 +1,6 @@
-import { appendFileSync, readlinkSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MAX_OPEN_FILES } from '../../../src/core/limits.ts';
+import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/core/limits.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { failingFileSystem, startBench, systemError, TailBench } from './tail-bench.ts';
 
@@ -33,54 +33,99 @@ test('unreadable file among readable ones is named once, tried again ever less o
   expect(bench.said(/can be read again/)).toHaveLength(1);
 });
 
-const scenario = async (fileSystem: FileSystem): Promise<TailBench> => {
+test('deleted file that is still written to is not given up for one read that failed long after the delete', async () => {
+  let failsOnce = false;
+  const fileSystem = failingFileSystem((real) => ({
+    read(fd, into, position) {
+      if (!failsOnce) return real.read(fd, into, position);
+      failsOnce = false;
+      throw systemError('EIO');
+    },
+  }));
   const bench = new TailBench({ fileSystem });
-  writeFileSync(bench.path('a.log'), 'a1\na2\n');
-  writeFileSync(bench.path('b.log'), 'b1\nb');
+  const fd = openSync(bench.path('a.log'), 'w');
+  writeSync(fd, 'line 0\n');
   await bench.start();
   await bench.pass(1);
-  appendFileSync(bench.path('a.log'), 'a3\n');
-  await bench.pass(1);
-  renameSync(bench.path('a.log'), bench.path('a.log.1'));
-  writeFileSync(bench.path('a.log'), 'a4\n');
-  appendFileSync(bench.path('b.log'), '2\n');
-  await bench.pass(20, 5);
-  appendFileSync(bench.path('a.log.1'), 'a5\n');
-  // As long as any retry waits.
-  await bench.pass(75, 15);
-  return bench;
-};
+  unlinkSync(bench.path('a.log'));
+  const written = ['line 0'];
+  for (let minute = 1; minute <= 20; minute += 1) {
+    written.push(`line ${minute}`);
+    writeSync(fd, `line ${minute}\n`);
+    failsOnce = minute === 15;
+    await bench.pass(6);
+  }
+  closeSync(fd);
+  expect(bench.texts).toEqual(written);
+  expect(bench.source.stats.lostBytes).toBe(0);
+  expect(bench.said(/cannot read file/)).toHaveLength(1);
+});
 
-/** Every line arrived; a fault may send one again, never drop one. */
-function expectAll(bench: TailBench): void {
-  expect([...new Set(bench.texts)].sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2']);
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
+/** A process that may have no more than `most` files open. */
+function scarceFileSystem(most: number): { readonly fileSystem: FileSystem; open: () => number } {
+  let open = 0;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      if (open >= most) throw systemError('EMFILE');
+      const fd = real.open(path);
+      open += 1;
+      return fd;
+    },
+    close(fd) {
+      open -= 1;
+      real.close(fd);
+    },
+  }));
+  return { fileSystem, open: () => open };
 }
 
-for (const name of ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'] as const) {
-  test(`fault at any one call of ${name} loses nothing and crashes nothing`, async () => {
-    let calls = 0;
-    let failAt = -1;
-    const fileSystem = failingFileSystem((real) => ({
-      [name]: (...given: unknown[]): unknown => {
-        calls += 1;
-        if (calls !== failAt) return Reflect.apply(real[name], real, given);
-        // A close that fails has closed all the same.
-        if (name === 'close') real.close(given[0] as number);
-        throw systemError(name === 'open' ? 'EMFILE' : 'EIO');
-      },
-    }));
-    expectAll(await scenario(fileSystem));
-    const total = calls;
-    expect(total).toBeGreaterThan(3);
-    for (failAt = 1; failAt <= total; failAt += 1) {
-      calls = 0;
-      const bench = await scenario(fileSystem);
-      expectAll(bench);
-      await bench.source.stop();
-    }
-  });
-}
+test('source that runs out of descriptors says so once, gives half of them back, and reads every file', async () => {
+  const { fileSystem, open } = scarceFileSystem(40);
+  const bench = new TailBench({ fileSystem });
+  for (let n = 0; n < 300; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
+  await bench.start();
+  await bench.drain();
+  expect(open()).toBeLessThanOrEqual(20);
+  for (let n = 0; n < 300; n += 1) appendFileSync(bench.path(`${n}.log`), `${n} more\n`);
+  await bench.drain();
+  expect(new Set(bench.texts).size).toBe(600);
+  expect(bench.texts).toHaveLength(600);
+  expect(bench.log.filter(({ level }) => level === 'warn')).toMatchObject([
+    { fields: { code: 'EMFILE', limit: 20 }, text: expect.stringMatching(/no file descriptor is left.*ulimit -n/) as string },
+  ]);
+  expect(bench.source.stats.files['failed']).toBe(0);
+});
+
+test('source that ran out of descriptors while others had them keeps more files open again later, and says it again only then', async () => {
+  let left = 10;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      if (left <= 0) throw systemError('ENFILE');
+      left -= 1;
+      return real.open(path);
+    },
+  }));
+  const bench = new TailBench({ fileSystem });
+  for (let n = 0; n < 100; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
+  await bench.start();
+  await bench.pass(10);
+  left = Infinity;
+  const touchAll = async (): Promise<number> => {
+    for (let n = 0; n < 100; n += 1) appendFileSync(bench.path(`${n}.log`), 'more\n');
+    await bench.drain();
+    return bench.source.stats.files['active']!;
+  };
+  await bench.pass(60);
+  const kept: number[] = [];
+  for (let minute = 0; minute < 6; minute += 1) {
+    kept.push(await touchAll());
+    await bench.pass(60);
+  }
+  expect(kept[0]).toBeLessThanOrEqual(2 * MIN_OPEN_FILES);
+  expect(kept.at(-1)).toBe(100);
+  expect(bench.texts).toHaveLength(700);
+  expect(bench.said(/no file descriptor is left/)).toHaveLength(1);
+});
 
 test('folder that cannot be looked at for a while takes nothing away', async () => {
   let isClosed = false;

@@ -1,0 +1,142 @@
+/** Files that take another one's place: a new file under a freed inode, a link that is pointed elsewhere, delete and create in a loop. */
+import { appendFileSync, mkdirSync, readdirSync, renameSync, statfsSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { startBench, TailBench } from './tail-bench.ts';
+
+const EXT4 = 0xef53;
+const TRIES = 2000;
+
+/** Deletes and creates `path` until its inode is `inode` again; false on a file system that numbers files without end. */
+function recreateUnder(inode: number, path: string, content: string): boolean {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    unlinkSync(path);
+    writeFileSync(path, content);
+    if (statSync(path).ino === inode) return true;
+  }
+  return false;
+}
+
+/** ext4 gives a freed inode to the next file: there the test must have met it. */
+function expectReuse(folder: string, isReused: boolean): void {
+  if (statfsSync(folder).type === EXT4) expect(isReused).toBe(true);
+}
+
+test.each([
+  ['while the source runs', false],
+  ['while it is stopped', true],
+])('new file under the inode of a deleted one is read from its beginning, made %s', async (_, isStopped) => {
+  const bench = await startBench();
+  const path = bench.path('a.log');
+  writeFileSync(path, 'old one\nold two\n');
+  await bench.drain();
+  bench.commit();
+  const { ino } = statSync(path);
+  const [old] = bench.streams.records.keys();
+  // Closed, so that the inode is free once the file is deleted.
+  await bench.pass(30);
+  if (isStopped) await bench.source.stop();
+  expectReuse(bench.folder, recreateUnder(ino, path, 'new one, and longer\nthan the position that is known\n'));
+  if (isStopped) await bench.start();
+  const before = isStopped ? 0 : 2;
+  await bench.drain();
+  expect(bench.texts.slice(before)).toEqual(['new one, and longer', 'than the position that is known']);
+  expect(bench.lane.blocks.at(-1)!.stream).not.toBe(old);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test('new file under the inode of a deleted one that begins alike is read from its beginning', async () => {
+  const bench = await startBench();
+  const path = bench.path('a.log');
+  const banner = `${'#'.repeat(1500)}\n`;
+  writeFileSync(path, `${banner}old one\n`);
+  await bench.drain();
+  await bench.pass(30);
+  expectReuse(bench.folder, recreateUnder(statSync(path).ino, path, `${banner}new one\nnew two\n`));
+  await bench.drain();
+  expect(bench.texts.slice(2)).toEqual([banner.trimEnd(), 'new one', 'new two']);
+});
+
+test('file that is deleted and made again in a loop: every line of every one that a scan saw, once; nothing is left of them', async () => {
+  const bench = await startBench();
+  const path = bench.path('a.log');
+  const written: string[] = [];
+  for (let round = 0; round < 200; round += 1) {
+    const lines = Array.from({ length: 1 + (round % 7) }, (_, n) => `round ${round} line ${n}`);
+    written.push(...lines);
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    // Sometimes read before it is deleted, sometimes only seen, and sometimes it grows in between.
+    if (round % 3 === 0) await bench.source.pollOnce();
+    else await bench.source.scanOnce();
+    if (round % 5 === 0) {
+      appendFileSync(path, `round ${round} late\n`);
+      written.push(`round ${round} late`);
+    }
+    unlinkSync(path);
+    bench.clock.advance(100);
+  }
+  await bench.drain();
+  expect(bench.texts.toSorted()).toEqual(written.toSorted());
+  expect(bench.source.stats.lostBytes).toBe(0);
+  bench.commit();
+  await bench.pass(100, 10);
+  expect(bench.source.stats.files).toMatchObject({ active: 0, deleted: 0 });
+  expect(bench.streams.records.size).toBe(0);
+  const held = readdirSync('/proc/self/fd').filter((fd) => nodeFileSystem.pathOf(Number(fd))?.startsWith(bench.folder) === true);
+  expect(held).toEqual([]);
+});
+
+test('symbolic link that is pointed elsewhere again and again under load: every line of every target, once', async () => {
+  const bench = new TailBench();
+  mkdirSync(bench.path('real'));
+  const written: string[] = [];
+  let lines = 0;
+  const append = (target: number, count: number): void => {
+    const text = Array.from({ length: count }, () => `target ${target} line ${(lines += 1)}`);
+    written.push(...text);
+    appendFileSync(bench.path(`real/${target}`), `${text.join('\n')}\n`);
+  };
+  append(0, 100);
+  symlinkSync('real/0', bench.path('current.log'));
+  await bench.start();
+  for (let target = 1; target <= 40; target += 1) {
+    append(target, 50);
+    append(target - 1, 50);
+    symlinkSync(`real/${target}`, bench.path('next'));
+    renameSync(bench.path('next'), bench.path('current.log'));
+    // The writer of the old target goes on for a moment.
+    append(target - 1, 20);
+    if (target % 3 === 0) await bench.source.pollOnce();
+    else await bench.source.scanOnce();
+    append(target - 1, 5);
+    append(target, 300);
+    bench.clock.advance(1000);
+  }
+  await bench.drain();
+  expect(bench.texts.toSorted()).toEqual(written.toSorted());
+  expect(Object.keys(bench.byFile)).toEqual(['current.log']);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test('file that is deleted while much of it is unread is read to its end, while the lane is full and a new one is in its place', async () => {
+  const bench = new TailBench();
+  const path = bench.path('a.log');
+  const lines = Array.from({ length: 200_000 }, (_, n) => `line ${n} ${'x'.repeat(80)}`);
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  await bench.start();
+  const { moreToRead } = await bench.source.pollOnce();
+  expect(moreToRead).toBe(true);
+  bench.lane.hold();
+  const polled = bench.source.pollOnce();
+  await bench.lane.until((lane) => lane.waiting === 1);
+  unlinkSync(path);
+  writeFileSync(path, 'fresh\n');
+  await bench.source.scanOnce();
+  unlinkSync(path);
+  bench.lane.release();
+  await polled;
+  await bench.drain();
+  expect(bench.texts.filter((text) => text !== 'fresh')).toEqual(lines);
+  expect(bench.texts).toContain('fresh');
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
