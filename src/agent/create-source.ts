@@ -1,15 +1,16 @@
 /** Makes the source that a configuration names. Each kind is loaded only when it is used. */
 import type { SourceConfig } from '../config/model.ts';
 import type { Source, SourceContext } from '../core/source.ts';
+import type { Kernel } from '../kernel/kernel.ts';
 
-export async function createSource(config: SourceConfig, context: SourceContext): Promise<Source> {
+export async function createSource(config: SourceConfig, context: SourceContext, kernel: Kernel): Promise<Source> {
   switch (config.type) {
     case 'file':
       return (await import('../sources/file/source.ts')).createFileSource(config, context);
     case 'stdin':
       return (await import('../sources/stdin.ts')).createStdinSource(config, context);
     case 'syslog':
-      return (await import('../sources/syslog/source.ts')).createSyslogSource(config, context);
+      return (await import('../sources/syslog/source.ts')).createSyslogSource(config, context, kernel);
   }
 }
 

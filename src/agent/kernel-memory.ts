@@ -1,13 +1,17 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
-import type { Config } from '../config/model.ts';
-import { READ_CHUNK_BYTES } from '../core/limits.ts';
+import type { Config, SourceConfig } from '../config/model.ts';
+import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES } from '../core/limits.ts';
 import { slotBytesOf, slotCountOf } from './sink-room.ts';
 
 /** Each source's window, each sink's slots, one slot to restore into. Address space, not memory, until it is used. */
 export function kernelBytesOf(config: Config): number {
-  const windows = config.sources.reduce((sum, source) => sum + 2 * (READ_CHUNK_BYTES + source.maxEventBytes) + 1024 * 1024, 0);
+  const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
   const slots = config.sinks.reduce((sum, sink) => sum + slotCountOf(sink) * (slotBytesOf(sink) + 1024), 0);
   return windows + slots + scratchBytesOf(config) + 1024 * 1024;
+}
+
+function windowBytesOf({ type, maxEventBytes }: SourceConfig): number {
+  return 2 * (READ_CHUNK_BYTES + maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
 }
 
 /** The largest batch of any sink, to restore into. */

@@ -41,14 +41,15 @@ export async function createSourceRoom({ config, rooms, kernel, state, clock, lo
     rereadable: isRereadable(config),
     committedTo: (sink, stream) => state.committedTo(sink, stream),
   });
-  const source = await createSource(config, {
+  const context = {
     lane,
     streams: createStreamView(state, () => rooms.openSpans()),
     clock,
     log,
     hostname: hostname(),
-    reserve: (bytes) => kernel.reserve(bytes),
+    reserve: (bytes: number) => kernel.reserve(bytes),
     once,
-  });
+  };
+  const source = await createSource(config, context, kernel);
   return { config, source, stats: source.stats, books, lane };
 }

@@ -145,7 +145,22 @@ export const MAX_SYSLOG_UNFINISHED_BYTES = 32 * 1024 * 1024;
 /** Digits of an octet count; a longer number is text. */
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
-export const SYSLOG_PENDING_BYTES = 512 * 1024;
+export const SYSLOG_PENDING_BYTES = 256 * 1024;
+/** What the JSON of one syslog event may have beside `max_event_bytes`; a longer one is cut. */
+export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
+/** Bytes of a syslog message that came in several reads, and of its suffix, that the kernel still reads; a longer one is JavaScript's. */
+export const SYSLOG_SINGLE_BYTES = 65 * 1024;
+/** Bytes read from a syslog connection at a time. */
+export const SYSLOG_READ_BYTES = 64 * 1024;
+/** Syslog datagrams read in one call of the system, and bytes of each that are kept. */
+export const MAX_SYSLOG_DATAGRAMS = 64;
+export const SYSLOG_DATAGRAM_BYTES = 64 * 1024;
+/** Senders of datagrams whose names are kept in memory. */
+export const MAX_SYSLOG_SENDERS = 4096;
+/** Kernel memory of a syslog source beside its window: what the above say, tables and suffixes. */
+export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
+/** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
+export const MAX_SYSLOG_WAITING_READERS = 64;
 /** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */

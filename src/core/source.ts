@@ -16,6 +16,8 @@ export interface SourceStats {
   lostBytes: number;
   /** Events dropped for want of room (datagrams), and those the lane did not take any more; absent where none can be. */
   droppedEvents?: number;
+  /** Datagrams that the system dropped before they were received, and that are no events; absent where none can be. */
+  readonly droppedDatagrams?: number;
   /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
   files: Record<string, number>;
   /** Events that took a path with an object or string per event. */

@@ -7,6 +7,7 @@ import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
 import { eventOf, timeText } from './reference.ts';
+import { createSyslogFactory, type SyslogExports, type SyslogLoops } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
@@ -77,10 +78,12 @@ export interface Kernel {
   };
   /** How many newlines are in `input.bytes[start, end)`. */
   count(input: Region, start: number, end: number): number;
+  /** The syslog loops for one source; messages of more than `longest` bytes are slow. Reserves their memory (syslog.ts). */
+  syslog(longest: number): SyslogLoops;
 }
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
-interface Exports {
+interface Exports extends SyslogExports {
   setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number): void;
   useTemplate(at: number): void;
   wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number, ends: number): void;
@@ -139,6 +142,22 @@ export function createKernel(capacityBytes: number): Kernel {
   let loaded: Template | undefined;
   const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, stop: 'input' };
 
+  function reserve(size: number): Region {
+    const at = free;
+    const end = aligned(at + size + KERNEL_SLACK_BYTES);
+    if (end > capacityEnd) {
+      throw new TailraceError(
+        'E_KERNEL_MEMORY',
+        `${size} bytes were asked of the kernel's memory, ${capacityEnd - at} of ${capacityBytes} are left`,
+        {
+          fix: 'Lower buffer.max_memory or max_event_bytes, or the number of sources',
+        },
+      );
+    }
+    free = end;
+    return { at, bytes: bytes.subarray(at, at + size) };
+  }
+
   function setTime(ms: number): void {
     if (ms === timeMs) return;
     bytes.write(`{"_time":"${timeText(ms)}","message":"`, PREFIX_AT, 'latin1');
@@ -161,21 +180,9 @@ export function createKernel(capacityBytes: number): Kernel {
   }
 
   return {
-    reserve(size) {
-      const at = free;
-      const end = aligned(at + size + KERNEL_SLACK_BYTES);
-      if (end > capacityEnd) {
-        throw new TailraceError(
-          'E_KERNEL_MEMORY',
-          `${size} bytes were asked of the kernel's memory, ${capacityEnd - at} of ${capacityBytes} are left`,
-          {
-            fix: 'Lower buffer.max_memory or max_event_bytes, or the number of sources',
-          },
-        );
-      }
-      free = end;
-      return { at, bytes: bytes.subarray(at, at + size) };
-    },
+    reserve,
+
+    syslog: createSyslogFactory(kernel, bytes, RESULTS_AT, reserve),
 
     compile(shape, timestampField) {
       const template: CompiledTemplate = { shape, timestampField, image: encodeTemplate(shape, timestampField, TEMPLATE_AT) };

@@ -80,6 +80,11 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),
   );
+  add('counter', 'source_dropped_datagrams_total', 'Datagrams that the system dropped before they were received', () =>
+    seen.sources.flatMap(({ id, stats }): Sample[] =>
+      stats.droppedDatagrams === undefined ? [] : [[{ source: id }, stats.droppedDatagrams]],
+    ),
+  );
   add(
     'counter',
     'slow_path_events_total',

@@ -258,3 +258,5 @@ export function count(p: usize, end: usize): u32 {
   while (p < end) lines += load<u8>(p++) == 0x0a ? 1 : 0;
   return lines;
 }
+
+export { setUpSyslog, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';

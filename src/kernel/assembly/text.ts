@@ -40,7 +40,7 @@ function shortEscape(c: u32): u32 {
 }
 
 /** Writes a control's escape at `o`, and returns the address behind it. */
-function putControl(o: usize, c: u32): usize {
+export function putControl(o: usize, c: u32): usize {
   const short = shortEscape(c);
   if (short) {
     store<u16>(o, 0x5c | (short << 8));

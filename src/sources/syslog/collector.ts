@@ -1,12 +1,12 @@
 /**
  * Between listeners and the lane: events are written into one half of the window while the lane takes the other, so that
- * what arrives in one turn, or during an accept, becomes one block a stream. Promises: an event that was appended is handed
+ * what arrives in one turn, or during an accept, becomes one block a stream. Promises: an event that was written is handed
  * over, or counted as lost when the lane gives up; memory is the window and no more.
  */
 import type { EventShape, Lane, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
-import { SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
+import { SYSLOG_EVENT_MARGIN_BYTES, SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
 
 /** Where a connection or listener stands: `offset` counts the bytes of JSON lines it wrote. */
 export interface Cursor {
@@ -26,20 +26,32 @@ interface Half {
   readonly start: number;
   readonly limit: number;
   end: number;
+  isClosed: boolean;
   runs: Run[];
 }
 
-/** Bytes that one event may have, with its newline. */
-export function halfBytes(maxEventBytes: number): number {
-  return SYSLOG_PENDING_BYTES + maxEventBytes + 128 * 1024;
+/** Room that the kernel wants for an event beside six bytes for each of the message's. */
+const KERNEL_EVENT_BYTES = 2048;
+
+/** Bytes of the window: two halves, each with room for one event more than what makes it full. */
+export function collectorBytes(maxEventBytes: number): number {
+  return 2 * (SYSLOG_PENDING_BYTES + maxEventBytes + SYSLOG_EVENT_MARGIN_BYTES);
+}
+
+export interface CollectorOptions {
+  readonly lane: Lane;
+  /** Has `collectorBytes`. */
+  readonly window: Region;
+  readonly shape: EventShape;
+  readonly clock: Clock;
+  /** Hears of what the lane did not take any more. */
+  readonly lost: (events: number, bytes: number) => void;
+  /** Called when there is room again after `isFull`. */
+  readonly roomy: () => void;
 }
 
 export class Collector {
-  readonly #lane: Lane;
-  readonly #window: Region;
-  readonly #shape: EventShape;
-  readonly #clock: Clock;
-  readonly #onLost: (events: number, bytes: number) => void;
+  readonly #options: CollectorOptions;
   #filling: Half;
   #other: Half;
   #isHandingOver = false;
@@ -48,53 +60,78 @@ export class Collector {
   #isGivenUp = false;
   #waiters: (() => void)[] = [];
 
-  /** `window` has two `halfBytes`. `onLost` hears of what the lane did not take any more. */
-  constructor(lane: Lane, window: Region, shape: EventShape, clock: Clock, onLost: (events: number, bytes: number) => void) {
-    this.#lane = lane;
-    this.#window = window;
-    this.#shape = shape;
-    this.#clock = clock;
-    this.#onLost = onLost;
+  constructor(options: CollectorOptions) {
+    this.#options = options;
     // Heard of through `failed`, if anyone asks.
     this.#failed.promise.catch(() => {});
-    const middle = Math.floor(window.bytes.length / 2);
-    this.#filling = { start: 0, limit: middle, end: 0, runs: [] };
-    this.#other = { start: middle, limit: window.bytes.length, end: middle, runs: [] };
+    const { length } = options.window.bytes;
+    const middle = Math.floor(length / 2);
+    this.#filling = { start: 0, limit: middle, end: 0, isClosed: false, runs: [] };
+    this.#other = { start: middle, limit: 2 * middle, end: middle, isClosed: false, runs: [] };
   }
 
-  /** Writes an event; false when there is no room now. Once the lane gave up, events are counted as lost. */
-  append(cursor: Cursor, json: string): boolean {
-    if (this.#isGivenUp) {
-      this.#onLost(1, Buffer.byteLength(json) + 1);
-      return true;
-    }
+  get window(): Region {
+    return this.#options.window;
+  }
+
+  /** Bytes of the longest event that always finds room while it is not full, without its newline. */
+  get longestEvent(): number {
+    return this.#filling.limit - this.#filling.start - SYSLOG_PENDING_BYTES - 1;
+  }
+
+  /** Bytes of the longest message that the kernel surely finds room for in an empty half. */
+  get longestMessage(): number {
+    return Math.floor((this.#filling.limit - this.#filling.start - KERNEL_EVENT_BYTES) / 6);
+  }
+
+  get isFull(): boolean {
+    const { start, end, isClosed } = this.#filling;
+    return isClosed || end - start >= SYSLOG_PENDING_BYTES;
+  }
+
+  /** Where events may be written now: an empty half takes a long one, too. */
+  get space(): { readonly from: number; readonly to: number } {
+    const { start, end, limit } = this.#filling;
+    return { from: end, to: end === start ? limit : start + SYSLOG_PENDING_BYTES };
+  }
+
+  /** Up to where a single event may go. */
+  get hardLimit(): number {
+    return this.#filling.limit;
+  }
+
+  /** Nothing more goes into this half: the next event found no room. */
+  close(): void {
+    this.#filling.isClosed = true;
+  }
+
+  /** Notes that `events` were written into the space, `bytes` with their newlines. */
+  wrote(cursor: Cursor, bytes: number, events: number): void {
+    if (this.#isGivenUp) return this.#options.lost(events, bytes);
     const half = this.#filling;
-    const room = half.limit - half.end - 1;
-    if (half.end - half.start >= SYSLOG_PENDING_BYTES || (3 * json.length > room && Buffer.byteLength(json) > room)) return false;
-    const { bytes } = this.#window;
     const start = half.end;
-    half.end += bytes.write(json, start);
-    bytes[half.end] = 10;
-    half.end += 1;
+    half.end += bytes;
     const last = half.runs.at(-1);
     if (last?.stream === cursor.stream) {
       last.end = half.end;
-      last.events += 1;
+      last.events += events;
     } else {
-      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events: 1 });
+      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events });
     }
-    cursor.offset += half.end - start;
-    if (!this.#isHandingOver) {
-      this.#isHandingOver = true;
-      // After this turn, so that all it brings goes together.
-      setImmediate(() => void this.#handOver());
-    }
-    return true;
+    cursor.offset += bytes;
+    if (this.#isHandingOver) return;
+    this.#isHandingOver = true;
+    // After this turn, so that all it brings goes together.
+    setImmediate(() => void this.#handOver());
   }
 
-  /** Resolves when there may be room again. */
-  async room(): Promise<void> {
-    if (!this.#isGivenUp) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  /** Writes one event of at most `longestEvent` bytes. */
+  append(cursor: Cursor, json: string): void {
+    const { window } = this.#options;
+    const { end } = this.#filling;
+    const length = window.bytes.write(json, end);
+    window.bytes[end + length] = 10;
+    this.wrote(cursor, length + 1, 1);
   }
 
   /** Rejects when the lane throws anything but `E_STOPPED`: a bug. Never resolves. */
@@ -110,38 +147,28 @@ export class Collector {
   async #handOver(): Promise<void> {
     while (this.#filling.runs.length > 0) {
       const half = this.#filling;
+      const wasFull = this.isFull;
       this.#filling = this.#other;
       this.#other = half;
-      this.#wake();
+      if (wasFull) this.#options.roomy();
       for (const run of half.runs) await this.#accept(run);
       half.end = half.start;
+      half.isClosed = false;
       half.runs = [];
     }
     this.#isHandingOver = false;
-    this.#wake();
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 
   async #accept(run: Run): Promise<void> {
+    const { lane, shape, window, clock, lost } = this.#options;
     const { stream, start, end, offset, events } = run;
     try {
-      if (!this.#isGivenUp)
-        return await this.#lane.accept({
-          stream,
-          shape: this.#shape,
-          window: this.#window,
-          start,
-          end,
-          offset,
-          readAtMs: this.#clock.now(),
-        });
+      if (!this.#isGivenUp) return await lane.accept({ stream, shape, window, start, end, offset, readAtMs: clock.now() });
     } catch (error) {
       this.#isGivenUp = true;
       if (codeOf(error) !== 'E_STOPPED') this.#failed.reject(error);
     }
-    this.#onLost(events, end - start);
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiters.splice(0)) wake();
+    lost(events, end - start);
   }
 }

@@ -1,57 +1,123 @@
 /**
- * One TCP connection: its bytes to frames, its frames to the taker, one at a time. Promises: nothing more is read from the
- * sender while a frame waits; what was received is taken to the last byte, also when the connection breaks or is closed.
+ * One connection of a stream socket, plain or TLS. Promises: nothing more is read from the sender while bytes wait for room;
+ * what was received is taken to the last byte, also when the connection breaks or is closed.
  */
 import type { Socket } from 'node:net';
-import type { Framer } from './framing.ts';
-import type { Frame } from './framing.ts';
+import type { Region } from '../../core/block.ts';
+import type { Flow, Reader } from './flow.ts';
+import type { MessageStream } from './message-stream.ts';
+import { moveToSharedRead } from './shared-read.ts';
+
+export interface ConnectionOptions {
+  /** Nothing was read from it yet. */
+  readonly socket: Socket;
+  /** Whether the socket's own handle gives the bytes: not so under TLS. */
+  readonly isPlain: boolean;
+  readonly messages: MessageStream;
+  readonly flow: Flow;
+  /** Where bytes are read into. */
+  readonly input: Region;
+  /** A connection that brings nothing for so long is closed; undefined: never. */
+  readonly idleTimeoutMs: number | undefined;
+  /** Hears of each read. */
+  readonly received: (bytes: number) => void;
+}
 
 export interface Connection {
-  /** Resolves, to the error that broke it if one did, once every frame was taken; rejects with what `take` threw. */
-  readonly done: Promise<unknown>;
+  /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
+  readonly done: Promise<Error | undefined>;
   /** Takes no more from the sender; what was received so far is still taken. */
   close(): void;
 }
 
-/** `onBytes` hears of each chunk. */
-export function serveConnection(
-  socket: Socket,
-  framer: Framer,
-  take: (frame: Frame) => Promise<void>,
-  onBytes: (count: number) => void,
-): Connection {
-  let rest: Buffer | null = null;
+export function serveConnection(options: ConnectionOptions): Connection {
+  const { messages, flow, input, idleTimeoutMs, received } = options;
+  const done = Promise.withResolvers<Error | undefined>();
+  const shared = options.isPlain ? moveToSharedRead(options.socket, input.bytes, take) : undefined;
+  const socket = shared ?? options.socket;
+  let broken: Error | undefined;
+  let isPaused = false;
+  let isEnded = false;
+  let isDone = false;
 
-  async function takeChunk(chunk: Buffer): Promise<void> {
-    onBytes(chunk.length);
-    framer.push(chunk);
-    for (let frame = framer.next(); frame !== undefined; frame = framer.next()) await take(frame);
+  const reader: Reader = {
+    get isWaiting() {
+      return messages.isWaiting || (isEnded && !isDone);
+    },
+    pause() {
+      isPaused = true;
+      socket.pause();
+    },
+    resume() {
+      attempt(() => messages.resume());
+      if (messages.isWaiting) return;
+      if (isEnded) return finish();
+      isPaused = false;
+      socket.resume();
+    },
+  };
+
+  function take(length: number): void {
+    received(length);
+    attempt(() => messages.take(length));
+    if (messages.isWaiting) flow.wait(reader);
   }
 
-  async function serve(): Promise<unknown> {
-    const chunks: AsyncIterator<Buffer> = socket[Symbol.asyncIterator]();
-    let broken: unknown;
-    for (;;) {
-      const read = await chunks.next().catch((error: unknown) => {
-        broken = error;
-        return undefined;
-      });
-      if (read === undefined || read.done === true) break;
-      await takeChunk(read.value);
+  /** A stream that cannot be made costs the sender its connection. */
+  function attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      settle(() => done.reject(error));
+      socket.destroy();
     }
-    if (rest !== null) await takeChunk(rest);
-    const last = framer.end();
-    if (last !== undefined) await take(last);
-    return broken;
   }
+
+  function finish(): void {
+    if (isDone) return;
+    if (flow.isFull || messages.isWaiting) return flow.wait(reader);
+    attempt(() => messages.end());
+    settle(() => done.resolve(broken));
+  }
+
+  function settle(how: () => void): void {
+    isDone = true;
+    flow.remove(reader);
+    how();
+  }
+
+  if (shared === undefined) {
+    socket.on('data', (chunk: Buffer) => {
+      for (let at = 0; at < chunk.length;) {
+        const length = chunk.copy(input.bytes, 0, at);
+        take(length);
+        at += length;
+      }
+    });
+  }
+  socket.on('error', (error) => {
+    broken = error;
+  });
+  socket.on('close', () => {
+    isEnded = true;
+    finish();
+  });
+  if (idleTimeoutMs !== undefined) {
+    socket.setTimeout(idleTimeoutMs);
+    socket.on('timeout', () => {
+      // One that we do not read from is not idle.
+      if (isPaused) socket.setTimeout(idleTimeoutMs);
+      else socket.destroy();
+    });
+  }
+  flow.add(reader);
+  if (!isPaused) socket.resume();
 
   return {
-    done: serve().finally(() => {
-      framer.end();
-      socket.destroy();
-    }),
+    done: done.promise,
     close() {
-      rest = socket.read() as Buffer | null;
+      // What the stream has read ahead of us comes as `data`.
+      if (shared === undefined) socket.read();
       socket.destroy();
     },
   };

@@ -1,7 +1,8 @@
 /**
- * Framing: where messages begin and end in a TCP byte stream (RFC 6587). Octet counting and newline-delimited are told
- * apart for each message. Promises: any split into packets gives the same messages; CR, LF and NUL at a message's end are
- * dropped; a message over the limit, or an absurd count, is cut and the rest skipped with flat memory.
+ * Framing: where messages begin and end in a stream of bytes (RFC 6587). Octet counting and delimiters (LF or NUL) are told
+ * apart for each message. The kernel frames what has come whole, by the same rules; this takes what stands at the end of
+ * a read until the rest of it has come. Promises: any split into packets gives the same messages; CR, LF and NUL at a message's
+ * end are dropped; a message over the limit, or an absurd count, is cut and the rest skipped with flat memory.
  */
 import { MAX_OCTET_COUNT_DIGITS } from '../../core/limits.ts';
 import { utf8Cut } from '../../parsers/encoding.ts';
@@ -34,16 +35,9 @@ function countTrailers(bytes: Buffer): number {
   return bytes.length - at;
 }
 
-/** A datagram is one message. Some senders write the octet count there too: one that fits exactly is dropped. */
-export function frameDatagram(datagram: Buffer, maxEventBytes: number): Frame | undefined {
-  const space = datagram[0] === LESS_THAN ? -1 : datagram.indexOf(SPACE);
-  const isCounted =
-    space > 0 &&
-    space <= MAX_OCTET_COUNT_DIGITS &&
-    datagram[space + 1] === LESS_THAN &&
-    datagram.toString('latin1', 0, space) === String(datagram.length - space - 1);
-  const bytes = isCounted ? datagram.subarray(space + 1) : datagram;
-  return cut(bytes, bytes.length - countTrailers(bytes), maxEventBytes);
+/** A whole message as a frame, cut when it is too long. */
+export function cutFrame(bytes: Buffer, maxEventBytes: number): Frame {
+  return cut(bytes, bytes.length, maxEventBytes) ?? { bytes };
 }
 
 /** `kept` holds the first bytes of a message of `length` bytes. */
@@ -63,7 +57,7 @@ export class Framer {
   /** Bytes of the counted message that have not come yet. */
   #missing = 0;
   /** Whether the last message was counted: then a number is taken for a count even without a PRI behind it. */
-  #isCounting = false;
+  isCounting = false;
   /** The beginning of the unfinished message, at most `maxEventBytes` and one (which tells where UTF-8 may be cut). */
   #kept: Buffer = EMPTY;
   #keptLength = 0;
@@ -76,7 +70,15 @@ export class Framer {
     this.#budget = budget;
   }
 
-  /** Gives the next bytes of the stream; call `next` until it returns undefined before the next push. */
+  /** Whether a message, or a number that may become a count, has begun. */
+  get isInside(): boolean {
+    return this.#length > 0 || this.#mode === 'count' || this.#at < this.#chunk.length;
+  }
+
+  /**
+   * Gives the next bytes of the stream; call `next` until it returns undefined, or `release`, before the next push. After
+   * that nothing refers to the chunk any more.
+   */
   push(chunk: Buffer): void {
     // What is left is a number that may become a count.
     this.#chunk = this.#at === this.#chunk.length ? chunk : Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
@@ -86,7 +88,11 @@ export class Framer {
   /** The next whole message, or undefined when more bytes are needed. Empty messages are skipped. */
   next(): Frame | undefined {
     for (;;) {
-      if (this.#mode === 'start' && !this.#begin(false)) return undefined;
+      if (this.#mode === 'start' && !this.#begin(false)) {
+        this.#chunk = Buffer.from(this.#chunk.subarray(this.#at));
+        this.#at = 0;
+        return undefined;
+      }
       const end = this.#messageEnd();
       if (end === undefined) {
         this.#keep(this.#chunk.subarray(this.#at));
@@ -98,6 +104,13 @@ export class Framer {
       const frame = this.#finish(part);
       if (frame !== undefined) return frame;
     }
+  }
+
+  /** Lets go of the chunk's bytes that were not taken, and says how many they are. */
+  release(): number {
+    const left = this.#chunk.length - this.#at;
+    this.#release();
+    return left;
   }
 
   /** At the connection's end: the last message without a delimiter. One of which counted bytes are missing is marked as cut. */
@@ -120,8 +133,8 @@ export class Framer {
     }
     const digits = this.#countDigits();
     if (digits === undefined && !isEnd) return false;
-    this.#isCounting = digits !== undefined && digits > 0;
-    this.#mode = this.#isCounting ? 'count' : 'line';
+    this.isCounting = digits !== undefined && digits > 0;
+    this.#mode = this.isCounting ? 'count' : 'line';
     if (digits !== undefined && digits > 0) {
       this.#missing = Number(this.#chunk.toString('latin1', this.#at, this.#at + digits));
       this.#at += digits + 1;
@@ -139,7 +152,7 @@ export class Framer {
     if (digits > MAX_OCTET_COUNT_DIGITS) return 0;
     if (at === chunk.length) return undefined;
     if (digits === 0 || chunk[at] !== SPACE) return 0;
-    if (this.#isCounting) return digits;
+    if (this.isCounting) return digits;
     if (at + 1 === chunk.length) return undefined;
     return chunk[at + 1] === LESS_THAN ? digits : 0;
   }
@@ -158,6 +171,8 @@ export class Framer {
       return undefined;
     }
     const newline = this.#chunk.indexOf(LF, this.#at);
+    const nul = this.#chunk.subarray(this.#at, newline === -1 ? undefined : newline).indexOf(NUL);
+    if (nul !== -1) return this.#at + nul;
     return newline === -1 ? undefined : newline;
   }
 

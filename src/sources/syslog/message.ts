@@ -1,5 +1,6 @@
 /** The words of syslog messages that both RFCs share: what parsing finds, priorities and their names. */
 import type { JsonValue } from '../../core/block.ts';
+import { FACILITIES, SEVERITIES } from '../../core/syslog-priority.ts';
 
 /** What was found behind the priority. What is not there is undefined. */
 export interface Parsed {
@@ -17,34 +18,6 @@ export interface Parsed {
 export type StructuredData = Record<string, Record<string, string | string[]>>;
 
 export type EventFields = Record<string, JsonValue | StructuredData | undefined>;
-
-const FACILITIES = [
-  'kern',
-  'user',
-  'mail',
-  'daemon',
-  'auth',
-  'syslog',
-  'lpr',
-  'news',
-  'uucp',
-  'cron',
-  'authpriv',
-  'ftp',
-  'ntp',
-  'audit',
-  'alert',
-  'clock',
-  'local0',
-  'local1',
-  'local2',
-  'local3',
-  'local4',
-  'local5',
-  'local6',
-  'local7',
-] as const;
-const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'] as const;
 
 export interface Priority {
   readonly facility: string;

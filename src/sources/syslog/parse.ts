@@ -1,5 +1,6 @@
 /**
- * One message's bytes to the event's JSON. Promises: always an event; what cannot be parsed is whole in `message` with
+ * One message's bytes to the event's JSON: what the kernel's loops leave to JavaScript, and what they must agree with.
+ * Promises: always an event; what cannot be parsed is whole in `message` with
  * `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
 import { utf8Cut } from '../../parsers/encoding.ts';
@@ -8,13 +9,13 @@ import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
 import { parseRfc3164 } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
+import type { Origin } from './sender.ts';
 import type { Zone } from './zone.ts';
 
 /** What the message itself does not say. */
 export interface Receipt {
   readonly receivedAtMs: number;
-  /** `address:port` of the sender. */
-  readonly peer: string;
+  readonly origin: Origin;
   readonly zone: Zone;
 }
 
@@ -58,12 +59,12 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
     facility_code: priority.facilityCode,
     severity_code: priority.severityCode,
     structured_data: parsed.structuredData,
-    peer: receipt.peer,
+    ...receipt.origin,
   };
 }
 
 function unparsed(text: string, reason: string, receipt: Receipt): EventFields {
-  return { _time: receiptTime(receipt), message: text, parse_error: reason, peer: receipt.peer };
+  return { _time: receiptTime(receipt), message: text, parse_error: reason, ...receipt.origin };
 }
 
 function receiptTime(receipt: Receipt): string {

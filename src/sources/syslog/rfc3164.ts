@@ -10,10 +10,11 @@ import { createZone } from './zone.ts';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /**
  * `Oct  1 22:14:15 `, with a year before or behind the clock, a fraction, and what Cisco adds: a sequence number, the host
- * (`logging origin-id`), a mark for a clock that is not set, a zone, a colon that says no host follows.
+ * (`logging origin-id`), a mark for a clock that is not set, a zone (before `: %`, or it would be a tag), a colon that says
+ * no host follows.
  */
 const BSD_TIME =
-  / *(?:\d{1,10}: )?(?:([\w.-]{1,255}): )?[*.]?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (?:(\d{4}) )?(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ((?:19|20)\d\d)(?=[ :]|$))?(?: ([A-Z]{1,5})(?=:))?(?: |(:) ?|$)/y;
+  / *(?:\d{1,10}: )?(?:([\w.-]{1,255}): )?[*.]?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (?:(\d{4}) )?(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ((?:19|20)\d\d)(?=:?(?: |$)))?(?: (UTC|GMT|Z|[A-Z]{1,5}(?=: %))(?=:))?(?: |(:) ?|$)/y;
 const ISO_TIME = / *(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?(?: |(:) ?|$)/y;
 const HOST = /^[\w:][\w.:-]*$/;
 /** `name:`, `name[12]:` or `name[12]`. */
@@ -33,6 +34,12 @@ export function parseRfc3164(text: string, at: number, receivedAtMs: number, zon
   // `host : %ASA-6-…`, as some firewalls write it.
   const rest = text.startsWith(': ', space + 1) ? space + 3 : space + 1;
   return readTag(text, rest, time, token);
+}
+
+/** What `Oct 11 22:14:15` or `2026-10-11T22:14:15` stands for, in the second form in UTC; undefined when there is no such time. */
+export function readLocalTime(text: string, receivedAtMs: number, zone: Zone): string | undefined {
+  const header = readBsdTime(text, 0, receivedAtMs, zone) ?? readIsoTime(text, 0, receivedAtMs, zone);
+  return header?.time.slice(0, 19);
 }
 
 interface Header {

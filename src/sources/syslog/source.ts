@@ -1,66 +1,80 @@
 /**
- * The syslog source: takes messages from UDP and TCP and hands them over as JSON lines. Promises: each message that was
- * received becomes an event, parsed or not; TCP senders are slowed while the lane waits; what UDP brings then finds room in
- * the window or is dropped and counted; one hostile sender costs the others nothing.
+ * The syslog source: takes messages from its listeners and hands them over as JSON lines. Promises: each message that was
+ * received becomes an event, parsed or not; senders are slowed while the lane waits, those of UDP by the system, which drops what
+ * its buffer does not hold; one hostile sender costs the others nothing.
  */
-import type { Socket } from 'node:net';
 import type { ListenAddress, SyslogSourceConfig } from '../../config/model.ts';
+import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
-import {
-  MAX_CLOSED_STREAMS,
-  MAX_SYSLOG_CONNECTIONS,
-  MAX_SYSLOG_UNFINISHED_BYTES,
-  SYSLOG_STOP_MS,
-  UDP_RECEIVE_BUFFER_BYTES,
-} from '../../core/limits.ts';
+import { MAX_SYSLOG_CONNECTIONS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
-import { Collector, halfBytes } from './collector.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import { Collector, collectorBytes } from './collector.ts';
 import type { Cursor } from './collector.ts';
-import { Framer, frameDatagram } from './framing.ts';
-import type { Frame } from './framing.ts';
-import { serveConnection } from './connection.ts';
-import type { Connection } from './connection.ts';
-import { formatListen, formatPeer, listenTcp, listenUdp } from './listeners.ts';
-import type { Listener } from './listeners.ts';
+import { Connections } from './connections.ts';
+import { DatagramSockets } from './datagram-sockets.ts';
+import { Flow } from './flow.ts';
+import { Intake } from './intake.ts';
+import { formatListen, formatPeer } from './listen/addresses.ts';
+import type { Listener } from './listen/addresses.ts';
+import { listenTcp } from './listen/streams.ts';
+import { nativeLibrary, type NativeLibrary } from './native/library.ts';
 import { createNotice } from './notice.ts';
-import { encodeEvent } from './parse.ts';
 import { createZone } from './zone.ts';
-
-/** Idle connections are asked for a sign of life after this long. */
-const KEEP_ALIVE_MS = 60_000;
 
 export interface SyslogSource extends Source {
   /** Where it listens, in the order of the configuration, with the ports that the system chose. */
   addresses(): ListenAddress[];
 }
 
-/** Kernel memory that the source reserves. */
-export function syslogWindowBytes(maxEventBytes: number): number {
-  return 2 * halfBytes(maxEventBytes);
-}
-
-export function createSyslogSource(config: SyslogSourceConfig, context: SourceContext): SyslogSource {
+/** `library`: `node` reads datagrams through Node. */
+export function createSyslogSource(
+  config: SyslogSourceConfig,
+  context: SourceContext,
+  kernel: Kernel,
+  library: NativeLibrary | 'node' = nativeLibrary() ?? 'node',
+): SyslogSource {
   const { log, clock, streams } = context;
+  const reserve = (bytes: number): Region => context.reserve(bytes);
   const { id, maxEventBytes } = config;
-  const stats = { ...newStats(), droppedEvents: 0, files: { open: 0 } };
-  const zone = createZone(config.timezone);
-  const shape = { format: 'auto', wrapFields: {}, fields: config.fields } as const;
-  const collector = new Collector(context.lane, context.reserve(syslogWindowBytes(maxEventBytes)), shape, clock, countLost);
-  const budget = { left: MAX_SYSLOG_UNFINISHED_BYTES };
-  const listeners: Listener[] = [];
-  const connections = new Set<Connection>();
-  const closedStreams: string[] = [];
-  /** Chunks and datagrams so far: when it stands still for a turn, everything that was sent has been taken. */
-  let received = 0;
+  const stats = {
+    ...newStats(),
+    droppedEvents: 0,
+    files: { open: 0 },
+    get droppedDatagrams() {
+      return sockets?.droppedDatagrams ?? 0;
+    },
+  };
+  const collector = new Collector({
+    lane: context.lane,
+    window: reserve(collectorBytes(maxEventBytes)),
+    shape: { format: 'auto', wrapFields: {}, fields: config.fields },
+    clock,
+    lost: countLost,
+    roomy: () => flow.resume(),
+  });
+  const flow = new Flow(() => collector.isFull);
+  const intake = new Intake({ kernel, collector, maxEventBytes, zone: createZone(config.timezone), clock, stats, reserve });
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});
+  const common = { source: id, log, clock, intake, flow, reserve, mint, received, refused };
+  const connections = new Connections({
+    ...common,
+    streams,
+    input: reserve(SYSLOG_READ_BYTES),
+    maxEventBytes,
+    maxConnections: MAX_SYSLOG_CONNECTIONS,
+    idleTimeoutMs: undefined,
+    changed: (open) => (stats.files.open = open),
+  });
+  let sockets: DatagramSockets | undefined;
+  const listeners: Listener[] = [];
+  /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */
+  let reads = 0;
   let stopping: Promise<void> | undefined;
 
-  const noticeConnections = createNotice(clock, (heldBack) =>
-    log.warn({ source: id, heldBack }, `closed a new syslog connection: ${MAX_SYSLOG_CONNECTIONS} are open already`),
-  );
   const noticeDrop = createNotice(clock, () =>
     log.warn({ source: id, droppedEvents: stats.droppedEvents }, 'dropping syslog datagrams: the sinks are behind and the window is full'),
   );
@@ -70,107 +84,50 @@ export function createSyslogSource(config: SyslogSourceConfig, context: SourceCo
     stats.lostBytes += bytes;
   }
 
-  function count(bytes: number): void {
-    received += 1;
+  function received(bytes: number): void {
+    reads += 1;
     stats.readBytes += bytes;
   }
 
-  function encode(frame: Frame, peer: string): string {
-    const event = encodeEvent(frame, { receivedAtMs: clock.now(), peer, zone }, maxEventBytes, halfBytes(maxEventBytes) - 1);
-    stats.slowPathEvents += 1;
-    if (event.isTruncated) stats.truncatedEvents += 1;
-    return event.json;
+  /** No error: there is no room. A stream that cannot be persisted is said; any other error is a bug. */
+  function refused(error: unknown, events: number, bytes: number, peer?: string): void {
+    countLost(events, bytes);
+    if (error === undefined) noticeDrop();
+    else if (error instanceof TailraceError)
+      log.error({ source: id, ...(peer && { peer }), code: error.code }, `cannot take syslog messages: ${error.message}`);
+    else ended.reject(error);
   }
 
   function mint(): Cursor {
     return { stream: streams.mint(id, '').id, offset: 0 };
   }
 
-  /** Forgets closed connections whose events are settled, oldest first, a few at a time. */
-  function forgetSettled(): void {
-    for (let n = 0; n < 8 && closedStreams.length > 0; n += 1) {
-      if (!streams.isSettled(closedStreams[0]!)) break;
-      streams.forget(closedStreams.shift()!);
+  function listen(address: ListenAddress): Promise<Listener> {
+    if (address.protocol === 'udp') {
+      sockets ??= new DatagramSockets({
+        ...common,
+        library: library === 'node' ? undefined : library,
+        failed: (error) => ended.reject(error),
+      });
+      return sockets.listen(address);
     }
-  }
-
-  async function listenOnUdp(address: ListenAddress): Promise<Listener> {
-    let cursor: Cursor | undefined;
-    const onDatagram = (bytes: Buffer, peer: string): void => {
-      count(bytes.length);
-      const frame = frameDatagram(bytes, maxEventBytes);
-      if (frame === undefined) return;
-      try {
-        cursor ??= mint();
-        if (collector.append(cursor, encode(frame, peer))) return;
-        noticeDrop();
-      } catch (error) {
-        fail(error, peer);
-      }
-      countLost(1, bytes.length);
-    };
-    const listener = await listenUdp(address, onDatagram, (error) => logListener(address, error));
-    const granted = listener.receiveBufferBytes ?? 0;
-    if (granted < UDP_RECEIVE_BUFFER_BYTES) {
-      log.info(
-        { source: id, granted },
-        `the receive buffer of ${formatListen(address)} is small: bursts may be lost; raise net.core.rmem_max to ${UDP_RECEIVE_BUFFER_BYTES}`,
-      );
-    }
-    return listener;
-  }
-
-  function onConnection(socket: Socket): void {
-    if (connections.size >= MAX_SYSLOG_CONNECTIONS) {
-      socket.destroy();
-      noticeConnections();
-      return;
-    }
-    received += 1;
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    const peer = formatPeer(socket.remoteAddress, socket.remotePort);
-    let cursor: Cursor | undefined;
-    const take = async (frame: Frame): Promise<void> => {
-      cursor ??= mint();
-      const json = encode(frame, peer);
-      while (!collector.append(cursor, json)) await collector.room();
-    };
-    const connection = serveConnection(socket, new Framer(maxEventBytes, budget), take, count);
-    connections.add(connection);
-    stats.files.open = connections.size;
-    const forget = (error: unknown): void => {
-      if (error !== undefined) log.debug({ source: id, peer, code: codeOf(error) }, `a syslog connection broke: ${messageOf(error)}`);
-      connections.delete(connection);
-      stats.files.open = connections.size;
-      if (cursor !== undefined && closedStreams.length < MAX_CLOSED_STREAMS) closedStreams.push(cursor.stream);
-      forgetSettled();
-    };
-    connection.done.then(forget, (error: unknown) => {
-      forget(undefined);
-      fail(error, peer);
-      countLost(1, 0);
-    });
-  }
-
-  /** A stream that cannot be persisted costs the sender its connection or datagram; anything else is a bug. */
-  function fail(error: unknown, peer: string): void {
-    if (error instanceof TailraceError) log.error({ source: id, peer, code: error.code }, `cannot take syslog messages: ${error.message}`);
-    else ended.reject(error);
-  }
-
-  function logListener(address: ListenAddress, error: Error): void {
-    log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`);
+    return listenTcp(
+      address,
+      (socket) => connections.accept({ socket, isPlain: true, origin: { peer: formatPeer(socket.remoteAddress, socket.remotePort) } }),
+      (error) => log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
+    );
   }
 
   async function closeListeners(): Promise<void> {
+    sockets?.closing();
     await Promise.all(listeners.splice(0).map((listener) => listener.close()));
   }
 
   /** Lets the loop take what the system has received, until a turn brings nothing new or the time is up. */
   async function takeReceived(): Promise<void> {
     const deadline = clock.monotonic() + SYSLOG_STOP_MS;
-    for (let before = -1; received !== before && clock.monotonic() < deadline;) {
-      before = received;
+    for (let before = -1; reads !== before && clock.monotonic() < deadline;) {
+      before = reads;
       // Two turns: the first may have begun before the sockets were asked.
       for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -178,11 +135,8 @@ export function createSyslogSource(config: SyslogSourceConfig, context: SourceCo
 
   async function stop(): Promise<void> {
     await takeReceived();
-    // A server has closed only when its connections have.
     const closed = closeListeners();
-    const open = [...connections];
-    for (const connection of open) connection.close();
-    await Promise.allSettled(open.map(({ done }) => done));
+    await connections.close();
     await closed;
     await collector.idle();
     if (stats.lostBytes > 0)
@@ -199,9 +153,7 @@ export function createSyslogSource(config: SyslogSourceConfig, context: SourceCo
       if (context.once) return;
       try {
         for (const address of config.listen) {
-          const listener = await (address.protocol === 'udp'
-            ? listenOnUdp(address)
-            : listenTcp(address, onConnection, (error) => logListener(address, error)));
+          const listener = await listen(address);
           listeners.push(listener);
           log.info({ source: id }, `listening on ${formatListen(listener.address)}`);
         }

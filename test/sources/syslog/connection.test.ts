@@ -1,34 +1,132 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { serveConnection } from '../../../src/sources/syslog/connection.ts';
-import { Framer } from '../../../src/sources/syslog/framing.ts';
+import type { Connection } from '../../../src/sources/syslog/connection.ts';
+import { Flow } from '../../../src/sources/syslog/flow.ts';
+import { moveToSharedRead } from '../../../src/sources/syslog/shared-read.ts';
+import { createRig } from './rig.ts';
 
-test('a connection that is closed while a frame waits still takes all that was received', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
+const patience = { timeout: 20_000 };
+const closers: (() => void)[] = [];
+
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** The two ends of a connection; the accepted one is paused, as listeners hand it over. */
+async function connected(): Promise<{ client: Socket; accepted: Socket }> {
+  const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as { port: number }).port, '127.0.0.1');
-  const [socket] = (await once(server, 'connection')) as [Socket];
-  const taken: string[] = [];
-  const gate = Promise.withResolvers<void>();
-  const connection = serveConnection(
-    socket,
-    new Framer(1000, { left: 1000 }),
-    async (frame) => {
-      await gate.promise;
-      taken.push(frame.bytes.toString());
-    },
-    () => {},
+  const [accepted] = (await once(server, 'connection')) as [Socket];
+  client.on('error', () => {});
+  closers.push(
+    () => client.destroy(),
+    () => server.close(),
   );
-  client.write('<13>first\n');
-  await expect.poll(() => socket.bytesRead, { timeout: 20_000 }).toBe(10);
-  client.write('<13>second\n<13>third');
-  await expect.poll(() => socket.readableLength, { timeout: 20_000 }).toBe(20);
-  connection.close();
-  gate.resolve();
-  await connection.done;
-  expect(taken).toEqual(['<13>first', '<13>second', '<13>third']);
+  return { client, accepted };
+}
+
+interface Served {
+  readonly client: Socket;
+  readonly connection: Connection;
+  readonly rig: ReturnType<typeof createRig>;
+  readonly received: () => number;
+}
+
+/** `isPlain: false` reads as under TLS: by `data`. */
+async function serve(isPlain: boolean, idleTimeoutMs?: number): Promise<Served> {
+  const { client, accepted } = await connected();
+  const rig = createRig();
+  const flow = new Flow(() => rig.isFull());
+  rig.onRoom(() => flow.resume());
+  let bytes = 0;
+  const connection = serveConnection({
+    socket: accepted,
+    isPlain,
+    messages: rig.open(),
+    flow,
+    input: rig.input,
+    idleTimeoutMs,
+    received: (count) => (bytes += count),
+  });
+  return { client, connection, rig, received: () => bytes };
+}
+
+describe.each([
+  ['read into the shared buffer', true],
+  ['read by data events', false],
+])('a connection %s', (_name, isPlain) => {
+  test('takes messages, the last one without a delimiter, and ends without an error', async () => {
+    const { client, connection, rig } = await serve(isPlain);
+    client.write('<13>one\n<13>tw');
+    client.end('o\n9 <13>three');
+    expect(await connection.done).toBeUndefined();
+    expect(await rig.messages()).toEqual(['one', 'two', 'three']);
+  });
+
+  test('that is closed while there is no room still takes all that was received', async () => {
+    const { client, connection, rig, received } = await serve(isPlain);
+    rig.lane.hold();
+    const line = `<13>${'x'.repeat(995)}\n`;
+    client.write(line.repeat(3000));
+    // Reading stands still, with bytes that wait.
+    await expect.poll(() => rig.isFull(), patience).toBe(true);
+    let before = -1;
+    for (let turn = 0; before !== received() || turn < 50; turn += 1) {
+      before = received();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    connection.close();
+    const taken = received();
+    rig.lane.release();
+    await connection.done;
+    // What is read by `data` may be ahead by a chunk.
+    const lines = (await rig.messages()).length;
+    expect(lines).toBeGreaterThanOrEqual(Math.floor(taken / line.length));
+    expect(lines).toBe(Math.ceil(received() / line.length));
+    expect(received()).toBeLessThan(3000 * line.length);
+  });
+
+  test('keeps what came before a reset, and says what broke it', async () => {
+    const { client, connection, rig, received } = await serve(isPlain);
+    client.write('<13>whole\n<13>half');
+    await expect.poll(received, patience).toBe(18);
+    client.resetAndDestroy();
+    expect(await connection.done).toMatchObject({ code: 'ECONNRESET' });
+    expect(await rig.messages()).toEqual(['whole', 'half']);
+  });
+
+  test('that brings nothing for the idle timeout is closed, but not one that is not read from', async () => {
+    const { client, connection, rig } = await serve(isPlain, 30);
+    rig.lane.hold();
+    client.write(`<13>${'x'.repeat(995)}\n`.repeat(1000));
+    await expect.poll(() => rig.isFull(), patience).toBe(true);
+    let isDone = false;
+    void connection.done.then(() => (isDone = true));
+    const until = performance.now() + 200;
+    while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve));
+    expect(isDone).toBe(false);
+    rig.lane.release();
+    await connection.done;
+    expect(await rig.messages()).toHaveLength(1000);
+    client.destroy();
+  });
+});
+
+test('this Node lets a connection read into a buffer that is shared', async () => {
+  const { accepted } = await connected();
+  const moved = moveToSharedRead(accepted, Buffer.alloc(1024), () => {});
+  expect(moved).toBeDefined();
+  expect(moved?.remotePort).toBeGreaterThan(0);
+  moved?.destroy();
+});
+
+test('where that is not so, a connection is read by data events', async () => {
+  const { client, accepted } = await connected();
+  (accepted as unknown as { _handle: unknown })._handle = null;
+  expect(moveToSharedRead(accepted, Buffer.alloc(1024), () => {})).toBeUndefined();
   client.destroy();
-  server.close();
 });

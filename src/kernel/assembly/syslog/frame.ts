@@ -1,0 +1,111 @@
+/**
+ * Where messages begin and end in a stream's bytes (RFC 6587): octet counting and delimiters are told apart for each
+ * message. The rules are those of sources/syslog/framing.ts, which takes over where a message is not whole.
+ */
+
+/** The message that `nextFrame` found, without its trailers, and where the next one begins. */
+export let frameAt: usize = 0;
+export let frameEnd: usize = 0;
+export let behindFrame: usize = 0;
+/** Whether the last message was counted: then a number is taken for a count even without a PRI behind it. */
+export let isCounting: bool = false;
+
+const MAX_DIGITS: usize = 10;
+
+export function setCounting(value: bool): void {
+  isCounting = value;
+}
+
+/** Behind the CR, LF and NUL at `p`. */
+export function skipTrailers(p: usize, end: usize): usize {
+  while (p < end) {
+    const c = <u32>load<u8>(p);
+    if (c != 0x0a && c != 0x0d && c != 0) break;
+    p++;
+  }
+  return p;
+}
+
+/** Where `[p, end)` ends without the CR, LF and NUL at its end. */
+export function trim(p: usize, end: usize): usize {
+  while (end > p) {
+    const c = <u32>load<u8>(end - 1);
+    if (c != 0x0a && c != 0x0d && c != 0) break;
+    end--;
+  }
+  return end;
+}
+
+/** The first LF or NUL from `p` on, or `end`. */
+function delimiter(p: usize, end: usize): usize {
+  const newline = i8x16.splat(0x0a);
+  while (p < end) {
+    const v = v128.load(p);
+    const mask = i8x16.bitmask(v128.or(i8x16.eq(v, newline), i8x16.eq(v, i8x16.splat(0))));
+    if (mask) {
+      const at = p + <usize>ctz<i32>(mask);
+      return at < end ? at : end;
+    }
+    p += 16;
+  }
+  return end;
+}
+
+/** Finds the message that begins at `p`, which is no trailer; false when it is not whole. */
+export function nextFrame(p: usize, end: usize): bool {
+  const first = <u32>load<u8>(p);
+  if (first - 0x31 < 9) {
+    let count: u64 = 0;
+    let at = p;
+    while (at < end) {
+      const digit = <u32>load<u8>(at) - 0x30;
+      if (digit > 9) break;
+      if (at - p == MAX_DIGITS) return lineFrame(p, end);
+      count = count * 10 + <u64>digit;
+      at++;
+    }
+    if (at == end) return false;
+    if (load<u8>(at) == 0x20) {
+      if (!isCounting) {
+        if (at + 1 == end) return false;
+        if (load<u8>(at, 1) != 0x3c) return lineFrame(p, end);
+      }
+      at++;
+      if (count > <u64>(end - at)) return false;
+      isCounting = true;
+      frameAt = at;
+      behindFrame = at + <usize>count;
+      frameEnd = trim(at, behindFrame);
+      return true;
+    }
+  }
+  return lineFrame(p, end);
+}
+
+function lineFrame(p: usize, end: usize): bool {
+  const at = delimiter(p, end);
+  if (at == end) return false;
+  isCounting = false;
+  frameAt = p;
+  frameEnd = trim(p, at);
+  behindFrame = at + 1;
+  return true;
+}
+
+/** A message that was framed elsewhere. */
+export function setFrame(p: usize, end: usize): void {
+  frameAt = p;
+  frameEnd = end;
+}
+
+/** The datagram `[p, end)` as a message: some senders write an octet count there, too; one that fits exactly is dropped. */
+export function datagramFrame(p: usize, end: usize): void {
+  frameAt = p;
+  frameEnd = trim(p, end);
+  if (load<u8>(p) - 0x31 >= 9) return;
+  let count: usize = 0;
+  let at = p;
+  while (at < end && <u32>load<u8>(at) - 0x30 < 10 && at - p < 8) count = count * 10 + <usize>(load<u8>(at++) - 0x30);
+  if (at + 1 >= end || load<u16>(at) != 0x3c20 || count != end - at - 1) return;
+  frameAt = at + 1;
+}

@@ -1,0 +1,258 @@
+/**
+ * What stands before the message: RFC 5424, and of RFC 3164 the shapes that most senders write. Anything else is left to
+ * JavaScript (sources/syslog/parse.ts), whose answer is always the right one: where these loops answer, they answer the same.
+ */
+import { readData, dataEnd } from './data';
+import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, isMonth, timeEntry, timestampEnd } from './time';
+
+/** What became of a message: everything below is set; JavaScript must read it; JavaScript must first say what its time is. */
+export const READ: u32 = 0;
+export const SLOW: u32 = 1;
+export const TIME_UNKNOWN: u32 = 2;
+
+export let priority: u32 = 0;
+/** The time's bytes; without one the caller takes the time of receipt (0). */
+export let timeAt: usize = 0;
+export let timeEnd: usize = 0;
+/** A time without a zone: the 19 bytes for it stand at `timeAt`, and its fraction, with its point, at `[fractionAt, timeEnd)`. */
+export let fractionAt: usize = 0;
+/** Values begin at their `…At`, and are absent where that is 0. */
+export let hostAt: usize = 0;
+export let hostEnd: usize = 0;
+export let appAt: usize = 0;
+export let appEnd: usize = 0;
+export let pidAt: usize = 0;
+export let pidEnd: usize = 0;
+export let msgidAt: usize = 0;
+export let msgidEnd: usize = 0;
+export let hasData: bool = false;
+export let messageAt: usize = 0;
+/** A time that is not known: its 15 or 19 bytes, and the entry of the table that is to hold it. */
+export let unknownAt: usize = 0;
+export let unknownLength: usize = 0;
+export let unknownEntry: usize = 0;
+
+/** A bit for each character, for those below 64 and those from 64 to 127. */
+const HOST_LOW: u64 = 0x07ff_6000_0000_0000;
+const HOST_HIGH: u64 = 0x07ff_fffe_87ff_fffe;
+/** Everything but white space and `[]:"'{}=,;<>|\`. */
+const TAG_LOW: u64 = 0x83ff_ef7a_ffff_c1ff;
+const TAG_HIGH: u64 = 0xc7ff_ffff_c7ff_ffff;
+
+function isOf(c: u32, low: u64, high: u64): bool {
+  return c < 128 && ((c < 64 ? low : high) >> <u64>(c & 63)) & 1 ? true : false;
+}
+
+function isSpace(c: u32): bool {
+  return c == 0x20 || c - 9 < 5;
+}
+
+/** Reads the message `[p, end)`. */
+export function readHeader(p: usize, end: usize): u32 {
+  timeAt = fractionAt = hostAt = appAt = pidAt = msgidAt = 0;
+  hasData = false;
+  if (load<u8>(p) != 0x3c) return SLOW;
+  let value: u32 = 0;
+  let at = p + 1;
+  while (<u32>load<u8>(at) - 0x30 < 10 && at - p < 4) value = value * 10 + <u32>load<u8>(at++) - 0x30;
+  if (at == p + 1 || at >= end || load<u8>(at) != 0x3e || value > 191) return SLOW;
+  priority = value;
+  p = at + 1;
+  const first = p < end ? <u32>load<u8>(p) : 0;
+  if (first - 0x30 < 10) {
+    if (first == 0x31 && load<u8>(p, 1) == 0x20) return readRfc5424(p + 2, end);
+    return load<u8>(p, 4) == 0x2d ? readIso(p, end) : SLOW;
+  }
+  // What may stand before a time.
+  if (first == 0x20 || first == 0x2a || first == 0x2e) return SLOW;
+  if (end - p > 15 && isMonth(p)) return readBsd(p, end);
+  if (end - p < 3 || !isMonth(p)) return readTag(p, end, true);
+  return SLOW;
+}
+
+/** The value at `p` up to the next space, which must come before `end`: its end, or 0 when it is empty or the last. */
+function fieldEnd(p: usize, end: usize): usize {
+  const from = p;
+  const space = i8x16.splat(0x20);
+  while (p < end) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(p), space));
+    if (mask) {
+      p += <usize>ctz<i32>(mask);
+      return p < end && p > from ? p : 0;
+    }
+    p += 16;
+  }
+  return 0;
+}
+
+function isNil(p: usize, end: usize): bool {
+  return end - p == 1 && load<u8>(p) == 0x2d;
+}
+
+function readRfc5424(p: usize, end: usize): u32 {
+  let to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (!isNil(p, to)) {
+    if (timestampEnd(p, to) != to) return SLOW;
+    timeAt = p;
+    timeEnd = to;
+  }
+  p = to + 1;
+  to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (!isNil(p, to)) {
+    hostAt = p;
+    hostEnd = to;
+  }
+  p = to + 1;
+  to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (!isNil(p, to)) {
+    appAt = p;
+    appEnd = to;
+  }
+  p = to + 1;
+  to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (!isNil(p, to)) {
+    pidAt = p;
+    pidEnd = to;
+  }
+  p = to + 1;
+  to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (!isNil(p, to)) {
+    msgidAt = p;
+    msgidEnd = to;
+  }
+  p = to + 1;
+  if (p >= end) return SLOW;
+  const c = <u32>load<u8>(p);
+  if (c == 0x2d) {
+    p++;
+  } else {
+    if (c != 0x5b || !readData(p, end)) return SLOW;
+    hasData = true;
+    p = dataEnd;
+  }
+  if (p < end) {
+    if (load<u8>(p) != 0x20) return SLOW;
+    p++;
+    if (end - p >= 3 && (load<u32>(p) & 0xffffff) == 0xbfbbef) p += 3;
+  }
+  messageAt = p;
+  return READ;
+}
+
+/** An RFC 3339 time, as rsyslog forwards it, or one without a zone. */
+function readIso(p: usize, end: usize): u32 {
+  const to = fieldEnd(p, end);
+  if (to == 0) return SLOW;
+  if (timestampEnd(p, to) == to) {
+    timeAt = p;
+    timeEnd = to;
+    return readHost(to + 1, end);
+  }
+  if (end - p < 20 || !isIsoForm(p)) return SLOW;
+  const found = lookUp(p, 19, end);
+  return found == READ ? readHost(timeEnd + 1, end) : found;
+}
+
+function readBsd(p: usize, end: usize): u32 {
+  if (!isBsdForm(p)) return SLOW;
+  const found = lookUp(p, 15, end);
+  if (found != READ) return found;
+  p = timeEnd + 1;
+  // A year or the name of a zone may stand behind the clock.
+  const century = <u32>load<u16>(p);
+  if (century == 0x3931 || century == 0x3032) {
+    if (<u32>load<u8>(p, 2) - 0x30 < 10 && <u32>load<u8>(p, 3) - 0x30 < 10) return SLOW;
+  }
+  let at = p;
+  while (at < end && at - p < 6 && <u32>load<u8>(at) - 0x41 < 26) at++;
+  if (at > p && at < end && load<u8>(at) == 0x3a) return SLOW;
+  return readHost(p, end);
+}
+
+/** The time of `length` bytes at `p` from the table, and its fraction, up to a space. */
+function lookUp(p: usize, length: usize, end: usize): u32 {
+  const entry = timeEntry(p, length);
+  if (!isKnown(entry, p, length)) {
+    unknownAt = p;
+    unknownLength = length;
+    unknownEntry = entry;
+    return TIME_UNKNOWN;
+  }
+  if (load<u8>(entry, ANSWER) == 0) return SLOW;
+  timeAt = entry + ANSWER;
+  p += length;
+  fractionAt = p;
+  const c = <u32>load<u8>(p);
+  if (c == 0x2e || c == 0x2c) p = fractionEnd(p);
+  if (p == 0 || p >= end || load<u8>(p) != 0x20) return SLOW;
+  timeEnd = p;
+  return READ;
+}
+
+function readHost(p: usize, end: usize): u32 {
+  const first = <u32>load<u8>(p);
+  if (p < end && first != 0x2d && first != 0x2e) {
+    let at = p;
+    while (at < end && isOf(load<u8>(at), HOST_LOW, HOST_HIGH)) at++;
+    if (at > p && at < end && load<u8>(at) == 0x20 && load<u8>(at - 1) != 0x3a) {
+      hostAt = p;
+      hostEnd = at;
+      p = at + 1;
+      // `host : %ASA-6-…`, as some firewalls write it.
+      if (p + 1 < end && load<u16>(p) == 0x203a) p += 2;
+    }
+  }
+  return readTag(p, end, false);
+}
+
+/** `name:`, `name[12]:` or `name[12]`, or no tag at all. `mayHaveTime`: a time may stand behind the name. */
+function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
+  messageAt = p;
+  let at = p;
+  while (at < end && isOf(load<u8>(at), TAG_LOW, TAG_HIGH)) at++;
+  if (at == end) return READ;
+  let c = <u32>load<u8>(at);
+  // Beyond ASCII some characters are white space; names have a longest length.
+  if (c > 0x7f || at - p > 128) return SLOW;
+  if (at == p) return READ;
+  const nameEnd = at;
+  if (c == 0x5b) {
+    at++;
+    const pid = at;
+    while (at < end) {
+      c = load<u8>(at);
+      if (c > 0x7f) return SLOW;
+      if (c == 0x5d || c == 0x5b || isSpace(c)) break;
+      at++;
+    }
+    if (at == end || c != 0x5d || at - pid > 128) return READ;
+    if (at > pid) {
+      pidAt = pid;
+      pidEnd = at;
+    }
+    at++;
+    if (at < end && load<u8>(at) == 0x3a) at++;
+  } else {
+    if (c != 0x3a) return READ;
+    at++;
+    if (at < end) {
+      c = load<u8>(at);
+      if (c > 0x7f) return SLOW;
+      if (!isSpace(c)) return READ;
+      if (mayHaveTime && c == 0x20 && at + 3 < end) {
+        const next = <u32>load<u8>(at, 1);
+        if (next == 0x2a || next == 0x2e || isMonth(at + 1)) return SLOW;
+      }
+    }
+  }
+  appAt = p;
+  appEnd = nameEnd;
+  if (at < end && load<u8>(at) == 0x20) at++;
+  messageAt = at;
+  return READ;
+}

@@ -1,0 +1,177 @@
+/**
+ * The loop over syslog messages: one call turns the bytes that were received into NDJSON events. Owns no memory: the
+ * wrapper (../../syslog.ts) gives every address. Input is written to for moments and left as it was; input and output must
+ * each have 64 bytes of slack.
+ */
+import { copyOver } from '../utf8';
+import { dataAt, dataLength, setUpData } from './data';
+import { behindFrame, datagramFrame, frameAt, frameEnd, isCounting, nextFrame, setCounting, setFrame, skipTrailers } from './frame';
+import * as header from './header';
+import { clearRepaired, putText, repaired } from './text';
+import { useTimes } from './time';
+import { APPNAME, HOST, MESSAGE, MSGID, PROCID, STRUCTURED_DATA, TIME, putPriority, putWord, setUpWords } from './words';
+
+/** All whole messages are used up. */
+const STOP_INPUT: u32 = 0;
+/** A message is used up without an event: JavaScript must read it. */
+const STOP_SLOW: u32 = 1;
+/** The next event may not fit. */
+const STOP_OUTPUT: u32 = 2;
+/** JavaScript must say what the next message's time is. */
+const STOP_TIME: u32 = 3;
+
+/** What an event may take beside its values: words, priority, times. */
+const FIXED_BYTES: usize = 512;
+/** In a length: no message, but what ends the events of those behind it. */
+const SUFFIX_MARK: u32 = 0x80000000;
+/** In a length: a message of a stream, which has no octet count any more. */
+const FRAMED_MARK: u32 = 0x40000000;
+const LENGTH_MASK: u32 = 0x3fffffff;
+
+let results: usize = 0;
+/** The time of receipt: 24 bytes. */
+let now: usize = 0;
+/** What ends each event: `,"peer":"…"}` and a newline. */
+let suffixAt: usize = 0;
+let suffixLength: usize = 0;
+let maxBytes: usize = 0;
+/** Where the next event goes, up to where events may go, and how many there are. */
+let out: usize = 0;
+let limit: usize = 0;
+let events: u32 = 0;
+
+export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usize, scratchAt: usize): void {
+  results = resultsAt;
+  setUpWords(wordsAt, prioritiesAt);
+  setUpData(scratchAt);
+}
+
+/** The times and the time of receipt of a source; messages of more than `longest` bytes are left to JavaScript. */
+export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize): void {
+  useTimes(timesAt);
+  now = nowAt;
+  maxBytes = longest;
+}
+
+export function useSyslogSuffix(at: usize, length: usize): void {
+  suffixAt = at;
+  suffixLength = length;
+}
+
+/**
+ * The messages of a stream in `[p, end)` to events at `[to, most)`. Ends before a message that is not whole. Results, u32
+ * each: where it stopped in the input and in the output, events, why, the last message looked at (from, to), whether
+ * the last message was counted, the suffix (address, length), and the time asked for
+ * (address, length, its entry).
+ */
+export function syslogStream(p: usize, end: usize, to: usize, most: usize, counting: bool): void {
+  out = to;
+  limit = most;
+  events = 0;
+  setCounting(counting);
+  let stop = STOP_INPUT;
+  while (stop == STOP_INPUT) {
+    p = skipTrailers(p, end);
+    const before = isCounting;
+    if (p == end || !nextFrame(p, end)) break;
+    stop = putEvent();
+    if (stop > STOP_SLOW) setCounting(before);
+    else p = behindFrame;
+  }
+  tell(p, stop);
+}
+
+/**
+ * The same for the entries of a table in `[p, end)`: address and length (u32 each) of a datagram, unless a mark in the length
+ * says otherwise.
+ */
+export function syslogTable(p: usize, end: usize, to: usize, most: usize): void {
+  out = to;
+  limit = most;
+  events = 0;
+  let stop = STOP_INPUT;
+  while (p < end) {
+    const from = <usize>load<u32>(p);
+    const length = load<u32>(p, 4);
+    const behind = from + <usize>(length & LENGTH_MASK);
+    if (length & SUFFIX_MARK) {
+      useSyslogSuffix(from, behind - from);
+    } else {
+      if (length & FRAMED_MARK) setFrame(from, behind);
+      else datagramFrame(from, behind);
+      stop = putEvent();
+      if (stop > STOP_SLOW) break;
+    }
+    p += 8;
+    if (stop) break;
+  }
+  tell(p, stop);
+}
+
+function tell(p: usize, stop: u32): void {
+  store<u32>(results, <u32>p);
+  store<u32>(results, <u32>out, 4);
+  store<u32>(results, events, 8);
+  store<u32>(results, stop, 12);
+  store<u32>(results, <u32>frameAt, 16);
+  store<u32>(results, <u32>frameEnd, 20);
+  store<u32>(results, isCounting ? 1 : 0, 24);
+  store<u32>(results, <u32>suffixAt, 28);
+  store<u32>(results, <u32>suffixLength, 32);
+  store<u32>(results, <u32>header.unknownAt, 36);
+  store<u32>(results, <u32>header.unknownLength, 40);
+  store<u32>(results, <u32>header.unknownEntry, 44);
+}
+
+/** Writes the event of the frame, unless something else must happen first. An empty frame is no event. */
+function putEvent(): u32 {
+  const length = frameEnd - frameAt;
+  if (length == 0) return STOP_INPUT;
+  if (length > maxBytes) return STOP_SLOW;
+  if (out + length * 6 + suffixLength + FIXED_BYTES > limit) return STOP_OUTPUT;
+  const found = header.readHeader(frameAt, frameEnd);
+  if (found == header.TIME_UNKNOWN) return STOP_TIME;
+  if (found == header.SLOW) return STOP_SLOW;
+  clearRepaired();
+  let o = putTime(putWord(out, TIME));
+  o = putWord(o, MESSAGE);
+  o = putText(header.messageAt, frameEnd, o);
+  // U+FFFD is longer than what it stands for: what was short enough may not be so any more.
+  if (repaired && length * 3 > maxBytes) return STOP_SLOW;
+  if (header.hostAt) o = putText(header.hostAt, header.hostEnd, putWord(o, HOST));
+  if (header.appAt) o = putText(header.appAt, header.appEnd, putWord(o, APPNAME));
+  if (header.pidAt) o = putText(header.pidAt, header.pidEnd, putWord(o, PROCID));
+  if (header.msgidAt) o = putText(header.msgidAt, header.msgidEnd, putWord(o, MSGID));
+  o = putPriority(o, header.priority);
+  if (header.hasData) {
+    o = putWord(o, STRUCTURED_DATA);
+    copyOver(o, dataAt(), dataLength);
+    o += dataLength;
+  }
+  copyOver(o, suffixAt, suffixLength);
+  out = o + suffixLength;
+  events++;
+  return STOP_INPUT;
+}
+
+function putTime(o: usize): usize {
+  const at = header.timeAt;
+  if (at == 0) {
+    copyOver(o, now, 24);
+    return o + 24;
+  }
+  if (header.fractionAt == 0) {
+    copyOver(o, at, header.timeEnd - at);
+    return o + (header.timeEnd - at);
+  }
+  copyOver(o, at, 19);
+  o += 19;
+  const length = header.timeEnd - header.fractionAt;
+  if (length) {
+    v128.store(o, v128.load(header.fractionAt));
+    store<u8>(o, 0x2e);
+    o += length;
+  }
+  store<u8>(o, 0x5a);
+  return o + 1;
+}

@@ -1,0 +1,126 @@
+/**
+ * Times: RFC 3339 ones are checked and kept with their digits. `Oct 11 22:14:15` needs a year and a zone and `2026-10-11T22:14:15`
+ * a zone, which only JavaScript knows: what it answered is kept in a table, so that it is asked about once for each
+ * second that senders name.
+ */
+
+/** 64 entries of 64 bytes: the time's 15 or 19 bytes and zeros, then the 19 bytes that stand for it, or a 0. */
+let times: usize = 0;
+
+/** Where an entry's answer stands. */
+export const ANSWER: usize = 32;
+
+export function useTimes(at: usize): void {
+  times = at;
+}
+
+function isDigit(p: usize): bool {
+  return <u32>load<u8>(p) - 0x30 < 10;
+}
+
+/** The number of the two digits at `p`, or 255 and more. */
+function pair(p: usize): u32 {
+  const tens = <u32>load<u8>(p) - 0x30;
+  const ones = <u32>load<u8>(p, 1) - 0x30;
+  return tens > 9 || ones > 9 ? 255 : tens * 10 + ones;
+}
+
+function daysOf(year: u32, month: u32): u32 {
+  if (month == 2) return (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+/** Behind the fraction whose point stands at `p`: up to nine digits, else 0. */
+export function fractionEnd(p: usize): usize {
+  let n: usize = 1;
+  while (n < 11 && isDigit(p + n)) n++;
+  return n == 1 || n == 11 ? 0 : p + n;
+}
+
+/** Behind the RFC 3339 time at `p`, as RFC 5424 wants it and on a date that exists, or 0. Ends before `end`, which is 0 or a space. */
+export function timestampEnd(p: usize, end: usize): usize {
+  if (end - p < 20) return 0;
+  const century = pair(p);
+  const rest = pair(p + 2);
+  if (century > 99 || rest > 99) return 0;
+  const year = century * 100 + rest;
+  const month = pair(p + 5);
+  const day = pair(p + 8);
+  if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 10) != 0x54) return 0;
+  if (load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return 0;
+  if (year == 0 || month - 1 > 11 || day - 1 >= daysOf(year, month)) return 0;
+  if (pair(p + 11) > 23 || pair(p + 14) > 59 || pair(p + 17) > 59) return 0;
+  p += 19;
+  let c = <u32>load<u8>(p);
+  if (c == 0x2e) {
+    p = fractionEnd(p);
+    if (p == 0) return 0;
+    c = load<u8>(p);
+  }
+  if (c == 0x5a) return p < end ? p + 1 : 0;
+  if (c != 0x2b && c != 0x2d) return 0;
+  if (end < p + 6 || load<u8>(p, 3) != 0x3a || pair(p + 1) > 23 || pair(p + 4) > 59) return 0;
+  return p + 6;
+}
+
+/** Whether the date and clock at `p` have the form of RFC 3164, the month not looked at. */
+export function isBsdForm(p: usize): bool {
+  if (load<u8>(p, 3) != 0x20 || load<u8>(p, 6) != 0x20 || load<u8>(p, 9) != 0x3a || load<u8>(p, 12) != 0x3a) return false;
+  const tens = <u32>load<u8>(p, 4);
+  if (tens != 0x20 && tens - 0x30 > 9) return false;
+  return isDigit(p + 5) && pair(p + 7) < 100 && pair(p + 10) < 100 && pair(p + 13) < 100;
+}
+
+const JAN: u32 = 0x6e614a;
+const FEB: u32 = 0x626546;
+const MAR: u32 = 0x72614d;
+const APR: u32 = 0x727041;
+const MAY: u32 = 0x79614d;
+const JUN: u32 = 0x6e754a;
+const JUL: u32 = 0x6c754a;
+const AUG: u32 = 0x677541;
+const SEP: u32 = 0x706553;
+const OCT: u32 = 0x74634f;
+const NOV: u32 = 0x766f4e;
+const DEC: u32 = 0x636544;
+
+export function isMonth(p: usize): bool {
+  const name = load<u32>(p) & 0xffffff;
+  return (
+    name == JAN ||
+    name == FEB ||
+    name == MAR ||
+    name == APR ||
+    name == MAY ||
+    name == JUN ||
+    name == JUL ||
+    name == AUG ||
+    name == SEP ||
+    name == OCT ||
+    name == NOV ||
+    name == DEC
+  );
+}
+
+/** Whether the date and clock at `p` have the form of ISO 8601, with a `T` or a space, the numbers not looked at. */
+export function isIsoForm(p: usize): bool {
+  const middle = <u32>load<u8>(p, 10);
+  if (middle != 0x54 && middle != 0x20) return false;
+  if (load<u8>(p, 4) != 0x2d || load<u8>(p, 7) != 0x2d || load<u8>(p, 13) != 0x3a || load<u8>(p, 16) != 0x3a) return false;
+  if (pair(p) > 99 || pair(p + 2) > 99 || pair(p + 5) > 99 || pair(p + 8) > 99) return false;
+  return pair(p + 11) < 100 && pair(p + 14) < 100 && pair(p + 17) < 100;
+}
+
+/** The entry of the time of `length` bytes at `p`; `isKnown` tells whether it is its own. */
+export function timeEntry(p: usize, length: usize): usize {
+  const clock = load<u64>(p + length - 8) ^ ((<u64>load<u32>(p + length - 12)) << 5);
+  return times + ((<usize>((clock * 0x9e3779b97f4a7c15) >> 58)) << 6);
+}
+
+export function isKnown(entry: usize, p: usize, length: usize): bool {
+  const low = v128.load(p);
+  const lowKey = length == 15 ? i8x16.replace_lane(low, 15, 0) : low;
+  const highKey = length == 15 ? i64x2(0, 0) : i64x2(<i64>(load<u32>(p, 16) & 0xffffff), 0);
+  const differs = v128.or(v128.xor(lowKey, v128.load(entry)), v128.xor(highKey, v128.load(entry, 16)));
+  return !v128.any_true(differs);
+}

@@ -1,0 +1,129 @@
+/**
+ * Received bytes to events in the collector's window: the kernel reads the messages (kernel/syslog.ts), and what it leaves to
+ * JavaScript is read here, one by one and counted. Promises: each message becomes an event, in the order they came.
+ */
+import type { Region } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import { SYSLOG_SINGLE_BYTES } from '../../core/limits.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../kernel/syslog.ts';
+import type { Collector, Cursor } from './collector.ts';
+import { cutFrame, type Frame } from './framing.ts';
+import { encodeEvent } from './parse.ts';
+import { readLocalTime } from './rfc3164.ts';
+import { originOf } from './sender.ts';
+import type { Zone } from './zone.ts';
+
+export interface IntakeOptions {
+  readonly kernel: Kernel;
+  readonly collector: Collector;
+  readonly maxEventBytes: number;
+  readonly zone: Zone;
+  readonly clock: Clock;
+  readonly stats: SourceStats;
+  /** Reserves kernel memory. */
+  readonly reserve: (bytes: number) => Region;
+}
+
+/** Whether the last message of a stream was counted; kept up to date. */
+export interface Framing {
+  isCounting: boolean;
+}
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #loops: SyslogLoops;
+  /** Where a single message is put for the kernel, and the table that says so. */
+  readonly #single: Region;
+  readonly #table: MessageTable;
+
+  constructor(options: IntakeOptions) {
+    const { kernel, collector, maxEventBytes, reserve } = options;
+    this.#options = options;
+    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage));
+    this.#single = reserve(SYSLOG_SINGLE_BYTES);
+    this.#table = createMessageTable(reserve(tableBytes(2)));
+  }
+
+  /** True when the collector takes nothing now: then nothing below may be called. */
+  get isFull(): boolean {
+    return this.#options.collector.isFull;
+  }
+
+  /**
+   * Takes a stream's whole messages in `input.bytes[start, end)`. Returns where it stopped: before the one that is not whole
+   * or, once `isFull`, before the next one.
+   */
+  takeStream(cursor: Cursor, suffix: Buffer, framing: Framing, input: Region, start: number, end: number): number {
+    const { collector, clock } = this.#options;
+    this.#loops.receive(clock.now());
+    let at = start;
+    while (!collector.isFull) {
+      const { from, to } = collector.space;
+      const result = this.#loops.stream(suffix, framing, input, at, end, collector.window, from, to);
+      at = result.at;
+      if (this.#note(cursor, result)) break;
+    }
+    return at;
+  }
+
+  /** The same for the messages of a table from entry `start` on. */
+  takeTable(cursor: Cursor, table: MessageTable, start: number): number {
+    const { collector, clock } = this.#options;
+    this.#loops.receive(clock.now());
+    let at = start;
+    while (!collector.isFull) {
+      const { from, to } = collector.space;
+      const result = this.#loops.table(table, at, collector.window, from, to);
+      at = result.at;
+      if (this.#note(cursor, result)) break;
+    }
+    return at;
+  }
+
+  /** Takes one message: a datagram as it came, or one that was framed elsewhere, and perhaps cut. */
+  takeFrame(cursor: Cursor, suffix: Buffer, frame: Frame, isDatagram = false): void {
+    const { collector, clock } = this.#options;
+    if (!this.#putSingle(suffix, frame, isDatagram)) return this.#takeSlow(cursor, suffix, frame);
+    this.#loops.receive(clock.now());
+    for (let at = 0; at < 2;) {
+      const result = this.#loops.table(this.#table, at, collector.window, collector.space.from, collector.hardLimit);
+      if (result.stop === 'output') return this.#takeSlow(cursor, suffix, frame);
+      at = result.at;
+      this.#note(cursor, result);
+    }
+  }
+
+  /** Notes what a call did; true when there is nothing more to do in its input. */
+  #note(cursor: Cursor, { written, events, stop }: SyslogResult): boolean {
+    const { collector, maxEventBytes, clock, zone } = this.#options;
+    if (events > 0) collector.wrote(cursor, written, events);
+    if (stop === 'input') return true;
+    if (stop === 'output') collector.close();
+    else if (stop === 'time') this.#loops.learnTime(readLocalTime(this.#loops.unknownTime(), clock.now(), zone));
+    else this.#takeSlow(cursor, this.#loops.suffix(), cutFrame(this.#loops.message(), maxEventBytes));
+    return false;
+  }
+
+  #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
+    const { collector, maxEventBytes, clock, zone, stats } = this.#options;
+    const receipt = { receivedAtMs: clock.now(), origin: originOf(suffix), zone };
+    const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
+    stats.slowPathEvents += 1;
+    if (event.isTruncated) stats.truncatedEvents += 1;
+    collector.append(cursor, event.json);
+  }
+
+  /** Puts a message before the kernel; false when it is cut already or too long. */
+  #putSingle(suffix: Buffer, { bytes, originalBytes }: Frame, isDatagram: boolean): boolean {
+    const { at, bytes: single } = this.#single;
+    if (originalBytes !== undefined || bytes.length + suffix.length > single.length) return false;
+    bytes.copy(single, suffix.copy(single));
+    this.#table.clear();
+    this.#table.addSuffix(at, suffix.length);
+    if (isDatagram) this.#table.addDatagram(at + suffix.length, bytes.length);
+    else this.#table.addFramed(at + suffix.length, bytes.length);
+    return true;
+  }
+}

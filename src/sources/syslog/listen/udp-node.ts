@@ -1,0 +1,33 @@
+/** UDP through `dgram`, where the native way is not to be had: each datagram costs a call, and reading cannot be paused. */
+import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { ListenAddress } from '../../../config/model.ts';
+import { UDP_RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
+import { formatPeer, listenError, type Listener } from './addresses.ts';
+
+/** `receiveBufferBytes` is what the system granted. `onError` hears of errors after the start. */
+export async function listenUdpByNode(
+  address: ListenAddress,
+  onDatagram: (bytes: Buffer, peer: string) => void,
+  onError: (error: Error) => void,
+): Promise<Listener & { readonly receiveBufferBytes: number }> {
+  const socket = createSocket({ type: isIPv6(address.host) ? 'udp6' : 'udp4', recvBufferSize: UDP_RECEIVE_BUFFER_BYTES });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', (error) => {
+      socket.close();
+      reject(listenError(address, error));
+    });
+    socket.bind({ port: address.port, address: address.host, exclusive: true }, () => {
+      socket.removeAllListeners('error');
+      resolve();
+    });
+  });
+  socket.on('error', onError);
+  socket.on('message', (bytes, from) => onDatagram(bytes, formatPeer(from.address, from.port)));
+  return {
+    address: { ...address, port: socket.address().port },
+    // The system books twice of what is asked for and says so.
+    receiveBufferBytes: socket.getRecvBufferSize() / 2,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}

@@ -1,0 +1,134 @@
+/** Datagram sockets as descriptors: made, bound, asked; and addresses between text and the system's form. */
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
+import type { NativeLibrary } from './library.ts';
+
+/** Constants of Linux, the same on x64 and arm64. */
+const [AF_UNIX, AF_INET, AF_INET6] = [1, 2, 10];
+const SOCK_DGRAM = 2;
+const SOCK_NONBLOCK = 0o4000;
+const SOCK_CLOEXEC = 0o2000000;
+const SOL_SOCKET = 1;
+const SO_TYPE = 3;
+const SO_RCVBUF = 8;
+const SO_REUSEPORT = 15;
+const SO_DOMAIN = 39;
+const IPPROTO_IPV6 = 41;
+const IPV6_V6ONLY = 26;
+const [F_SETFD, F_SETFL, FD_CLOEXEC] = [2, 4, 1];
+const TEXT_BYTES = 64;
+/** Bytes of a `sockaddr_un`, the largest of the three. */
+const ADDRESS_BYTES = 110;
+const PATH_BYTES = 107;
+
+export interface BindOptions {
+  /** Several sockets share the port, and the system spreads senders over them. */
+  readonly sharesPort: boolean;
+  readonly receiveBufferBytes: number;
+}
+
+export interface BoundSocket {
+  readonly fd: number;
+  /** The port that the system chose, when 0 was asked for. */
+  readonly port: number;
+  /** What the system granted; it books twice of it. */
+  readonly receiveBufferBytes: number;
+}
+
+/** A UDP socket; throws what the system says. A name is looked up. */
+export async function bindUdp(library: NativeLibrary, host: string, port: number, options: BindOptions): Promise<BoundSocket> {
+  const { address, family } = await lookup(host);
+  const domain = family === 6 ? AF_INET6 : AF_INET;
+  const name = Buffer.alloc(family === 6 ? 28 : 16);
+  name.writeUInt16LE(domain, 0);
+  name.writeUInt16BE(port, 2);
+  const [text = '', scope] = address.split('%');
+  if (library.functions.inet_pton(domain, text, name.subarray(family === 6 ? 8 : 4)) !== 1)
+    throw Object.assign(new Error(`"${address}" is no address`), { code: 'EINVAL' });
+  if (scope !== undefined) name.writeUInt32LE(scopeId(scope), 24);
+  return bindSocket(library, domain, name, options);
+}
+
+/** A unix datagram socket at a path that is free. */
+export function bindUnix(library: NativeLibrary, path: string, options: BindOptions): BoundSocket {
+  const bytes = Buffer.from(path);
+  if (bytes.length > PATH_BYTES)
+    throw Object.assign(new Error(`the path has ${bytes.length} bytes, ${PATH_BYTES} are possible`), { code: 'ENAMETOOLONG' });
+  const name = Buffer.alloc(2 + bytes.length + 1);
+  name.writeUInt16LE(AF_UNIX, 0);
+  bytes.copy(name, 2);
+  return bindSocket(library, AF_UNIX, name, options);
+}
+
+/** A datagram socket that someone else has bound; undefined when the descriptor is none. */
+export function adoptSocket(
+  library: NativeLibrary,
+  fd: number,
+  receiveBufferBytes: number,
+): (BoundSocket & { readonly family: 'udp' | 'unixgram' }) | undefined {
+  if (readOption(library, fd, SO_TYPE) !== SOCK_DGRAM) return undefined;
+  library.functions.fcntl(fd, F_SETFD, FD_CLOEXEC);
+  library.functions.fcntl(fd, F_SETFL, SOCK_NONBLOCK);
+  setOption(library, fd, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
+  const family = readOption(library, fd, SO_DOMAIN) === AF_UNIX ? 'unixgram' : 'udp';
+  return { family, ...described(library, fd) };
+}
+
+export function closeSocket(library: NativeLibrary, fd: number): void {
+  library.functions.close(fd);
+}
+
+/** The sender's `address:port` of a `sockaddr` as the system wrote it; undefined when it names none. */
+export function peerOfName(library: NativeLibrary, name: Buffer): { readonly address: string; readonly port: number } | undefined {
+  const family = name.readUInt16LE(0);
+  if (family !== AF_INET && family !== AF_INET6) return undefined;
+  const text = Buffer.alloc(TEXT_BYTES);
+  library.functions.inet_ntop(family, name.subarray(family === AF_INET ? 4 : 8), text, TEXT_BYTES);
+  return { address: text.toString('latin1', 0, text.indexOf(0)), port: name.readUInt16BE(2) };
+}
+
+function bindSocket(library: NativeLibrary, domain: number, name: Buffer, options: BindOptions): BoundSocket {
+  const { functions } = library;
+  const fd = functions.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw library.lastError('socket');
+  try {
+    setOption(library, fd, SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes);
+    if (options.sharesPort) setOption(library, fd, SOL_SOCKET, SO_REUSEPORT, 1);
+    // As Node does it: `[::]` takes both kinds.
+    if (domain === AF_INET6) setOption(library, fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (functions.bind(fd, name, name.length) !== 0) throw library.lastError('bind');
+    return described(library, fd);
+  } catch (error) {
+    functions.close(fd);
+    throw error;
+  }
+}
+
+function described(library: NativeLibrary, fd: number): BoundSocket {
+  const name = Buffer.alloc(ADDRESS_BYTES);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(ADDRESS_BYTES);
+  if (library.functions.getsockname(fd, name, length) !== 0) throw library.lastError('getsockname');
+  const port = name.readUInt16LE(0) === AF_UNIX ? 0 : name.readUInt16BE(2);
+  return { fd, port, receiveBufferBytes: readOption(library, fd, SO_RCVBUF) / 2 };
+}
+
+function setOption(library: NativeLibrary, fd: number, level: number, option: number, value: number): void {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  if (library.functions.setsockopt(fd, level, option, bytes, 4) !== 0) throw library.lastError('setsockopt');
+}
+
+function readOption(library: NativeLibrary, fd: number, option: number): number {
+  const bytes = Buffer.alloc(4);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(4);
+  if (library.functions.getsockopt(fd, SOL_SOCKET, option, bytes, length) !== 0) throw library.lastError('getsockopt');
+  return bytes.readInt32LE();
+}
+
+/** `getaddrinfo` writes an interface's name or number behind a link-local address. */
+function scopeId(scope: string): number {
+  if (/^\d+$/.test(scope)) return Number(scope);
+  return Object.values(networkInterfaces()[scope] ?? []).find((each) => each.family === 'IPv6')?.scopeid ?? 0;
+}

@@ -1,0 +1,128 @@
+/**
+ * Differential fuzz: the kernel's loops and the JavaScript parser must give the same events byte for byte, whatever the
+ * messages, and whatever the reads they come in. TAILRACE_FUZZ_SYSLOG sets how many messages (100,000), TAILRACE_FUZZ_SEED repeats a run.
+ */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { corpus } from './corpus.ts';
+import { createRig, eventsOf, eventsOfStream } from './rig.ts';
+
+const wanted = Number(process.env['TAILRACE_FUZZ_SYSLOG'] ?? 100_000);
+const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const samples = corpus.map(({ input }) => (typeof input === 'string' ? Buffer.from(input) : input));
+
+const PIECES = [
+  '<13>',
+  '<191>',
+  '<192>',
+  '<0013>',
+  '1 ',
+  '- ',
+  '-',
+  ' ',
+  '  ',
+  '\n',
+  '\r',
+  '\0',
+  '\t',
+  ':',
+  ': ',
+  '[',
+  ']',
+  '"',
+  '\\',
+  '\\"',
+  '=',
+  '="',
+  'Oct 11 22:14:15',
+  'Feb 30 22:14:15 ',
+  'Mar  1 00:00:00 ',
+  'Dec 31 23:59:59.123 ',
+  '2026-01-01T00:00:00Z',
+  '2026-02-29T00:00:00Z ',
+  '2003-10-11T22:14:15.003-07:00 ',
+  '2026-07-10 11:00:00 ',
+  'host',
+  'host ',
+  'fe80::1 ',
+  'app[1]: ',
+  'app: ',
+  'CRON: ',
+  'UTC: ',
+  '2026 ',
+  '[a b="c"]',
+  '[a b="1" b="2"]',
+  '[7 b="1"]',
+  '[a@1 x="\\"\\\\\\]\\n"]',
+  '29: *',
+  '%ASA-6-302013: ',
+  'é',
+  '€',
+  '\u{1f600}',
+  '\u00a0',
+  '\ufeff',
+];
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...PIECES).map((text) => Buffer.from(text)) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 40 }).map((text) => Buffer.from(text)) },
+);
+/** A message of the corpus with a part replaced. */
+const mutated = fc
+  .tuple(fc.constantFrom(...samples), fc.nat(), fc.oneof(fc.nat(3), fc.nat(200)), fc.array(piece, { maxLength: 2 }))
+  .map(([sample, at, length, pieces]) => {
+    const from = at % (sample.length + 1);
+    return Buffer.concat([sample.subarray(0, from), ...pieces, sample.subarray(from + length)]);
+  });
+const message = fc.oneof(
+  { weight: 4, arbitrary: mutated },
+  { weight: 3, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat([Buffer.from('<13>'), ...pieces])) },
+  { weight: 1, arbitrary: fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.concat(pieces)) },
+);
+
+const rig = createRig();
+const small = createRig(1024);
+
+test(`the loops agree with the parser on ${wanted} messages (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+  let seen = 0;
+  const agrees = fc.asyncProperty(
+    fc.array(message, { maxLength: 60, size: 'max' }),
+    fc.constantFrom('datagram', 'framed'),
+    async (messages, kind) => {
+      seen += messages.length;
+      expect(await rig.take(messages, kind)).toEqual(eventsOf(messages, kind));
+    },
+  );
+  await fc.assert(agrees, { seed, numRuns: Math.ceil(wanted / 30) });
+  process.stdout.write(`syslog fuzz: ${seen} messages, ${rig.stats.slowPathEvents} of them read by JavaScript, first seed ${seed}\n`);
+  expect(rig.stats.slowPathEvents / seen, 'share that JavaScript reads').toBeLessThan(0.7);
+});
+
+test('the loops agree with the parser on messages about the longest', async () => {
+  const long = fc.tuple(message, fc.integer({ min: 900, max: 1100 }), piece).map(([head, length, fill]) => {
+    const filler = fill.length === 0 ? Buffer.from('x') : fill;
+    return Buffer.concat([head, Buffer.alloc(length, filler)]).subarray(0, length);
+  });
+  const agrees = fc.asyncProperty(fc.array(long, { maxLength: 5 }), async (messages) => {
+    expect(await small.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 1024));
+  });
+  await fc.assert(agrees, { seed, numRuns: 2000 });
+});
+
+test('a stream gives the same events, whatever the reads', async () => {
+  const framed = fc.tuple(message, fc.constantFrom('\n', '\r\n', '\0', '\n\0', 'count', 'count+lf', 'none')).map(([bytes, how]) => {
+    if (how === 'none') return bytes;
+    if (how === 'count') return Buffer.concat([Buffer.from(`${bytes.length} `), bytes]);
+    if (how === 'count+lf') return Buffer.concat([Buffer.from(`${bytes.length + 1} `), bytes, Buffer.from('\n')]);
+    return Buffer.concat([bytes, Buffer.from(how)]);
+  });
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 20, max: 3000 })), { minLength: 1, maxLength: 12 });
+  const agrees = fc.asyncProperty(fc.array(framed, { maxLength: 30 }), sizes, async (messages, sizes) => {
+    const wire = Buffer.concat(messages);
+    const reads: Buffer[] = [];
+    for (let at = 0, n = 0; at < wire.length; n += 1) reads.push(wire.subarray(at, (at += sizes[n % sizes.length]!)));
+    expect(await rig.stream(reads)).toEqual(eventsOfStream(wire));
+    expect(await small.stream(reads)).toEqual(eventsOfStream(wire, 1024));
+  });
+  await fc.assert(agrees, { seed, numRuns: 3000 });
+});

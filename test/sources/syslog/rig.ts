@@ -1,0 +1,153 @@
+/** The way from bytes to events without sockets, and the same in plain JavaScript, which is its oracle. */
+import type { Region } from '../../../src/core/block.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { newStats } from '../../../src/core/source.ts';
+import type { SourceStats } from '../../../src/core/source.ts';
+import { createKernel } from '../../../src/kernel/kernel.ts';
+import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/syslog.ts';
+import { Collector, collectorBytes } from '../../../src/sources/syslog/collector.ts';
+import type { Cursor } from '../../../src/sources/syslog/collector.ts';
+import { cutFrame, Framer } from '../../../src/sources/syslog/framing.ts';
+import type { Frame } from '../../../src/sources/syslog/framing.ts';
+import { Intake } from '../../../src/sources/syslog/intake.ts';
+import { MessageStream } from '../../../src/sources/syslog/message-stream.ts';
+import { encodeEvent } from '../../../src/sources/syslog/parse.ts';
+import { suffixOf } from '../../../src/sources/syslog/sender.ts';
+import { createZone } from '../../../src/sources/syslog/zone.ts';
+import { LaneDouble } from '../lane-double.ts';
+
+export const RECEIVED_AT = '2026-07-10T08:00:00.000Z';
+export const ORIGIN = { peer: '192.0.2.1:514' };
+const suffix = suffixOf(ORIGIN);
+const zone = createZone('Europe/Athens');
+const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), origin: ORIGIN, zone };
+const clock = { ...systemClock, now: () => receipt.receivedAtMs };
+
+export interface Rig {
+  readonly stats: SourceStats;
+  readonly lane: LaneDouble;
+  readonly input: Region;
+  isFull(): boolean;
+  /** Calls `resume` when there is room again. */
+  onRoom(resume: () => void): void;
+  /** A stream whose bytes the caller puts into the input. */
+  open(): MessageStream;
+  /** `message` of the events since the last time. */
+  messages(): Promise<unknown[]>;
+  /** The events of messages, each taken as a datagram, or as one of a stream. */
+  take(messages: readonly Buffer[], kind: 'datagram' | 'framed'): Promise<string[]>;
+  /** The events of a stream that comes in these reads, and then ends. */
+  stream(reads: readonly Buffer[]): Promise<string[]>;
+}
+
+export function createRig(maxEventBytes = 10_000): Rig {
+  const kernel = createKernel(8 * 1024 * 1024);
+  const lane = new LaneDouble();
+  const stats = newStats();
+  let resume = (): void => {};
+  const collector = new Collector({
+    lane,
+    window: kernel.reserve(collectorBytes(maxEventBytes)),
+    shape: { format: 'auto', wrapFields: {}, fields: {} },
+    clock,
+    lost() {},
+    roomy: () => resume(),
+  });
+  const reserve = (bytes: number): Region => kernel.reserve(bytes);
+  const intake = new Intake({ kernel, collector, maxEventBytes, zone, clock, stats, reserve });
+  const input = reserve(64 * 1024);
+  const place = reserve(1024 * 1024);
+  const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
+  const cursor: Cursor = { stream: '1'.padStart(32, '0'), offset: 0 };
+
+  async function events(): Promise<string[]> {
+    await collector.idle();
+    return lane.blocks.splice(0).flatMap(({ lines }) => lines.map((line) => line.toString()));
+  }
+
+  function open(): MessageStream {
+    return new MessageStream({ intake, framer: new Framer(maxEventBytes, { left: 1 << 24 }), input, suffix, mint: () => cursor });
+  }
+
+  return {
+    stats,
+    lane,
+    input,
+    open,
+    isFull: () => intake.isFull,
+    onRoom: (listener) => (resume = listener),
+    messages: async () => (await events()).map((event) => (JSON.parse(event) as { message: unknown }).message),
+    async take(messages, kind) {
+      table.clear();
+      place.bytes.set(suffix, 0);
+      table.addSuffix(place.at, suffix.length);
+      let at = suffix.length;
+      for (const message of messages) {
+        place.bytes.set(message, at);
+        if (kind === 'datagram') table.addDatagram(place.at + at, message.length);
+        else table.addFramed(place.at + at, message.length);
+        at += message.length;
+      }
+      const before = Buffer.from(place.bytes.subarray(0, at));
+      for (let entry = 0; entry < table.count;) {
+        entry = intake.takeTable(cursor, table, entry);
+        if (intake.isFull) await collector.idle();
+      }
+      if (!before.equals(place.bytes.subarray(0, at))) throw new Error('the input was changed');
+      return events();
+    },
+    async stream(reads) {
+      const messages = new MessageStream({
+        intake,
+        framer: new Framer(maxEventBytes, { left: 1 << 24 }),
+        input,
+        suffix,
+        mint: () => cursor,
+      });
+      for (const read of reads) {
+        messages.take(read.copy(input.bytes));
+        input.bytes.fill(0xaa);
+        while (messages.isWaiting) {
+          await collector.idle();
+          messages.resume();
+        }
+      }
+      if (intake.isFull) await collector.idle();
+      messages.end();
+      return events();
+    },
+  };
+}
+
+/** The event of one message. */
+export function eventOf(frame: Frame, maxEventBytes = 10_000): string {
+  return encodeEvent(frame, receipt, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
+}
+
+/** What `take` must give. */
+export function eventsOf(messages: readonly Buffer[], kind: 'datagram' | 'framed', maxEventBytes = 10_000): string[] {
+  return messages.flatMap((message) => {
+    const bytes = kind === 'datagram' ? datagramOf(message) : message;
+    return bytes.length === 0 ? [] : [eventOf(cutFrame(bytes, maxEventBytes), maxEventBytes)];
+  });
+}
+
+/** What `stream` must give. */
+export function eventsOfStream(wire: Buffer, maxEventBytes = 10_000): string[] {
+  const framer = new Framer(maxEventBytes, { left: 1 << 24 });
+  const events: string[] = [];
+  framer.push(wire);
+  for (let frame = framer.next(); frame !== undefined; frame = framer.next()) events.push(eventOf(frame, maxEventBytes));
+  const last = framer.end();
+  if (last !== undefined) events.push(eventOf(last, maxEventBytes));
+  return events;
+}
+
+/** A datagram is one message, without its trailers. Some senders write the octet count there too: one that fits exactly is dropped. */
+function datagramOf(datagram: Buffer): Buffer {
+  let end = datagram.length;
+  while (end > 0 && [0, 10, 13].includes(datagram[end - 1]!)) end -= 1;
+  const match = /^([1-9]\d{0,6}) </.exec(datagram.toString('latin1', 0, 10));
+  const start = match !== null && Number(match[1]) === datagram.length - match[1]!.length - 1 ? match[1]!.length + 1 : 0;
+  return datagram.subarray(Math.min(start, end), end);
+}
