@@ -1,6 +1,7 @@
 /** argv → command. Each command is loaded only when it is the one asked for. */
 import { Command, CommanderError, Option } from 'commander';
 import type { DemoArguments } from './cli/demo.ts';
+import type { MigrateArgs } from './cli/migrate.ts';
 import type { RunArguments } from './cli/run.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
@@ -64,6 +65,15 @@ program
   .option('--max-fields <count>', 'fields of one dataset (default 1024)')
   .option('--json', 'address and tokens as one JSON line')
   .action(async (options: ServeArguments) => exitWith((await import('./cli/serve.ts')).serve(options)));
+
+program
+  .command('migrate')
+  .description('moves a service’s events from the embedded engine to a ClickHouse server or cluster')
+  .option('--data <dir>', 'the service’s data folder (default ./tailrace-service)')
+  .requiredOption('--to <engine>', 'clickhouse://user@host:8123,…/database?cluster=name')
+  .option('--sync', 'fsync what is stored')
+  .option('--json', 'the result as one JSON line')
+  .action(async (options: MigrateArgs) => exitWith((await import('./cli/migrate.ts')).migrate(options)));
 
 program
   .command('demo')

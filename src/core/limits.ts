@@ -128,6 +128,9 @@ export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
 /** Time that a server of the engine has for an insert or a statement. */
 export const SERVICE_INSERT_SECONDS = 120;
+/** Rows, and bytes by their average size, that a move between engines takes at a time. */
+export const SERVICE_MOVE_ROWS = 100_000;
+export const SERVICE_MOVE_BYTES = 64 * 1024 * 1024;
 /** Bytes of one query's result inside the engine. */
 export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 /** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */

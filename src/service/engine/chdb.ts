@@ -16,8 +16,8 @@ import PQueue from 'p-queue';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Cell, Engine, EngineOptions, Param, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { querySettings, refusal, settingsClause } from './settings.ts';
-import { alterSync, createTable, datasetOf, isSynced, STRUCTURE } from './tables.ts';
+import { FORMAT_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
+import { alterSync, COLUMNS, createTable, datasetOf, isSynced, STRUCTURE, timeLiteral } from './tables.ts';
 import { readRows, wellFormed } from './wire.ts';
 
 /**
@@ -31,8 +31,23 @@ const SERVER_CONFIG = `<clickhouse>
 `;
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
 
+/** Where reading a table in its order stands: the last row that was read. */
+export interface TableMark {
+  readonly timeNs: string;
+  readonly rowId: string;
+}
+
+export interface EmbeddedEngine extends Engine {
+  /** The next `limit` rows of a table after a mark, as a block of the Native format; undefined at the end. */
+  readAfter(
+    table: string,
+    mark: TableMark | undefined,
+    limit: number,
+  ): Promise<{ block: Buffer; rows: number; mark: TableMark } | undefined>;
+}
+
 /** Opens the engine's data under `dataDir`. Throws a `TailraceError` when chDB is not installed or cannot open the folder. */
-export async function openChdb(dataDir: string, { limits, sync }: EngineOptions): Promise<Engine> {
+export async function openChdb(dataDir: string, { limits, sync }: EngineOptions): Promise<EmbeddedEngine> {
   const { Session, drainPending } = await load();
   if (/[*?{}]/.test(dataDir))
     throw new TailraceError('E_DATA_DIR', `the data folder ${dataDir} has one of * ? { } in its path`, {
@@ -72,7 +87,7 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
   };
 
   const ask = async (sql: string): Promise<readonly (readonly Cell[])[]> =>
-    readRows((await session.queryAsync(sql, { format: 'JSONCompactEachRow' })).text());
+    readRows((await session.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompactEachRow' })).text());
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
     return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
@@ -107,9 +122,23 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
         return count;
       }),
     reclaim: (table) => run(`alter table ${table} apply deleted mask`),
+    async readAfter(table, mark, limit) {
+      const page = `from ${table} ${mark ? `where ${rowsAfter(mark)}` : ''} order by _time, _rowId limit ${limit}`;
+      const [last] = await ask(
+        `select count(), toUnixTimestamp64Nano(argMax(_time, (_time, _rowId))), argMax(_rowId, (_time, _rowId)) from (select _time, _rowId ${page})`,
+      );
+      const rows = Number(last?.[0]);
+      if (rows === 0) return undefined;
+      const result = await session.queryAsync(`select ${COLUMNS.map(({ name }) => name).join(', ')} ${page}`, { format: 'Native' });
+      return { block: Buffer.from(result.bytes()), rows, mark: { timeNs: String(last?.[1]), rowId: String(last?.[2]) } };
+    },
     close,
   };
 }
+
+/** The condition for the rows after a mark, in the table's order. */
+export const rowsAfter = ({ timeNs, rowId }: TableMark): string =>
+  `_time >= ${timeLiteral(BigInt(timeNs))} and (_time > ${timeLiteral(BigInt(timeNs))} or _rowId > ${BigInt(rowId)})`;
 
 /** A literal of the service's own text (a path, a type). A user's text is bound instead. */
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -42,7 +42,8 @@ async function openEmbedded(dataDir: string, options: EngineOptions): Promise<En
   return openChdb(dataDir, options);
 }
 
-async function openCluster(address: ClickhouseAddress, metadata: Metadata, options: EngineOptions, log: Log): Promise<Engine> {
+/** Opens the cluster as the folder's own. */
+export async function openCluster(address: ClickhouseAddress, metadata: Metadata, options: EngineOptions, log: Log): Promise<Engine> {
   const { openClickhouse } = await import('./clickhouse.ts');
   const instance = metadata.fact('instance') ?? randomUUID();
   metadata.setFact('instance', instance);

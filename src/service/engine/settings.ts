@@ -3,15 +3,15 @@ import { messageOf } from '../../core/errors.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { QueryLimits } from './engine.ts';
 
-/** Written out where a server's profile could say otherwise. */
+/** Of every select: numbers that JSON in JavaScript would round come as text. Written out where a server's profile could say otherwise. */
+export const FORMAT_SETTINGS = { output_format_json_quote_64bit_integers: 1, output_format_json_quote_denormals: 1 } as const;
+
 export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits): Readonly<Record<string, number>> {
   return {
     max_execution_time: seconds,
     max_memory_usage: memoryBytes,
     max_result_bytes: resultBytes,
-    output_format_json_quote_64bit_integers: 1,
-    output_format_json_quote_denormals: 1,
-    join_use_nulls: 1,
+    ...FORMAT_SETTINGS,
   };
 }
 

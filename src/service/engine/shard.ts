@@ -6,6 +6,7 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import { SERVICE_ENGINE_CONNECTIONS, SERVICE_INSERT_SECONDS } from '../../core/limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Param, QueryResult } from './engine.ts';
+import { FORMAT_SETTINGS } from './settings.ts';
 import { readRows, wellFormed } from './wire.ts';
 
 export interface ShardAddress {
@@ -51,7 +52,7 @@ export function openShard({ host, user, password, database }: ShardAddress): Sha
         query_params: wellFormed(params),
         format: 'JSONCompactEachRow',
         // The whole result before its first byte: a failure is then a failure, and the summary is complete.
-        clickhouse_settings: { ...settings, wait_end_of_query: 1 },
+        clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1 },
       });
       const text = await result.text();
       return { rows: readRows(text), rowsRead: rowsRead(result.response_headers['x-clickhouse-summary']) };

@@ -1,0 +1,40 @@
+/** `tailrace migrate`: moves a data folder's events from the embedded engine to ClickHouse, with progress on stderr. */
+import { resolve } from 'node:path';
+import { silentLog } from '../core/log.ts';
+import { moveToCluster, type MoveProgress } from '../service/migrate.ts';
+
+export interface MigrateArgs {
+  readonly data?: string;
+  readonly to: string;
+  readonly sync?: boolean;
+  readonly json?: boolean;
+}
+
+/** Resolves to the exit code. Throws a `TailraceError`. */
+export async function migrate({ data = 'tailrace-service', to, sync = false, json = false }: MigrateArgs): Promise<number> {
+  const show = json ? showNothing : process.stderr.isTTY ? showInPlace : showEachDataset();
+  const result = await moveToCluster({ dataDir: resolve(data), to, sync, log: silentLog, env: process.env, onProgress: show });
+  if (!json && process.stderr.isTTY) process.stderr.write('\n');
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else
+    process.stdout.write(
+      `moved ${result.rows} events of ${result.datasets} datasets, compared by count and checksum\n` +
+        `start the service with --engine ${to.replace(/:[^:@/]*@/, ':***@')}; the folder ${resolve(data, 'engine')} is no longer used and may be removed\n`,
+    );
+  return 0;
+}
+
+const showNothing = (): void => undefined;
+const showInPlace = ({ dataset, rows, total }: MoveProgress): void => {
+  const percent = total === 0 ? 100 : Math.floor((rows / total) * 100);
+  process.stderr.write(`\r\u001B[K${dataset}: ${rows} of ${total} events, ${percent} %`);
+};
+/** Not a terminal: a line for each tenth of a dataset. */
+function showEachDataset(): (progress: MoveProgress) => void {
+  let last = '';
+  return ({ dataset, rows, total }) => {
+    const line = `${dataset}: ${total === 0 ? 100 : Math.floor((rows / total) * 10) * 10} %`;
+    if (line !== last) process.stderr.write(`${line}\n`);
+    last = line;
+  };
+}

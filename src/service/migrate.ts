@@ -1,0 +1,127 @@
+/**
+ * Moves the events of a data folder from the embedded engine to a ClickHouse server or cluster. Rows go over in the order of their tables, a
+ * chunk at a time, and after each the folder remembers how far it is: an interrupted move goes on there, whatever the last chunk had
+ * reached. At the end both sides are compared by count and checksum, and only then the folder belongs to the cluster. What was moved is kept.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { TailraceError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../core/limits.ts';
+import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from './engine/chdb.ts';
+import { parseClickhouseUrl } from './engine/clickhouse-url.ts';
+import type { Engine } from './engine/engine.ts';
+import { openCluster } from './engine/open.ts';
+import { MAPS, tableOf } from './engine/tables.ts';
+import { openKeys } from './ingest/keys.ts';
+import { DEFAULT_LIMITS, queryLimitsOf } from './limits.ts';
+import { openMetadata, type Metadata } from './metadata.ts';
+
+export interface MoveProgress {
+  readonly dataset: string;
+  /** Rows of this dataset that have moved, and all of it. */
+  readonly rows: number;
+  readonly total: number;
+}
+
+export interface MoveOptions {
+  readonly dataDir: string;
+  /** `clickhouse://…` */
+  readonly to: string;
+  readonly sync: boolean;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Rows at a time, at most. */
+  readonly chunkRows?: number;
+  readonly onProgress: (progress: MoveProgress) => void;
+}
+
+interface Moved {
+  readonly mark: TableMark;
+  readonly rows: number;
+  readonly chunks: number;
+}
+
+/** Returns how many datasets and rows the folder has on its new engine. Throws a `TailraceError`; then the embedded engine stays the folder's. */
+export async function moveToCluster(options: MoveOptions): Promise<{ datasets: number; rows: number }> {
+  const { dataDir, sync, log, env } = options;
+  const address = parseClickhouseUrl(options.to, env);
+  if (!existsSync(join(dataDir, 'service.db')))
+    throw new TailraceError('E_DATA_DIR', `${dataDir} is no data folder of the service`, {
+      fix: 'name the folder that serve uses with --data',
+    });
+  const metadata = openMetadata(dataDir, sync);
+  const opened: (() => Promise<void> | void)[] = [() => metadata.close()];
+  try {
+    if (metadata.fact('engine') === 'clickhouse')
+      throw new TailraceError('E_ENGINE', `the events of ${dataDir} are on ClickHouse already`, {
+        fix: `start it with --engine ${options.to}`,
+      });
+    const engineOptions = { limits: queryLimitsOf(DEFAULT_LIMITS), sync };
+    const from = await openChdb(dataDir, engineOptions);
+    opened.push(() => from.close());
+    // What a crash left unfinished is settled where it happened.
+    await openKeys(metadata, from, log);
+    const to = await openCluster(address, metadata, engineOptions, log);
+    opened.push(() => to.close());
+
+    const datasets = metadata.db.prepare('select id, name from datasets order by id').all();
+    let rows = 0;
+    for (const row of datasets) rows += await moveTable(Number(row['id']), String(row['name']), from, to, metadata, options);
+    metadata.transaction(() => {
+      metadata.setFact('engine', 'clickhouse');
+      metadata.db.exec("delete from facts where name like 'moved:%'");
+    });
+    return { datasets: datasets.length, rows };
+  } finally {
+    for (const undo of opened.reverse()) await undo();
+  }
+}
+
+async function moveTable(
+  id: number,
+  dataset: string,
+  from: EmbeddedEngine,
+  to: Engine,
+  metadata: Metadata,
+  { onProgress, chunkRows = SERVICE_MOVE_ROWS }: MoveOptions,
+): Promise<number> {
+  const table = tableOf(id);
+  const fact = `moved:${id}`;
+  const known = metadata.fact(fact);
+  let moved = known === undefined ? undefined : (JSON.parse(known) as Moved);
+  await from.createTable(table);
+  await to.createTable(table);
+  // A chunk that was sent and not written down is taken back, however much of it arrived.
+  await to.deleteRows(table, moved ? rowsAfter(moved.mark) : '1');
+  const total = Number((await from.ask(`select count() from ${table}`))[0]?.[0]);
+  const [size] = await from.ask(
+    `select sum(data_uncompressed_bytes) / greatest(1, sum(rows)) from system.parts where active and table = '${table}'`,
+  );
+  const limit = Math.max(1, Math.min(chunkRows, Math.floor(SERVICE_MOVE_BYTES / Math.max(1, Number(size?.[0])))));
+  for (;;) {
+    onProgress({ dataset, rows: moved?.rows ?? 0, total });
+    const chunk = await from.readAfter(table, moved?.mark, limit);
+    if (!chunk) break;
+    const chunks = (moved?.chunks ?? 0) + 1;
+    // The engine's own memory of tokens must not take a chunk that was taken back for a duplicate.
+    await to.insert(table, chunk.block, `move-${table}-${chunks}-${Date.now()}`, `${table}-${chunks}`);
+    moved = { mark: chunk.mark, rows: (moved?.rows ?? 0) + chunk.rows, chunks };
+    metadata.setFact(fact, JSON.stringify(moved));
+  }
+  const [here, there] = [await checksum(from, table), await checksum(to, table)];
+  if (here !== there)
+    throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
+      fix: `drop the table ${table} on the cluster and start the move again`,
+    });
+  return total;
+}
+
+/** Rows and a sum over every value of each, whatever the order of rows and of keys. */
+async function checksum(engine: Engine, table: string): Promise<string> {
+  const maps = MAPS.map(
+    ({ column }) => `arraySum(arrayMap((k, v) -> cityHash64('${column}', k, v), mapKeys(${column}), mapValues(${column})))`,
+  );
+  const [row] = await engine.ask(`select count(), sum(cityHash64(_time, _sysTime, _rowId) + ${maps.join(' + ')}) from ${table}`);
+  return `${String(row?.[0])}, ${String(row?.[1])}`;
+}
