@@ -137,6 +137,24 @@ export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 export const SERVICE_QUERY_PARTS = 256;
 /** Time buckets of one series. */
 export const SERVICE_QUERY_BUCKETS = 10_000;
+/** Characters of a query's text. */
+export const SERVICE_QUERY_TEXT = 64 * 1024;
+/** Literals, names, functions and operators of one query. */
+export const SERVICE_QUERY_NODES = 5000;
+/** How deep expressions may be nested. */
+export const SERVICE_QUERY_DEPTH = 100;
+/** Operators between the pipes of one query. */
+export const SERVICE_QUERY_STAGES = 100;
+/** Selects inside each other that a query may need; the engine takes 100. */
+export const SERVICE_QUERY_NESTING = 20;
+/** Characters of the SQL of one statement; the engine takes 256 KiB. */
+export const SERVICE_QUERY_SQL = 200 * 1024;
+/** Items that make_list and make_set collect at most in a group. */
+export const SERVICE_QUERY_LIST_ITEMS = 100_000;
+/** Values of one topk, bins of one histogram. */
+export const SERVICE_QUERY_TOPK = 1000;
+/** Cells of a reply with all fields of a dataset; over it, fields that no row of the page has are left out. */
+export const SERVICE_QUERY_CELLS = 5_000_000;
 
 // Stdin and syslog.
 /** Bytes read from a pipe at a time: what Linux keeps in one. */

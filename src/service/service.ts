@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     describeApi(server, headerPrefix);
     datasetRoutes(server, catalog, trimmer);
     ingestRoutes(server, { metadata, engine, catalog, keys, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
-    queryRoutes(server, catalog, engine);
+    queryRoutes(server, catalog, engine, headerPrefix);
     const facts = {
       id: auth.credentials.orgId,
       created,

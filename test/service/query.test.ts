@@ -34,7 +34,7 @@ describe('matches', () => {
     expect(matches[0]).toEqual({
       _time: _time.replace('.000', ''),
       _sysTime: expect.any(String),
-      _rowId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      _rowId: expect.stringMatching(/^[0-9a-f]{32}$/),
       data,
     });
     expect(buckets).toEqual({ series: [], totals: [] });
@@ -252,12 +252,12 @@ describe('refusals', () => {
     [{ endTime: 'now-1parsec' }, 'endTime'],
     [{ limit: -1 }, 'limit'],
     [{ limit: 'ten' }, 'limit'],
-    [{ aggregations: [{ op: 'topk', field: 'seq' }] }, 'not available yet'],
+    [{ aggregations: [{ op: 'mode', field: 'seq' }] }, 'not known'],
     [{ aggregations: [{ op: 'sum' }] }, 'field'],
-    [{ filter: { op: 'sounds-like', field: 'a', value: 'b' } }, 'not available yet'],
+    [{ filter: { op: 'sounds-like', field: 'a', value: 'b' } }, 'not known'],
     [{ filter: { op: 'regexp', field: 'level', value: '(' } }, 'regular expression'],
-    [{ cursor: 'x' }, 'not available yet'],
-    [{ virtualFields: [{ alias: 'a', expr: '1' }] }, 'not available yet'],
+    [{ cursor: 'x' }, 'cursor'],
+    [{ virtualFields: [{ alias: 'a', expr: '1 +' }] }, 'virtualFields[0]'],
     [{ resolution: '1ns', aggregations: [{ op: 'count' }] }, 'buckets'],
     [{ resolution: 'often' }, 'resolution'],
     [{ order: [{ field: 'x' }], aggregations: [{ op: 'count' }] }, 'order by'],

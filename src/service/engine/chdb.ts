@@ -14,11 +14,11 @@ import type * as Chdb from 'chdb';
 import type { Session } from 'chdb';
 import PQueue from 'p-queue';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import type { Cell, Engine, EngineOptions, Param, QueryResult } from './engine.ts';
+import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { FORMAT_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
+import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
 import { alterSync, COLUMNS, createTable, datasetOf, isSynced, STRUCTURE, timeLiteral } from './tables.ts';
-import { readRows, wellFormed } from './wire.ts';
+import { readResult, wellFormed } from './wire.ts';
 
 /**
  * Background work of an idle table is looked for every so often, with up to a second of chance added: a delete, which is done part by part in
@@ -29,6 +29,7 @@ const SERVER_CONFIG = `<clickhouse>
   <background_processing_pool_thread_sleep_seconds_if_nothing_to_do>0.02</background_processing_pool_thread_sleep_seconds_if_nothing_to_do>
 </clickhouse>
 `;
+const FRESH = settingsClause(FRESH_SETTINGS).replace('settings ', '');
 const INSERT_SETTINGS = 'max_threads = 1, max_insert_threads = 1, max_partitions_per_insert_block = 0';
 
 /** Where reading a table in its order stands: the last row that was read. */
@@ -77,17 +78,19 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
   });
   const run = (sql: string): Promise<void> => inserts.between(async () => void (await session.queryAsync(sql)));
 
-  const query = async (sql: string, params: Readonly<Record<string, Param>> = {}): Promise<QueryResult> => {
+  // What the package calls the rows read are those of the result: the true count is in the format's own statistics.
+  const query = async (sql: string, params: Readonly<Record<string, Param>> = {}, options: QueryOptions = {}): Promise<QueryResult> => {
     try {
-      const result = await session.queryBindAsync(`${sql} ${settings}`, wellFormed(params), { format: 'JSONCompactEachRow' });
-      return { rows: readRows(result.text()), rowsRead: result.rowsRead };
+      const own = options.fresh === true ? `${settings}, ${FRESH}` : settings;
+      const result = await session.queryBindAsync(`${sql} ${own}`, wellFormed(params), { format: 'JSONCompact' });
+      return readResult(result.text());
     } catch (error) {
       throw refusal(error, limits) ?? error;
     }
   };
 
   const ask = async (sql: string): Promise<readonly (readonly Cell[])[]> =>
-    readRows((await session.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompactEachRow' })).text());
+    readResult((await session.queryAsync(`${sql} ${settingsClause(FORMAT_SETTINGS)}`, { format: 'JSONCompact' })).text()).rows;
   const listTables = async (): Promise<(readonly Cell[])[]> => {
     const rows = await ask('select name, engine_full from system.tables where database = currentDatabase()');
     return rows.filter(([name]) => datasetOf(String(name)) !== undefined);
@@ -109,7 +112,8 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     tables: async () => (await listTables()).map(([name]) => String(name)),
     createTable: (table) => run(createTable(table, sync)),
     dropTable: (table) => run(`drop table if exists ${table} sync`),
-    query: (sql, params) => selects.add(() => query(sql, params)),
+    // A query that runs cannot be ended: its session does one thing at a time.
+    query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => ask(sql)),
     insert: (table, block, token) => inserts.add(table, block, token),
     // An insert ends with its call, or with the process.

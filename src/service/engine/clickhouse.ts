@@ -10,9 +10,9 @@ import type { Log } from '../../core/log.ts';
 import { SERVICE_SELECTS_IN_FLIGHT } from '../../core/limits.ts';
 import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
-import type { Engine, EngineOptions, QueryResult } from './engine.ts';
+import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { querySettings, refusal } from './settings.ts';
+import { FRESH_SETTINGS, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
 
@@ -48,9 +48,9 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   const [first] = shards as [Shard];
 
   const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
-  const query = async (sql: string, params = {}): Promise<QueryResult> => {
+  const query = async (sql: string, params = {}, { signal, fresh }: QueryOptions = {}): Promise<QueryResult> => {
     try {
-      return await first.select(sql, params, settings);
+      return await first.select(sql, params, { ...settings, ...(fresh === true && FRESH_SETTINGS) }, signal);
     } catch (error) {
       throw refusal(error, limits) ?? error;
     }
@@ -96,7 +96,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       if (address.cluster !== '') await onEach((shard) => shard.run(`drop table if exists ${table} sync`));
       await onEach((shard) => shard.run(`drop table if exists ${local(table)} sync`));
     },
-    query: (sql, params) => selects.add(() => query(sql, params)),
+    query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: async (sql) => (await selects.add(() => first.select(sql, {}, {}))).rows,
     insert(table, block, token, key) {
       const shard = shards[crc32(key) % shards.length]!;

@@ -23,6 +23,13 @@ export interface QueryLimits {
   readonly resultBytes: number;
 }
 
+export interface QueryOptions {
+  /** Nobody waits for the result any more: the query is not begun, or ended where the engine can. It then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Nothing that an earlier query left behind is used. */
+  readonly fresh?: boolean;
+}
+
 export interface EngineOptions {
   readonly limits: QueryLimits;
   /** Fsync what is stored before it is answered. */
@@ -41,7 +48,7 @@ export interface Engine {
    * Runs a select, a statement without FORMAT or SETTINGS, under the service's limits of time and memory; a table is named by `tableOf` alone.
    * Throws an `ApiError`: 400 when it goes over a limit, 503 when a server cannot be reached. Any other failure is the engine's own error: a bug.
    */
-  query(sql: string, params?: Readonly<Record<string, Param>>): Promise<QueryResult>;
+  query(sql: string, params?: Readonly<Record<string, Param>>, options?: QueryOptions): Promise<QueryResult>;
   /** The rows of a select of the service's own, without limits. */
   ask(sql: string): Promise<QueryResult['rows']>;
   /**

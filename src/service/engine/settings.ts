@@ -15,6 +15,9 @@ export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits
   };
 }
 
+/** For a query that must not use what an earlier one left behind. */
+export const FRESH_SETTINGS = { use_query_condition_cache: 0 } as const;
+
 /** As a SETTINGS clause. */
 export const settingsClause = (settings: Readonly<Record<string, number | string>>): string =>
   `settings ${Object.entries(settings)

@@ -19,7 +19,8 @@ export interface ShardAddress {
 export interface Shard {
   readonly host: string;
   run(sql: string, settings?: ClickHouseSettings): Promise<void>;
-  select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings): Promise<QueryResult>;
+  /** With the signal the request ends, and the query with it. */
+  select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult>;
   /** Blocks of the Native format, as one insert under this query id. */
   insert(table: string, blocks: readonly Buffer[], queryId: string, settings: ClickHouseSettings): Promise<void>;
   /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
@@ -45,14 +46,15 @@ export function openShard({ host, user, password, database }: ShardAddress): Sha
     log: { level: ClickHouseLogLevel.OFF },
     use_multipart_params_auto: true,
   });
-  const select: Shard['select'] = async (sql, params, settings) => {
+  const select: Shard['select'] = async (sql, params, settings, signal) => {
     try {
       const result = await client.query({
         query: sql,
         query_params: wellFormed(params),
         format: 'JSONCompactEachRow',
         // The whole result before its first byte: a failure is then a failure, and the summary is complete.
-        clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1 },
+        clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
+        ...(signal && { abort_signal: signal }),
       });
       const text = await result.text();
       return { rows: readRows(text), rowsRead: rowsRead(result.response_headers['x-clickhouse-summary']) };

@@ -1,17 +1,168 @@
-/** POST /v1/datasets/{id}/query, the legacy form. */
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
-import type { Catalog } from '../datasets/catalog.ts';
-import type { Engine } from '../engine/engine.ts';
-import { readLegacyQuery } from './legacy/request.ts';
-import { runLegacyQuery } from './legacy/run.ts';
+/** POST /v1/query/_apl and /v1/datasets/_apl, queries by text; POST /v1/datasets/{id}/query, the legacy form. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
+import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { ApiError, badRequest } from '../http/api-error.ts';
+import type { Endpoint } from '../http/openapi.ts';
+import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
+import { LEGACY_BODY } from './legacy/schema.ts';
+import { legacyStages } from './legacy/stages.ts';
+import { planOf, readQuery } from './plan/query-text.ts';
+import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
+import type { Message } from './results/answer.ts';
+import { echoOf } from './results/echo.ts';
+import { writeLegacy } from './results/legacy.ts';
+import { writeTables } from './results/tabular.ts';
+import { asReply, fieldsMetaOf, runQuery, stepOf } from './run.ts';
+import { AplError, ERROR_TYPES, placeOf } from './syntax/apl-error.ts';
+import { autoStep } from './times.ts';
 
-export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: Engine): void {
-  const options: RouteShorthandOptions = { config: { need: { kind: 'dataset', right: 'query' } } };
-  server.post<{ Params: { dataset: string } }>('/v1/datasets/:dataset/query', options, async ({ params, body }, reply) => {
-    const startedAt = performance.now();
-    const text = await catalog.use(params.dataset, (dataset) =>
-      runLegacyQuery(engine, dataset, readLegacyQuery(body, BigInt(Date.now()) * 1_000_000n), startedAt),
-    );
+const PARAMETERS = {
+  nocache: 'true: nothing that an earlier query left behind is used',
+  saveAsKind: 'analytics, stream or apl: the reply names a history id in a header',
+  'streaming-duration': 'a duration, or auto; checked, without a further meaning here',
+};
+const APL_DOC: Endpoint = {
+  summary: 'Runs a query by text',
+  tag: 'query',
+  body: APL_BODY,
+  query: {
+    format: 'tabular, or legacy, the default',
+    ...PARAMETERS,
+    cursor: 'as in the body',
+    includeCursor: 'as in the body',
+    includeCursorField: 'as in the body',
+  },
+  reply: APL_REPLY,
+};
+const LEGACY_DOC: Endpoint = {
+  summary: 'Runs a structured query',
+  tag: 'query',
+  body: LEGACY_BODY,
+  query: PARAMETERS,
+  reply: LEGACY_REPLY,
+};
+
+type AplRequest = FastifyRequest<{ Querystring: Querystring }>;
+type LegacyRequest = FastifyRequest<{ Params: { dataset: string }; Querystring: Querystring }>;
+
+export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: Engine, headerPrefix: string): void {
+  const send = (reply: FastifyReply, parameters: QueryParameters, text: string): FastifyReply => {
+    // Queries are not kept: the id is only a name for this one.
+    if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
     return reply.type('application/json; charset=utf-8').send(text);
+  };
+
+  const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const parameters = readParameters(request.query);
+    const body = readAplBody(request.body);
+    const text = body.apl;
+    try {
+      const query = readQuery(text);
+      const { name, at } = query.source;
+      request.caller.require({ kind: 'dataset', right: 'query' }, name);
+      const work = (dataset: Dataset): Promise<string> => runApl(engine, body, parameters, query, dataset, optionsOf(reply, parameters));
+      return send(reply, parameters, await catalog.use(name, work).catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
+    } catch (error) {
+      throw asReply(error, text);
+    }
+  };
+  const legacy = async (request: LegacyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const parameters = readParameters(request.query);
+    return send(
+      reply,
+      parameters,
+      await catalog.use(request.params.dataset, (dataset) =>
+        runLegacy(engine, request.body, parameters, dataset, optionsOf(reply, parameters)),
+      ),
+    );
+  };
+
+  for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'])
+    server.post<{ Querystring: Querystring }>(path, { config: { doc: APL_DOC } }, apl);
+  const options: RouteShorthandOptions = { config: { need: { kind: 'dataset', right: 'query' }, doc: LEGACY_DOC } };
+  server.post<{ Params: { dataset: string }; Querystring: Querystring }>('/v1/datasets/:dataset/query', options, legacy);
+}
+
+const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
+
+/** Ends the query when the client goes away before the reply. */
+function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new ApiError(499, 'the client went away'));
   });
+  return { signal: gone.signal, fresh };
+}
+
+function unknownDataset(error: unknown, text: string, at: number): unknown {
+  if (!(error instanceof ApiError) || error.status !== 404) return error;
+  return new ApiError(404, error.message, {}, { message: error.message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
+}
+
+type Query = ReturnType<typeof readQuery>;
+type Apl = ReturnType<typeof readAplBody>;
+
+async function runApl(
+  engine: Engine,
+  body: Apl,
+  parameters: QueryParameters,
+  query: Query,
+  dataset: Dataset,
+  options: QueryOptions,
+): Promise<string> {
+  const startedAt = performance.now();
+  const cursorText = body.cursor || parameters.cursor;
+  const include = body.includeCursor === true || parameters.includeCursor;
+  const limit = body.limit || body.defaultLimit || undefined;
+  const { line, column } = placeOf(body.apl, query.source.at);
+  const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
+  const variables = readVariables(body.variables);
+  const resolution = body.queryOptions?.['resolution'];
+  const ran = await runQuery(engine, {
+    dataset, startTime: body.startTime ?? '', endTime: body.endTime ?? '', resolution: typeof resolution === 'string' ? resolution : '', limit,
+    cursor: readCursor(cursorText, include), cursorText, now: nowNs(), startedAt, options,
+  }, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]); // prettier-ignore
+
+  const { answer, program, status, start, end } = ran;
+  const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsMetaOf(dataset) })}`;
+  if (parameters.format === 'tabular') {
+    const withCursors = body.includeCursorField === true || parameters.includeCursorField;
+    const tables = writeTables(answer, program, { dataset, start, end, withCursors });
+    return `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`;
+  }
+  const echo = echoOf(ran.stages, {
+    startTime: start, endTime: end, limit: Math.min(limit ?? SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS), cursor: cursorText,
+    includeCursor: include, step: program.series?.width ?? ran.step, series: program.series !== undefined,
+  }); // prettier-ignore
+  return `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;
+}
+
+async function runLegacy(
+  engine: Engine,
+  raw: unknown,
+  parameters: QueryParameters,
+  dataset: Dataset,
+  options: QueryOptions,
+): Promise<string> {
+  const startedAt = performance.now();
+  const parsed = LEGACY_BODY.safeParse(raw ?? {});
+  if (!parsed.success) throw bodyError(parsed.error);
+  const body = parsed.data;
+  const cursorText = body.cursor || body.continuationToken || parameters.cursor;
+  const option = body.queryOptions?.['resolution'];
+  const resolution = body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
+  const now = nowNs();
+  try {
+    const { status, answer, program } = await runQuery(engine, {
+      dataset, startTime: body.startTime ?? '', endTime: body.endTime ?? '', resolution, limit: body.limit || undefined,
+      cursor: readCursor(cursorText, body.includeCursor === true || parameters.includeCursor), cursorText, now, startedAt, options,
+    }, ({ dataRange }) => legacyStages(body, { now, step: stepOf(resolution) ?? autoStep(dataRange), range: dataRange }), []); // prettier-ignore
+    return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsMetaOf(dataset))}}`;
+  } catch (error) {
+    // There is no text that the place could be in.
+    throw error instanceof AplError ? badRequest(error.message) : error;
+  }
 }

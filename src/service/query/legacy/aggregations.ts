@@ -1,57 +1,112 @@
-/** SQL of the legacy form's aggregations, and how their cells become JSON. */
-import { TYPE_BITS, type Dataset } from '../../datasets/catalog.ts';
-import type { Cell } from '../../engine/engine.ts';
+/** The legacy form's aggregations as those of the query language. */
 import { badRequest, quote } from '../../http/api-error.ts';
-import { formatTime } from '../../ingest/timestamps.ts';
-import { fieldSql, type Params } from '../fields.ts';
-import type { Aggregation } from './request.ts';
+import { AGGREGATES } from '../functions/aggregates.ts';
+import type { AggregateFunction } from '../functions/spec.ts';
+import { checkArguments } from '../plan/analysis.ts';
+import type { Aggregation, Node } from '../plan/tree.ts';
+import { joinSql, sql, type Sql } from '../sql/sql.ts';
+import { asJson, asNumber, exists, facetsOf, one, type Value } from '../sql/value.ts';
+import { literal } from './nodes.ts';
 
-export interface AggregationSql {
-  readonly name: string;
+export interface AggregationNames {
+  readonly column: (name: string) => Node;
+  /** A condition from the argument of an `…if`. */
+  readonly condition: (argument: unknown) => Node;
+}
+
+export interface LegacyAggregation {
   readonly op: string;
-  readonly sql: string;
-  /** JSON text of a cell of the column. */
-  readonly write: (cell: Cell) => string;
+  readonly field: string;
+  /** Its name in the result. */
+  readonly name: string;
+  readonly argument: unknown;
 }
 
-/** 64-bit integers and sums come as text of digits, which is what JSON writes. */
-const writeNumber = (cell: Cell): string =>
-  typeof cell === 'string' && /^-?\d+$/.test(cell) ? cell : typeof cell === 'number' ? JSON.stringify(cell) : 'null';
-const writeText = (cell: Cell): string => JSON.stringify(cell);
-const writeTime = (cell: Cell): string => (cell === null ? 'null' : JSON.stringify(formatTime(BigInt(String(cell)))));
+const SPECS: ReadonlyMap<string, AggregateFunction> = new Map(
+  [...['count', 'sum', 'avg', 'min', 'max', 'topk', 'histogram', 'stdev', 'variance', 'rate'].map((name) => [name, name] as const),
+    ['distinct', 'dcount'] as const, ['percentiles', 'percentiles_array'] as const, ['makeset', 'make_set'] as const, ['makelist', 'make_list'] as const,
+  ].map(([op, name]) => [op, AGGREGATES.find(({ names }) => names[0] === name)!] as const),
+); // prettier-ignore
 
-export function aggregationSql(aggregation: Aggregation, dataset: Dataset, params: Params): AggregationSql {
-  const { op, field, name } = aggregation;
-  const numeric = (sql: string) => ({ name, op, sql, write: writeNumber });
-  if (op === 'count' && (field === '' || field === '*' || field === '_time')) return numeric('count()');
-  if (field === '' || field === '*') throw badRequest(`the aggregation ${quote(op)} wants a field`);
-  if (field === '_time' || field === '_sysTime') return timeAggregation(aggregation);
+/** Arguments that clients may leave out. */
+const DEFAULTS: Readonly<Record<string, unknown>> = { topk: 10, histogram: 30, percentiles: [50, 90, 95, 99] };
 
-  const sql = fieldSql(dataset, field, params);
-  switch (op) {
-    case 'count':
-      return numeric(`countIf(${sql.exists})`);
-    case 'distinct':
-      return numeric(`uniqExact(${sql.bits === TYPE_BITS.integer ? sql.number : sql.json})`);
-    case 'sum':
-      // In 128 bits: a sum of 64-bit integers would wrap around without a word.
-      return numeric(sql.onlyIntegers ? `sum(toInt128(${sql.number}))` : `sum(${sql.number})`);
-    case 'avg':
-      return numeric(`avg(${sql.number})`);
-    case 'min':
-    case 'max':
-      // A field that never held a number is compared as text.
-      if (sql.bits !== 0 && (sql.bits & (TYPE_BITS.integer | TYPE_BITS.float)) === 0)
-        return { name, op, sql: `${op}(${sql.string})`, write: writeText };
-      return numeric(`${op}(${sql.number})`);
-  }
-  throw badRequest(`the aggregation ${quote(op)} is not available yet`);
+/** `id` is the column's name inside the query. Throws an `ApiError` 400 or an `AplError`. */
+export function aggregationNode({ op, field, argument }: LegacyAggregation, id: string, names: AggregationNames): Aggregation {
+  const all = field === '' || field === '*';
+  const conditional = !SPECS.has(op) && op.endsWith('if');
+  const plain = conditional ? op.slice(0, -2) : op;
+  const spec = plain === 'argmax' || plain === 'argmin' ? takenBy(plain === 'argmax', namesIn(argument)) : SPECS.get(plain);
+  if (!spec) throw badRequest(`the aggregation ${quote(op)} is not known`);
+  const optional = plain === 'count' || plain === 'rate';
+  if (all && !optional) throw badRequest(`the aggregation ${quote(op)} wants a field`);
+  // Of the service's own times every event has one.
+  const rows = all || (plain === 'count' && (field === '_time' || field === '_sysTime'));
+  const args = rows ? [] : [names.column(field), ...argumentsOf(plain, conditional ? undefined : argument, names)];
+  const condition = conditional ? names.condition(argument) : undefined;
+  if (conditional && rows)
+    return value(
+      id,
+      AGGREGATES.find(({ names: [name] }) => name === 'countif')!,
+      [condition!],
+      undefined,
+    );
+  return value(id, spec, args, condition);
 }
 
-function timeAggregation({ op, field, name }: Aggregation): AggregationSql {
-  if (op === 'min' || op === 'max')
-    return { name, op, sql: `if(count() = 0, null, toUnixTimestamp64Nano(${op}(${field})))`, write: writeTime };
-  if (op === 'distinct') return { name, op, sql: `uniqExact(${field})`, write: writeNumber };
-  if (op === 'count') return { name, op, sql: 'count()', write: writeNumber };
-  throw badRequest(`the aggregation ${quote(op)} cannot be made of ${field}`);
+function value(name: string, spec: AggregateFunction, given: readonly Node[], condition: Node | undefined): Aggregation {
+  const places = given.map(() => 0);
+  const args = checkArguments(spec, given, 0, places);
+  const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
+  if (type === undefined) throw badRequest(`the aggregation ${spec.names[0]} cannot be made of this field`);
+  return {
+    kind: 'value',
+    name,
+    type,
+    spec,
+    args,
+    condition,
+    at: 0,
+    places,
+    info: { name: spec.wire ?? spec.names[0], fields: [], args: [] },
+  };
 }
+
+function argumentsOf(op: string, argument: unknown, names: AggregationNames): Node[] {
+  if (op === 'argmax' || op === 'argmin') return namesIn(argument).map((name) => names.column(name));
+  if (op !== 'topk' && op !== 'histogram' && op !== 'percentiles' && op !== 'makeset' && op !== 'makelist') return [];
+  const given = argument ?? DEFAULTS[op];
+  if (given === undefined) return [];
+  // Percentiles are written as 95, as 0.95 they would be tiny.
+  const list = (Array.isArray(given) ? given : [given]).map((item) => (typeof item === 'string' ? Number(item) : item));
+  if (list.length === 0 || list.some((item) => typeof item !== 'number' || !Number.isFinite(item)))
+    throw badRequest(`the aggregation ${quote(op)} wants a number as its argument${op === 'percentiles' ? ', or a list of them' : ''}`);
+  return op === 'percentiles' ? list.map(literal) : [literal(Math.trunc(list[0] as number))];
+}
+
+const namesIn = (argument: unknown): string[] => {
+  if (argument === null || argument === undefined || argument === '') return ['_time'];
+  const list = Array.isArray(argument) ? argument : [argument];
+  if (list.some((name) => typeof name !== 'string')) throw badRequest('argmax and argmin want the fields to take as their argument');
+  return list as string[];
+};
+
+/** What the fields hold where another is greatest or least: the value of one, an object of several. */
+function takenBy(greatest: boolean, taken: readonly string[]): AggregateFunction {
+  const engine = greatest ? sql`argMaxIf` : sql`argMinIf`;
+  return {
+    names: [greatest ? 'argmax' : 'argmin'], syntax: '', doc: '', args: ['any'], rest: 'any', returns: 'dynamic',
+    build(call) {
+      const by = call.value(0);
+      const facet = by.facets.int || by.facets.real ? asNumber(by).sql : facetsOf(by)[0]?.[1];
+      if (!facet) return { facets: {} };
+      const pick = (part: Sql): Sql => sql`if(countIf(${exists(by)}) = 0, null, ${engine}(tuple(${part}), assumeNotNull(${facet}), isNotNull(${facet})).1)`;
+      if (taken.length === 1) return { facets: Object.fromEntries(facetsOf(call.value(1)).map(([kind, part]) => [kind, pick(part)])) };
+      const entries = taken.map((name, n) => {
+        const item: Value = call.value(n + 1);
+        return sql`concat(${call.params.string(`${JSON.stringify(name)}:`)}, ifNull(${asJson(item)}, 'null'))`;
+      });
+      return one('json', pick(sql`concat('{', ${joinSql(entries, sql`, ',', `)}, '}')`));
+    },
+  };
+} // prettier-ignore

@@ -1,66 +1,73 @@
-/** SQL of a legacy filter tree: a condition that is true or false for every event. A field that an event lacks matches nothing but `not-…`. */
-import type { Dataset } from '../../datasets/catalog.ts';
+/** A legacy filter tree as a condition that is true or false for every event. What an event lacks matches nothing but `not-…`. */
+import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_PARTS } from '../../../core/limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
-import { fieldSql, type Params } from '../fields.ts';
+import { constantNode, type Node } from '../plan/tree.ts';
 import { parseTime } from '../times.ts';
-import type { Filter } from './request.ts';
+import { apply, FALSE, literal, settled, TRUE } from './nodes.ts';
+import { FILTER } from './schema.ts';
 
-const COMPARE: Readonly<Record<string, string>> = {
-  '==': '=', eq: '=', '>': '>', gt: '>', '>=': '>=', gte: '>=', '<': '<', lt: '<', '<=': '<=', lte: '<=',
-}; // prettier-ignore
-const NEGATED: Readonly<Record<string, string>> = { '!=': '==', ne: '==', 'not-exists': 'exists' };
-
-export function filterSql(filter: Filter, dataset: Dataset, params: Params): string {
-  const { op, children } = filter;
-  if (op === 'and' || op === 'or') {
-    const parts = children.map((child) => filterSql(child, dataset, params));
-    return parts.length === 0 ? 'true' : `(${parts.join(` ${op} `)})`;
-  }
-  if (op === 'not')
-    return `not (${children.length === 0 ? 'false' : children.map((child) => filterSql(child, dataset, params)).join(' and ')})`;
-  const plain = NEGATED[op] ?? (op.startsWith('not-') ? op.slice(4) : undefined);
-  if (plain !== undefined) return `not ${conditionSql({ ...filter, op: plain }, dataset, params)}`;
-  return conditionSql(filter, dataset, params);
+export interface FilterNames {
+  readonly column: (name: string) => Node;
+  readonly now: bigint;
 }
 
-function conditionSql(filter: Filter, dataset: Dataset, params: Params): string {
-  const { op, field, value } = filter;
-  if (field === '_time' || field === '_sysTime') return timeSql(filter, params);
-  const sql = fieldSql(dataset, field, params);
-  if (op === 'exists') return sql.exists;
-  const compare = COMPARE[op];
-  if (compare) {
-    if (typeof value === 'number')
-      return `ifNull(${sql.number} ${compare} ${Number.isSafeInteger(value) ? params.bind('Int64', value) : params.bind('Float64', value)}, false)`;
-    if (typeof value === 'string') return `ifNull(${sql.string} ${compare} ${params.bind('String', value)}, false)`;
-    if (typeof value === 'boolean' && compare === '=') return `ifNull(${sql.boolean} = ${value ? 'true' : 'false'}, false)`;
-    throw badRequest(`the filter on ${quote(field)}: ${op} wants a number or a string, == also a boolean`);
-  }
-  return textSql(filter, sql.string, params);
+interface Filter {
+  readonly op: string;
+  readonly field: string;
+  readonly value: unknown;
+  readonly caseSensitive: boolean;
 }
 
-function textSql(filter: Filter, string: string, params: Params): string {
-  const { op, field, value, caseSensitive } = filter;
-  const functions: Readonly<Record<string, string>> = {
-    'starts-with': 'startsWith',
-    'ends-with': 'endsWith',
-    contains: 'contains',
-    regexp: 'match',
+/** Undefined when there is no filter: null, or an empty `op`. Throws an `ApiError` 400. */
+export function filterNode(raw: unknown, names: FilterNames): Node | undefined {
+  let parts = 0;
+  const read = (part: unknown, depth: number): Node | undefined => {
+    if (part === null || part === undefined) return undefined;
+    if (++parts > SERVICE_QUERY_PARTS) throw badRequest(`the filter has more than ${SERVICE_QUERY_PARTS} parts`);
+    if (depth > SERVICE_QUERY_DEPTH) throw badRequest(`the filter is nested deeper than ${SERVICE_QUERY_DEPTH}`);
+    const parsed = FILTER.safeParse(part);
+    if (!parsed.success) throw badRequest(`the filter is not valid: ${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message}`);
+    const { op, field, value, caseSensitive, children } = parsed.data;
+    const name = (op ?? '').toLowerCase();
+    if (name === '') return undefined;
+    if (name !== 'and' && name !== 'or' && name !== 'not') return condition({ op: name, field: field ?? '', value, caseSensitive: caseSensitive ?? false }, names);
+    const nodes = (children ?? []).map((child) => read(child, depth + 1)).filter((node) => node !== undefined);
+    const joined = nodes.length > 1 ? apply(name === 'not' ? 'and' : name, ...nodes) : (nodes[0] ?? (name === 'not' ? FALSE : TRUE));
+    return name === 'not' ? apply('not', joined) : joined;
   };
-  const name = functions[op];
-  if (name === undefined) throw badRequest(`the filter operation ${quote(op)} is not available yet`);
-  if (typeof value !== 'string') throw badRequest(`the filter on ${quote(field)}: ${op} wants a string`);
-  if (name === 'match') return `ifNull(match(${string}, ${params.bind('String', caseSensitive ? value : `(?i)${value}`)}), false)`;
-  const [text, wanted] = caseSensitive
-    ? [string, params.bind('String', value)]
-    : [`lowerUTF8(${string})`, `lowerUTF8(${params.bind('String', value)})`];
-  return name === 'contains' ? `ifNull(position(${text}, ${wanted}) > 0, false)` : `ifNull(${name}(${text}, ${wanted}), false)`;
+  return read(raw, 1);
+} // prettier-ignore
+
+const COMPARE: Readonly<Record<string, string>> = { eq: '==', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
+const SIGNS = new Set(['==', '!=', '>', '>=', '<', '<=']);
+const TEXT: Readonly<Record<string, string>> = { contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' };
+
+function condition(filter: Filter, names: FilterNames): Node {
+  const { op } = filter;
+  if (op.startsWith('not-')) return apply('not', plain({ ...filter, op: op.slice(4) }, names));
+  const sign = COMPARE[op] ?? op;
+  return sign === '!=' ? apply('not', plain({ ...filter, op: '==' }, names)) : plain({ ...filter, op: sign }, names);
 }
 
-function timeSql({ op, field, value }: Filter, params: Params): string {
-  if (op === 'exists') return 'true';
-  const compare = COMPARE[op];
-  if (!compare || typeof value !== 'string') throw badRequest(`the filter on ${field}: wanted ==, !=, >, >=, < or <= and an RFC 3339 time`);
-  const ns = parseTime(field, value, BigInt(Date.now()) * 1_000_000n);
-  return `${field} ${compare} fromUnixTimestamp64Nano(${params.bind('Int64', ns)}, 'UTC')`;
+function plain({ op, field, value, caseSensitive }: Filter, names: FilterNames): Node {
+  const column = names.column(field);
+  if (op === 'exists') return apply('isnotnull', column);
+  if (SIGNS.has(op)) return settled(apply(op, column, compared(op, field, value, column, names)));
+  const word = TEXT[op];
+  if (word === undefined && op !== 'regexp') throw badRequest(`the filter operation ${quote(op)} is not known`);
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    throw badRequest(`the filter on ${quote(field)}: ${op} wants a string`);
+  const text = String(value);
+  const searched = column.type === 'dynamic' || column.type === 'string' ? column : apply('tostring', column);
+  return op === 'regexp'
+    ? apply('matches regex', searched, literal(caseSensitive ? text : `(?i)${text}`))
+    : apply(caseSensitive ? `${word!}_cs` : word!, searched, literal(text));
+}
+
+function compared(op: string, field: string, value: unknown, column: Node, { now }: FilterNames): Node {
+  if (column.type === 'datetime' && typeof value === 'string')
+    return constantNode({ type: 'datetime', value: parseTime(field, value, now) });
+  const fits = typeof value === 'number' || typeof value === 'string' || (typeof value === 'boolean' && op === '==');
+  if (!fits) throw badRequest(`the filter on ${quote(field)}: ${op} wants a number or a string, == also a boolean`);
+  return literal(value);
 }

@@ -1,0 +1,174 @@
+/**
+ * Aggregations. They leave out what is not there. Each has a form with `if` at its end, which takes a condition as its last argument;
+ * `arg_max` and `arg_min` make several columns and are in the summarize operator.
+ */
+import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../../core/limits.ts';
+import { list, sql, type Sql } from '../sql/sql.ts';
+import { jsonOf } from '../sql/text.ts';
+import { asJson, exists, facetsOf, one, oneRequired, type Kind, type Value } from '../sql/value.ts';
+import type { Constant, Type } from '../types.ts';
+import type { AggregateCall, AggregateFunction } from './spec.ts';
+
+const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
+
+/** In 128 bits: a sum of 64-bit integers would wrap around without a word. */
+function sumOf(call: AggregateCall, n: number): { kind: 'int' | 'real'; sql: Sql } {
+  const { kind, sql: number } = call.number(n);
+  return { kind, sql: kind === 'int' ? sql`sumOrNull(toInt128(${number}))` : sql`sumOrNull(${number})` };
+}
+
+function sum(call: AggregateCall): Value {
+  if (call.types[0] === 'timespan') return one('timespan', sql`sumOrNull(${call.span(0)})`);
+  const { kind, sql: total } = sumOf(call, 0);
+  return one(kind, total);
+}
+
+function average(call: AggregateCall): Value {
+  if (call.types[0] === 'timespan') return one('timespan', sql`accurateCastOrNull(trunc(avgOrNull(${call.span(0)})), 'Int64')`);
+  return one('real', sql`avgOrNull(${call.number(0).sql})`);
+}
+
+/** Compared as numbers where the field ever held one, else as what it holds. */
+function extreme(call: AggregateCall, engine: Sql): Value {
+  const value = call.value(0);
+  const { int, real } = value.facets;
+  if (int || real) {
+    const { kind, sql: number } = call.number(0);
+    return one(kind, sql`${engine}(${number})`);
+  }
+  const [facet] = facetsOf(value);
+  return facet ? one(facet[0], sql`${engine}(${facet[1]})`) : { facets: {} };
+}
+
+function distinct(call: AggregateCall): Value {
+  const value = call.value(0);
+  const facets = facetsOf(value);
+  if (facets.length === 0) return oneRequired('int', sql`toInt64(0 * count())`);
+  return oneRequired('int', sql`toInt64(uniqExact(${facets.length === 1 ? facets[0]![1] : asJson(value)}))`);
+}
+
+const jsonArray = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
+
+/** The one facet of a value, or its JSON text when it may be of several types. */
+function itemsOf(value: Value): { readonly item: Sql; readonly json: (item: Sql) => Sql } {
+  const facets = facetsOf(value);
+  const [first] = facets;
+  if (facets.length !== 1) return { item: asJson(value), json: (item) => item };
+  const kind: Kind = first![0];
+  return { item: first![1], json: (item) => jsonOf(kind, item) };
+}
+
+function most(call: AggregateCall): number {
+  if (call.count < 2) return SERVICE_QUERY_LIST_ITEMS;
+  const size = Number(call.constant(1).value);
+  if (size < 1) throw call.fail(1, 'wanted a number of items of 1 or more');
+  return Math.min(size, SERVICE_QUERY_LIST_ITEMS);
+}
+
+function makeList(call: AggregateCall): Value {
+  const { item, json } = itemsOf(call.value(0));
+  return oneRequired('json', jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), groupArray(${most(call)})(${item}))`));
+}
+
+function makeSet(call: AggregateCall): Value {
+  const { item, json } = itemsOf(call.value(0));
+  return oneRequired(
+    'json',
+    jsonArray(sql`arrayMap(e -> ifNull(${json(sql`e`)}, 'null'), arraySort(groupUniqArray(${most(call)})(${item})))`),
+  );
+}
+
+/** Exact as long as there are no more different values than the engine keeps counters. */
+function topk(call: AggregateCall): Value {
+  const size = Number(call.constant(1).value);
+  if (size < 1 || size > SERVICE_QUERY_TOPK) throw call.fail(1, `wanted a number of values from 1 to ${SERVICE_QUERY_TOPK}`);
+  const { item, json } = itemsOf(call.value(0));
+  const counters = Math.max(3, Math.ceil(10_000 / size));
+  const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
+  return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySort(e -> (-toInt64(e.2), e.1), topK(${size}, ${counters}, 'counts')(${item})))`));
+} // prettier-ignore
+
+/** Constants from `from` on, those of a `dynamic([…])` too. */
+function levels(call: AggregateCall, from: number): number[] {
+  const constants: Constant[] = Array.from({ length: call.count - from }, (_, n) => call.constant(n + from));
+  const values = constants.flatMap(({ type, value }) => (type === 'dynamic' && typeof value === 'string' ? (JSON.parse(value) as unknown[]) : [Number(value)]));
+  return values.map((value) => {
+    if (typeof value !== 'number' || !(value >= 0 && value <= 100)) throw call.fail(from, 'wanted percentiles from 0 to 100');
+    return value;
+  });
+} // prettier-ignore
+
+/**
+ * The engine takes the value at floor(level · n) of the sorted ones; nearest rank is at ceil(level · n) - 1. They are the same a little
+ * below the level, by less than a fraction of an event makes a difference and more than rounding does, up to 10^9 events.
+ */
+export const nearestRank = (percentile: number): number => Math.max(0, percentile / 100 - 1e-14);
+
+function quantiles(call: AggregateCall, percentiles: readonly number[]): { readonly kind: Kind; readonly sql: Sql } {
+  const parameters = list(percentiles.map((percentile) => sql`${nearestRank(percentile)}`));
+  const [kind, number] = call.types[0] === 'timespan' ? (['timespan', call.span(0)] as const) : [call.number(0).kind, call.number(0).sql];
+  return { kind, sql: sql`quantilesExactOrNull(${parameters})(${number})` };
+}
+
+function percentile(call: AggregateCall): Value {
+  const [level] = levels(call, 1);
+  const { kind, sql: values } = quantiles(call, [level!]);
+  return one(kind, sql`arrayMap(e -> if(empty(e), null, e[1]), [ifNull(${values}, [])])[1]`);
+}
+
+function percentiles(call: AggregateCall): Value {
+  const wanted = levels(call, 1);
+  const { kind, sql: values } = quantiles(call, wanted);
+  const json = sql`arrayMap(e -> ifNull(${jsonOf(kind, sql`e`)}, 'null'), ifNull(${values}, []))`;
+  return one('json', sql`arrayMap(e -> if(empty(e), null, ${jsonArray(sql`e`)}), [${json}])[1]`);
+}
+
+/** Bins of equal width from the least to the greatest value. */
+function histogram(call: AggregateCall): Value {
+  const size = Number(call.constant(1).value);
+  if (size < 1 || size > SERVICE_QUERY_TOPK) throw call.fail(1, `wanted a number of bins from 1 to ${SERVICE_QUERY_TOPK}`);
+  const values = sql`groupArray(${call.real(0)})`;
+  const width = sql`((h - l) / ${size})`;
+  const bin = sql`least(${size - 1}, toInt64(if(h > l, floor((e - l) / ${width}), 0)))`;
+  const counts = sql`arrayReduce('sumMap', arrayMap(e -> map(${bin}, 1), v))`;
+  const text = sql`arrayMap(b -> concat('{"from":', toString(l + b * ${width}), ',"to":', toString(if(b = ${size - 1}, h, l + (b + 1) * ${width})), ',"count":', toString(c[b]), '}'), range(toInt64(0), toInt64(if(h > l, ${size}, 1))))`;
+  const filled = sql`arrayMap((v, l, h) -> ${jsonArray(sql`arrayMap(c -> ${text}, [${counts}])[1]`)}, [${values}], [arrayMin(${values})], [arrayMax(${values})])[1]`;
+  return oneRequired('json', sql`if(empty(${values}), '[]', ${filled})`);
+} // prettier-ignore
+
+/** How much per second: of the numbers, or of events when there is no argument. */
+function rate(call: AggregateCall): Value {
+  const seconds = sql`(${call.params.int(call.window)} / 1e9)`;
+  return call.count === 0 ? oneRequired('real', sql`(count() / ${seconds})`) : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
+}
+
+const spread = (names: readonly [string, ...string[]], doc: string, engine: Sql): AggregateFunction => ({
+  names, syntax: `${names[0]}(number)`, doc, args: ['number'], returns: 'real', build: (call) => one('real', sql`${engine}OrNull(${call.real(0)})`),
+}); // prettier-ignore
+
+const summable = ([type]: readonly Type[]): Type | undefined =>
+  type === 'timespan' || type === 'int' || type === 'real' || type === 'dynamic' ? type : undefined;
+const countable = (types: readonly Type[]): Type | undefined =>
+  summable(types) ? (types[0] === 'timespan' ? 'timespan' : 'real') : undefined;
+const sortable = ([type]: readonly Type[]): Type => type!;
+
+export const AGGREGATES: readonly AggregateFunction[] = [
+  { names: ['count'], syntax: 'count()', doc: 'How many rows; with an argument, how many where it has a value.', args: ['any'], optional: 1, returns: 'int',
+    build: (call) => (call.count === 0 ? oneRequired('int', sql`toInt64(count())`) : counted(exists(call.value(0)))) },
+  { names: ['countif'], syntax: 'countif(condition)', doc: 'How many rows where the condition is true.', args: ['bool'], returns: 'int', build: (call) => counted(call.condition(0)) },
+  { names: ['dcount'], wire: 'distinct', syntax: 'dcount(value)', doc: 'How many different values, exactly.', args: ['any', 'any'], optional: 1, returns: 'int', build: distinct },
+  { names: ['sum'], syntax: 'sum(number)', doc: 'The sum.', args: ['any'], returns: summable, build: sum },
+  { names: ['avg'], syntax: 'avg(number)', doc: 'The mean.', args: ['any'], returns: countable, build: average },
+  { names: ['min'], syntax: 'min(value)', doc: 'The least value.', args: ['any'], returns: sortable, build: (call) => extreme(call, sql`minOrNull`) },
+  { names: ['max'], syntax: 'max(value)', doc: 'The greatest value.', args: ['any'], returns: sortable, build: (call) => extreme(call, sql`maxOrNull`) },
+  { names: ['percentile'], wire: 'percentiles', syntax: 'percentile(number, 95)', doc: 'The value at that percentile, exact, by nearest rank.', args: ['any', 'constant'], returns: summable, build: percentile },
+  { names: ['percentiles_array', 'percentiles'], wire: 'percentiles', syntax: 'percentiles_array(number, 50, 95)', doc: 'The values at the percentiles, as an array.', args: ['any', 'constant'], rest: 'constant',
+    returns: (types) => summable(types) && 'dynamic', build: percentiles },
+  { names: ['topk'], syntax: 'topk(value, 10)', doc: 'The most frequent values, as an array of `{key, count, error}`; exact up to 10,000 different ones.', args: ['any', 'constant int'], returns: 'dynamic', build: topk },
+  { names: ['histogram'], syntax: 'histogram(number, 30)', doc: 'Counts in that many bins of equal width, as an array of `{from, to, count}`.', args: ['number', 'constant int'], returns: 'dynamic', build: histogram },
+  { names: ['make_list'], wire: 'makelist', syntax: 'make_list(value, 100)', doc: 'All values, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeList },
+  { names: ['make_set'], wire: 'makeset', syntax: 'make_set(value, 100)', doc: 'The different values in their order, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeSet },
+  spread(['stdev'], 'The standard deviation of the sample.', sql`stddevSampStable`),
+  spread(['variance'], 'The variance of the sample.', sql`varSampStable`),
+  { names: ['rate'], syntax: 'rate(number)', doc: 'The sum per second of the time that a row stands for; without an argument, rows per second.', args: ['number'], optional: 1, returns: 'real', build: rate },
+]; // prettier-ignore

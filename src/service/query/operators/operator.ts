@@ -1,0 +1,56 @@
+/** What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation. */
+import { FUNCTIONS } from '../functions/table.ts';
+import { analyze, wrongType, type Names } from '../plan/analysis.ts';
+import type { Scope } from '../plan/scope.ts';
+import type { Column, Node, Stage } from '../plan/tree.ts';
+import { nameOf, type Parser } from '../syntax/parser.ts';
+import type { Assignment, Expression } from '../syntax/tree.ts';
+
+export interface Operator {
+  readonly names: readonly [string, ...string[]];
+  readonly syntax: string;
+  readonly doc: string;
+  /** Reads what follows the operator's name. What it returns makes the stages, once the columns before it are known. */
+  readonly read: (parser: Parser, at: number) => Step;
+}
+
+export type Step = (names: Names) => Result;
+
+export interface Result {
+  readonly stages: readonly Stage[];
+  /** The columns behind it. */
+  readonly scope: Scope;
+}
+
+/** The name of the column that an expression makes when it is given none. `used` are taken. */
+export function defaultName(expression: Expression, used: ReadonlySet<string>): string {
+  const own = nameOf(expression);
+  if (own !== undefined) return own;
+  const argument = expression.kind === 'call' ? expression.args.map(nameOf).find((name) => name !== undefined) : undefined;
+  if (expression.kind !== 'call' || expression.operator || argument === undefined) return numbered('Column', used);
+  return FUNCTIONS.get(expression.name)?.keepsName === true ? argument : unused(`${expression.name}_${argument}`, used);
+}
+
+function numbered(name: string, used: ReadonlySet<string>): string {
+  for (let n = 1; ; n++) if (!used.has(name + n)) return name + n;
+}
+
+export const unused = (name: string, used: ReadonlySet<string>): string => (used.has(name) ? numbered(name, used) : name);
+
+/** Columns of a list of assignments, each named, the later of two with the same name kept. */
+export function columnsOf(assignments: readonly Assignment[], names: Names): Column[] {
+  const columns = new Map<string, Column>();
+  for (const { name, value, text } of assignments) {
+    const called = name ?? defaultName(value, new Set(columns.keys()));
+    columns.delete(called);
+    columns.set(called, { name: called, node: analyze(value, names), text });
+  }
+  return [...columns.values()];
+}
+
+/** An expression that is a condition. */
+export function conditionOf(expression: Expression, names: Names): Node {
+  const node = analyze(expression, names);
+  if (node.type !== 'bool' && node.type !== 'dynamic') throw wrongType(expression.at, 'a condition', node.type);
+  return node;
+}

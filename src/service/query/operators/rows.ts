@@ -1,0 +1,79 @@
+/** Operators that choose rows and their order: where, sort, top, take. */
+import { analyze } from '../plan/analysis.ts';
+import type { SortKey } from '../plan/tree.ts';
+import { nameOf, type Parser } from '../syntax/parser.ts';
+import type { Expression } from '../syntax/tree.ts';
+import { conditionOf, type Operator } from './operator.ts';
+import type { Names } from '../plan/analysis.ts';
+
+interface Ordering {
+  readonly value: Expression;
+  readonly desc: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** `expression [asc | desc] [nulls first | nulls last]`. */
+function readOrdering(parser: Parser): Ordering {
+  const value = parser.expression();
+  const desc = !parser.accept('asc');
+  if (desc) parser.accept('desc');
+  let nullsFirst = false;
+  if (parser.accept('nulls')) {
+    nullsFirst = parser.accept('first');
+    if (!nullsFirst) parser.expect('last', 'or "first" after nulls');
+  }
+  return { value, desc, nullsFirst };
+}
+
+function sortKeys(orderings: readonly Ordering[], names: Names): SortKey[] {
+  return orderings.map(({ value, desc, nullsFirst }) => ({ node: analyze(value, names), name: nameOf(value) ?? '', desc, nullsFirst }));
+}
+
+export const ROWS: readonly Operator[] = [
+  {
+    names: ['where', 'filter'],
+    syntax: 'where <condition>',
+    doc: 'Keeps the rows for which the condition is true.',
+    read(parser) {
+      const condition = parser.expression();
+      if (parser.is('=')) throw parser.unexpected('== to compare');
+      return (names) => ({ stages: [{ kind: 'where', condition: conditionOf(condition, names) }], scope: names.scope });
+    },
+  },
+  {
+    names: ['sort', 'order'],
+    syntax: 'sort by <expression> [asc | desc] [nulls first | nulls last], …',
+    doc: 'Orders the rows; descending unless asc is said, with nulls last unless told otherwise.',
+    read(parser) {
+      parser.expect('by', 'after sort');
+      const orderings = parser.list(() => readOrdering(parser));
+      return (names) => ({ stages: [{ kind: 'sort', keys: sortKeys(orderings, names) }], scope: names.scope });
+    },
+  },
+  {
+    names: ['top'],
+    syntax: 'top <count> by <expression> [asc | desc], …',
+    doc: 'The first rows of that order.',
+    read(parser) {
+      const count = parser.count('a number of rows after top');
+      parser.expect('by', 'after the number of rows');
+      const orderings = parser.list(() => readOrdering(parser));
+      return (names) => ({
+        stages: [
+          { kind: 'sort', keys: sortKeys(orderings, names) },
+          { kind: 'limit', count, exactly: true },
+        ],
+        scope: names.scope,
+      });
+    },
+  },
+  {
+    names: ['take', 'limit'],
+    syntax: 'take <count>',
+    doc: 'At most that many rows: of events the newest, unless sorted before. Behind summarize by a bin of _time: that many groups.',
+    read(parser) {
+      const count = parser.count('a number of rows after take');
+      return (names) => ({ stages: [{ kind: 'limit', count, exactly: false }], scope: names.scope });
+    },
+  },
+];

@@ -1,0 +1,171 @@
+/** summarize, and what it is the general form of: distinct and count. */
+import { findAggregate, functionNames, guess } from '../functions/table.ts';
+import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis.ts';
+import { closed } from '../plan/scope.ts';
+import type { Aggregation, AggregationInfo, Column, Key, Node } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import { nameOf } from '../syntax/parser.ts';
+import type { Assignment, Expression } from '../syntax/tree.ts';
+import type { Type } from '../types.ts';
+import { conditionOf, defaultName, unused, type Operator, type Result } from './operator.ts';
+
+type CallExpression = Expression & { readonly kind: 'call' };
+
+/** Names that are taken, and the columns so far. */
+interface Columns {
+  readonly used: Set<string>;
+  readonly types: [string, Type][];
+}
+
+const add = (columns: Columns, name: string, type: Type): string => {
+  columns.used.add(name);
+  columns.types.push([name, type]);
+  return name;
+};
+
+/** The stage and the columns of a summarize. */
+export function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
+  const columns: Columns = { used: new Set(), types: [] };
+  const keys = by.map((assignment) => key(assignment, names, columns));
+  const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;
+  return { stages: [stage], scope: openWhenWhole(stage.aggregations, columns) };
+}
+
+/** With the whole row taken (`arg_max(x, *)`), every field of it is there. */
+function openWhenWhole(aggregations: readonly Aggregation[], columns: Columns): Result['scope'] {
+  const scope = closed(columns.types);
+  return aggregations.some((item) => item.kind === 'row' && item.take === '*') ? { ...scope, open: true } : scope;
+}
+
+function key({ at, name, value }: Assignment, names: Names, columns: Columns): Key {
+  const node = analyze(value, names);
+  const called = name ?? defaultName(value, columns.used);
+  if (columns.used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
+  return { name: add(columns, called, node.type), node, binOfTime: binOfTime(node, names) };
+}
+
+/** The width of the bins when the key is `_time` in bins. */
+function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
+  if (node.kind !== 'apply' || node.type !== 'datetime') return undefined;
+  const [time, size] = node.args;
+  if (time?.kind !== 'column' || time.name !== '_time' || (!scope.open && !scope.columns.has('_time'))) return undefined;
+  if (node.spec.names[0] === 'bin_auto') return 'auto';
+  return node.spec.names[0] === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
+}
+
+function aggregation({ at, name, value }: Assignment, names: Names, columns: Columns): Aggregation {
+  if (value.kind === 'call' && (value.name === 'arg_max' || value.name === 'arg_min')) return rowOf(value, name, names, columns);
+  if (value.kind === 'call' && !value.operator && findAggregate(value.name)) {
+    const found = single(value, names);
+    const argument = value.args[0] && nameOf(value.args[0]);
+    const called = name ?? unused(`${value.name}_${argument ?? ''}`, columns.used);
+    if (columns.used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
+    return { ...found, name: add(columns, called, found.type) };
+  }
+  return computed(value, name, names, columns);
+}
+
+/** `sum(a) / count()`: the aggregations in it become columns of their own, which only the expression sees. */
+function computed(value: Expression, name: string | undefined, names: Names, columns: Columns): Aggregation {
+  const parts: (Aggregation & { readonly kind: 'value' })[] = [];
+  const replace = (expression: Expression): Expression => {
+    if (expression.kind === 'call' && !expression.operator && findAggregate(expression.name)) {
+      const part = { ...single(expression, names), name: `part ${parts.length}` };
+      parts.push(part);
+      return { kind: 'name', at: expression.at, name: part.name };
+    }
+    if (expression.kind === 'call') return { ...expression, args: expression.args.map(replace) };
+    if (expression.kind === 'index') return { ...expression, object: replace(expression.object), index: replace(expression.index) };
+    if (expression.kind === 'member') return { ...expression, object: replace(expression.object) };
+    return expression;
+  };
+  const replaced = replace(value);
+  if (parts.length === 0) {
+    const known = value.kind === 'call' && !value.operator ? guess(value.name, functionNames()) : '';
+    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)${known}`);
+  }
+  const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });
+  const called = add(columns, name ?? unused('Column1', columns.used), node.type);
+  return { kind: 'computed', name: called, node, parts, info: { name: 'computed', fields: [], args: [] } };
+}
+
+/** One aggregation of a value; its name is still to be given. */
+function single(expression: CallExpression, names: Names): Aggregation & { readonly kind: 'value' } {
+  const { spec, conditional } = findAggregate(expression.name)!;
+  const { at } = expression;
+  const given = conditional ? expression.args.slice(0, -1) : expression.args;
+  const last = expression.args.at(-1);
+  if (conditional && (last === undefined || given.length === 0)) throw new AplError('meaning', at, `${expression.name} wants a condition as its last argument`);
+  const star = given.length === 1 && given[0]!.kind === 'star' && spec.names[0] === 'count';
+  const nodes = star ? [] : given.map((arg) => analyze(arg, names));
+  const places = given.map((arg) => arg.at);
+  const args = checkArguments(spec, nodes, at, places);
+  const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
+  if (type === undefined) throw wrongType(places[0] ?? at, 'a number', args[0]!.type, expression.name);
+  const condition = conditional ? conditionOf(last!, names) : undefined;
+  return { kind: 'value', name: '', type, spec, args, condition, at, places, info: infoOf(spec.wire ?? spec.names[0], conditional, given, args) };
+} // prettier-ignore
+
+function infoOf(wire: string, conditional: boolean, given: readonly Expression[], args: readonly Node[]): AggregationInfo {
+  const fields = given.flatMap((expression) => nameOf(expression) ?? []);
+  const constants = args.slice(1).flatMap((arg) => (arg.kind === 'constant' ? [jsonOf(arg.constant.value)] : []));
+  return { name: conditional ? `${wire}if` : wire, fields, args: constants };
+}
+
+const jsonOf = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
+
+/** `arg_max(by, a, name = b)` and `arg_max(by, *)`. */
+function rowOf(expression: CallExpression, name: string | undefined, names: Names, columns: Columns): Aggregation {
+  const [first, ...others] = expression.args;
+  if (first === undefined || others.length === 0)
+    throw new AplError(
+      'meaning',
+      expression.at,
+      `${expression.name} wants what to compare and what to take: ${expression.name}(duration, message)`,
+    );
+  const column = (argument: Expression, called?: string): Column => {
+    const [own, value] = argument.kind === 'named' ? [argument.name, argument.value] : [called, argument];
+    const node = analyze(value, names);
+    return { name: add(columns, unused(own ?? defaultName(value, columns.used), columns.used), node.type), node };
+  };
+  const by = column(first, name);
+  if (by.node.type === 'bool') throw wrongType(first.at, 'something with an order', 'bool', expression.name);
+  const whole = others.length === 1 && others[0]!.kind === 'star';
+  if (whole && !names.scope.open) throw new AplError('meaning', others[0]!.at, 'name the columns to take: * is for events only');
+  const take = whole ? '*' : others.map((argument) => column(argument));
+  const fields = take === '*' ? ['*'] : take.map((taken) => taken.name);
+  const wire = expression.name === 'arg_max' ? 'argmax' : 'argmin';
+  return { kind: 'row', greatest: wire === 'argmax', by, take, info: { name: wire, fields: [by.name, ...fields], args: [] } };
+}
+
+const call = (name: string, at: number): Expression => ({ kind: 'call', at, name, args: [], operator: false });
+
+export const SUMMARIZE: readonly Operator[] = [
+  {
+    names: ['summarize'],
+    syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
+    doc: 'One row for each group of rows with equal values of the expressions behind by.',
+    read(parser) {
+      const aggregations = parser.is('by') ? [] : parser.list(() => parser.assignment());
+      const by = parser.accept('by') ? parser.list(() => parser.assignment()) : [];
+      return (names) => summarized(by, aggregations, names);
+    },
+  },
+  {
+    names: ['distinct'],
+    syntax: 'distinct <expression>, …',
+    doc: 'The different combinations of values.',
+    read(parser) {
+      const by = parser.list(() => parser.assignment());
+      return (names) => summarized(by, [], names);
+    },
+  },
+  {
+    names: ['count'],
+    syntax: 'count',
+    doc: 'How many rows there are, in the column `count`.',
+    read(_parser, at) {
+      return (names) => summarized([], [{ at, name: 'count', value: call('count', at), text: 'count()' }], names);
+    },
+  },
+];

@@ -1,0 +1,236 @@
+/** A typed tree as statements: the rows, the totals of a series, and how many events matched; and what the columns of each result are. */
+import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../../core/limits.ts';
+import { typeName, type Dataset } from '../../datasets/catalog.ts';
+import type { Environment } from '../functions/spec.ts';
+import type { EventSql } from '../sql/field.ts';
+import { Relation, type Made } from '../sql/relation.ts';
+import { sql, type Sql } from '../sql/sql.ts';
+import { facetsOf, type Kind } from '../sql/value.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import type { Type } from '../types.ts';
+import { matchesPattern, shown, type AggregationInfo, type Key, type Node, type Stage } from './tree.ts';
+
+export interface ProgramOptions {
+  readonly dataset: Dataset;
+  readonly environment: Environment;
+  /** [start, end) of `_time`, ns; without a start from the beginning. */
+  readonly start: bigint | undefined;
+  readonly end: bigint;
+  /** The request's own limit. */
+  readonly limit: number | undefined;
+  readonly cursor: Cursor | undefined;
+}
+
+export interface Cursor {
+  readonly time: bigint;
+  readonly rowId: bigint;
+  readonly include: boolean;
+}
+
+export interface OutputColumn {
+  readonly name: string;
+  /** As results name the type. */
+  readonly type: string;
+  readonly role: Made['role'];
+  readonly info: AggregationInfo | undefined;
+  /** Kind of each facet and the cell that it is in; at most one of those is not null. */
+  readonly facets: readonly (readonly [Kind, number])[];
+}
+
+export interface Table {
+  readonly sql: Sql;
+  readonly columns: readonly OutputColumn[];
+  /** Cells of `_time`, `_sysTime` (ns) and the row id, when rows are events. */
+  readonly eventAt: number | undefined;
+  /** Cells of the maps s, i, f, b and j, when the fields of the events are columns, which stand before the others. */
+  readonly mapsAt: number | undefined;
+  /** Whether a field of the dataset is one of those columns. */
+  readonly hasField: (name: string) => boolean;
+  readonly matchedAt: number | undefined;
+  readonly order: readonly { readonly field: string; readonly desc: boolean }[];
+  /** The order that a cursor can go on in. */
+  readonly byTime: 'asc' | 'desc' | undefined;
+  /** Rows that the statement gives at most; one more than are wanted, where it matters whether there are more. */
+  readonly atMost: number;
+}
+
+export interface Program {
+  readonly rows: Table;
+  readonly count: Sql;
+  /** Of a series by time: the key that is the time, its width, the same groups without time, and how many of those are wanted. */
+  readonly series:
+    | { readonly key: string; readonly width: bigint; readonly totals: Table; readonly groups: number | undefined }
+    | undefined;
+  readonly aggregated: boolean;
+  /** Fields that the dataset never had. */
+  readonly missing: ReadonlySet<string>;
+  /** A where lets everything through. */
+  readonly alwaysTrue: boolean;
+}
+
+/** Throws an `AplError`. */
+export function programOf(stages: readonly Stage[], options: ProgramOptions): Program {
+  const missing = new Set<string>();
+  const { dataset, environment, cursor } = options;
+  const { params } = environment;
+  const range = [sql`_time < ${params.time(options.end)}`, ...(options.start === undefined ? [] : [sql`_time >= ${params.time(options.start)}`])];
+  const build = (where: readonly Sql[], tree: readonly Stage[]): Relation => {
+    const window = environment.end - environment.start;
+    const events = Relation.events(dataset, environment, where, (name) => void missing.add(name));
+    return tree.reduce((relation, stage) => advance(relation, stage, window), events).ordered();
+  };
+  const aggregated = stages.some(({ kind }) => kind === 'summarize');
+  const series = seriesOf(stages);
+  const tree = series === undefined || series.alone ? stages : stages.filter((stage, n) => n <= series.at || stage.kind !== 'limit' || stage.exactly);
+  const plain = build(range, tree);
+  const rows = cursor ? build([...range, cursorSql(cursor, plain, params)], tree) : plain;
+
+  const limited = stages.some(({ kind }) => kind === 'limit');
+  const atMost = Math.min(options.limit ?? (limited || aggregated ? SERVICE_QUERY_MAX_EVENTS : SERVICE_QUERY_DEFAULT_EVENTS), SERVICE_QUERY_MAX_EVENTS);
+  const result = {
+    count: checked(plain.countMatching()),
+    aggregated,
+    missing,
+    alwaysTrue: stages.some((stage) => stage.kind === 'where' && truth(stage.condition) === true),
+  };
+  if (!series) return { ...result, rows: tableOf(rows, atMost + 1), series: undefined };
+
+  const totals = build(range, totalsOf(stages, series));
+  const groups = series.alone ? undefined : options.limit === undefined && !limited ? undefined : atMost;
+  return {
+    ...result,
+    rows: tableOf(rows, series.alone ? atMost + 1 : SERIES_ROWS + 1),
+    series: { key: series.key.name, width: series.width(environment), totals: tableOf(totals, (groups ?? SERVICE_QUERY_MAX_EVENTS) + 1), groups },
+  };
+} // prettier-ignore
+
+const SERIES_ROWS = SERVICE_QUERY_MAX_EVENTS * 4;
+
+function advance(relation: Relation, stage: Stage, window: bigint): Relation {
+  switch (stage.kind) {
+    case 'where':
+      return relation.where(stage.condition);
+    case 'extend':
+      return relation.extend(stage.columns);
+    case 'project':
+      return relation.project(stage.columns);
+    case 'remove':
+      return relation.remove(stage.names);
+    case 'summarize':
+      return relation.summarize(stage.aggregations, stage.keys, window);
+    case 'sort':
+      return relation.sort(stage.keys);
+    case 'limit':
+      return relation.take(stage.count);
+  }
+}
+
+function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params: Environment['params']): Sql {
+  const direction = parts.order?.byTime;
+  if (direction === undefined) throw new AplError('meaning', 0, 'a cursor needs events that are sorted by _time alone');
+  const at = params.time(time);
+  const id = params.bind('UInt64', rowId);
+  return direction === 'desc'
+    ? sql`_time <= ${at} and (_time < ${at} or _rowId ${include ? sql`<=` : sql`<`} ${id})`
+    : sql`_time >= ${at} and (_time > ${at} or _rowId ${include ? sql`>=` : sql`>`} ${id})`;
+}
+
+interface Series {
+  /** Where the summarize is among the stages. */
+  readonly at: number;
+  readonly key: Key;
+  readonly width: (environment: Environment) => bigint;
+  /** No other keys: a limit counts rows. */
+  readonly alone: boolean;
+}
+
+/** A query that ends in summarize by a bin of `_time`, sorted and limited at most, gives a series. */
+function seriesOf(stages: readonly Stage[]): Series | undefined {
+  const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
+  const stage = stages[at];
+  if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => kind !== 'sort' && kind !== 'limit')) return undefined;
+  const key = stage.keys.find(({ binOfTime }) => binOfTime !== undefined);
+  if (!key) return undefined;
+  return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
+}
+
+function totalsOf(stages: readonly Stage[], { at, key, alone }: Series): Stage[] {
+  return stages.flatMap((stage, n): Stage[] => {
+    if (n < at) return [stage];
+    if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
+    if (stage.kind === 'limit') return alone || stage.exactly ? [] : [stage];
+    if (stage.kind !== 'sort') return [];
+    const keys = stage.keys.filter(({ node }) => !uses(node, key.name));
+    return keys.length === 0 ? [] : [{ ...stage, keys }];
+  });
+}
+
+function uses(node: Node, name: string): boolean {
+  if (node.kind === 'column') return node.name === name;
+  return node.kind === 'apply' ? node.args.some((arg) => uses(arg, name)) : node.kind === 'item' && uses(node.object, name);
+}
+
+function tableOf(relation: Relation, atMost: number): Table {
+  const { event, open, removed, columns, matched, order } = relation.parts;
+  const select: Sql[] = [];
+  const add = (cell: Sql): number => select.push(cell) - 1;
+  const nanos = (time: Sql): Sql => sql`toUnixTimestamp64Nano(${time})`;
+  const eventAt = event && add(nanos(event.time));
+  if (event) select.push(nanos(event.sysTime), event.rowId);
+  const maps = event && open ? mapsOf(event) : undefined;
+  const mapsAt = maps && select.push(...maps) - maps.length;
+  const matchedAt = matched && add(matched);
+  const outputs = [...columns].map(([name, made]): OutputColumn => {
+    const facets = facetsOf(made.value).map(([kind, facet]) => [kind, add(kind === 'datetime' ? nanos(facet) : facet)] as const);
+    return { name: shown(name), type: typeOf(made), role: made.role, info: made.info, facets };
+  });
+  if (select.length === 0) add(sql`1`);
+  return {
+    sql: checked(relation.select(select, atMost)),
+    columns: outputs, eventAt, mapsAt, matchedAt, atMost,
+    hasField: (name) => !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
+    order: (order?.info ?? []).map(({ field, desc }) => ({ field: shown(field), desc })),
+    byTime: event && order?.byTime,
+  };
+} // prettier-ignore
+
+const mapsOf = ({ s, i, f, b, j }: EventSql): Sql[] => [s, i, f, b, j];
+
+const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  int: 'integer', real: 'float', string: 'string', bool: 'boolean', datetime: 'datetime', timespan: 'timespan', json: 'array',
+}; // prettier-ignore
+const TYPE_NAMES: Readonly<Record<Type, string>> = { int: 'integer', real: 'float', string: 'string', bool: 'boolean', datetime: 'datetime', timespan: 'timespan', dynamic: 'null' }; // prettier-ignore
+
+function typeOf({ value, type, bits }: Made): string {
+  if (bits !== undefined) return typeName(bits);
+  const names = facetsOf(value).map(([kind]) => KIND_NAMES[kind]);
+  // What came out of JSON may be anything.
+  if (names.length > 3) return 'dynamic';
+  return names.length > 0 ? names.join('|') : TYPE_NAMES[type];
+}
+
+function checked(statement: Sql): Sql {
+  if (statement.length > SERVICE_QUERY_SQL) throw new AplError('meaning', 0, 'the query is too complex; make it shorter');
+  return statement;
+}
+
+/** What a condition always is, as far as its literals say. */
+function truth(node: Node): boolean | undefined {
+  if (node.kind === 'constant') return node.type === 'bool' && node.constant.value !== null ? node.constant.value === true : undefined;
+  if (node.kind !== 'apply') return undefined;
+  const parts = node.args.map(truth);
+  switch (node.spec.names[0]) {
+    case 'and':
+      return parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
+    case 'or':
+      return parts.includes(true) ? true : parts.includes(undefined) ? undefined : false;
+    case 'not':
+      return parts[0] === undefined ? undefined : !parts[0];
+    case '==': {
+      const [a, b] = node.args;
+      if (a?.kind !== 'constant' || b?.kind !== 'constant' || a.constant.value === null || b.constant.value === null) return undefined;
+      return a.constant.value === b.constant.value;
+    }
+  }
+  return undefined;
+}

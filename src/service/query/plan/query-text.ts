@@ -1,0 +1,91 @@
+/** A query's text, read: `let` statements, the dataset, and what its pipes lead through. `planOf` makes the typed tree of it. */
+import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../../core/limits.ts';
+import { guess } from '../functions/table.ts';
+import type { Step } from '../operators/operator.ts';
+import { OPERATORS_BY_NAME } from '../operators/table.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import { Parser } from '../syntax/parser.ts';
+import type { Expression } from '../syntax/tree.ts';
+import type { Constant } from '../types.ts';
+import { analyze } from './analysis.ts';
+import { closed, EVENTS } from './scope.ts';
+import { constantNode, type Node, type Stage } from './tree.ts';
+
+export interface QueryText {
+  readonly source: { readonly name: string; readonly at: number };
+  readonly lets: readonly { readonly name: string; readonly value: Expression }[];
+  readonly steps: readonly Step[];
+}
+
+/** Throws an `AplError`. */
+export function readQuery(text: string): QueryText {
+  if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
+  const parser = new Parser(text);
+  const lets: { name: string; value: Expression }[] = [];
+  for (;;) {
+    if (parser.accept(';')) continue;
+    if (parser.accept('let')) {
+      const name = parser.columnName('a name after let');
+      parser.expect('=', 'after the name');
+      lets.push({ name, value: parser.expression() });
+      parser.expect(';', 'after let');
+    } else if (parser.accept('set')) {
+      // Options of the hosted services; none has a meaning here.
+      while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
+      parser.expect(';', 'after set');
+    } else break;
+  }
+  const source = readSource(parser);
+  const steps: Step[] = [];
+  while (parser.accept('|')) {
+    if (steps.length === SERVICE_QUERY_STAGES)
+      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+    steps.push(readStep(parser));
+  }
+  while (parser.accept(';'));
+  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
+  return { source, lets, steps };
+}
+
+/** `['any-name']`, `["any-name"]`, or the name as it is. */
+function readSource(parser: Parser): QueryText['source'] {
+  const { token, text } = parser;
+  if (parser.accept('[')) {
+    const name = parser.take();
+    if (name.kind !== 'string') throw new AplError('syntax', name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
+    parser.expect(']', 'after the name of the dataset');
+    return { name: name.value, at: token.at };
+  }
+  const bare = /[A-Za-z0-9_][A-Za-z0-9_.-]*/y;
+  bare.lastIndex = token.at;
+  const name = bare.exec(text)?.[0];
+  if (name === undefined || token.kind === 'end') throw parser.unexpected("the name of a dataset, such as ['my-logs']");
+  parser.skipTo(token.at + name.length);
+  return { name, at: token.at };
+}
+
+function readStep(parser: Parser): Step {
+  const { token, text } = parser;
+  const word = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
+  word.lastIndex = token.at;
+  const whole = word.exec(text)?.[0];
+  if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
+  const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
+  const operator = OPERATORS_BY_NAME.get(name);
+  if (!operator)
+    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}${guess(whole, OPERATORS_BY_NAME.keys())}`);
+  parser.skipTo(token.at + name.length);
+  return operator.read(parser, token.at);
+}
+
+/** The typed tree. `variables` come with the request; `let` goes before them. */
+export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>): Stage[] {
+  const lets = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
+  for (const { name, value } of query.lets) lets.set(name, analyze(value, { scope: closed([]), lets }));
+  let scope = EVENTS;
+  return query.steps.flatMap((step) => {
+    const result = step({ scope, lets });
+    ({ scope } = result);
+    return [...result.stages];
+  });
+}

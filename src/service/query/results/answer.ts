@@ -1,0 +1,92 @@
+/** Runs a program: at most three statements, the totals of a series, the rows, and how many events matched where the rows do not say it. */
+import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
+import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
+import type { Param } from '../../engine/engine.ts';
+import type { Program, Table } from '../plan/program.ts';
+import type { Sql } from '../sql/sql.ts';
+import { rowIdOf, writeValue, type Row } from './cells.ts';
+
+export interface Message {
+  readonly priority: 'warn' | 'info';
+  readonly count: number;
+  readonly code: string;
+  readonly msg: string;
+}
+
+export interface Answer {
+  readonly table: Table;
+  readonly rows: readonly Row[];
+  readonly totals: readonly Row[];
+  /** There are more rows than were wanted. */
+  readonly more: boolean;
+  /** The service's own bound left groups out. */
+  readonly cut: boolean;
+  readonly rowsMatched: number;
+  readonly rowsExamined: number;
+  /** Ids of the oldest and the newest event among the rows; empty without events. */
+  readonly minCursor: string;
+  readonly maxCursor: string;
+}
+
+/** Throws an `ApiError` 400 when a limit is reached. */
+export async function answerOf(
+  program: Program,
+  engine: Engine,
+  params: Readonly<Record<string, Param>>,
+  options: QueryOptions,
+  /** Events of the dataset. */
+  stored: number,
+): Promise<Answer> {
+  const { rows: table, series } = program;
+  let rowsExamined = 0;
+  const ask = async (sql: Sql): Promise<QueryResult> => {
+    const result = await engine.query(sql, params, options);
+    rowsExamined = Math.max(rowsExamined, result.rowsRead);
+    return result;
+  };
+
+  const totals = series ? (await ask(series.totals.sql)).rows : [];
+  const wanted = series?.groups ?? SERVICE_QUERY_MAX_EVENTS;
+  const { rows: found } = await ask(table.sql);
+  const rows = found.slice(0, table.atMost - 1);
+  const kept = series && totals.length > wanted ? inGroups(program, rows, totals.slice(0, wanted)) : rows;
+
+  const first = found[0];
+  const counted = table.matchedAt === undefined || first === undefined ? undefined : Number(first[table.matchedAt]);
+  const rowsMatched = counted ?? Number((await ask(program.count)).rows[0]?.[0] ?? 0);
+  const more = found.length > rows.length;
+  return {
+    table,
+    rows: kept,
+    totals: totals.slice(0, wanted),
+    more,
+    cut: program.aggregated && (more || totals.length > wanted) && Math.max(found.length, totals.length) > SERVICE_QUERY_MAX_EVENTS,
+    rowsMatched,
+    // An event that several steps of a statement read is one event.
+    rowsExamined: Math.max(Math.min(rowsExamined, stored), rowsMatched),
+    ...cursorsOf(table, kept),
+  };
+}
+
+/** Rows of a series whose group is among the totals. */
+function inGroups(program: Program, rows: readonly Row[], totals: readonly Row[]): readonly Row[] {
+  const groups = new Set(totals.map((row) => groupKey(program.series!.totals, row)));
+  return rows.filter((row) => groups.has(groupKey(program.rows, row, program.series!.key)));
+}
+
+/** A text that two rows have in common when they are of the same group. */
+export const groupKey = ({ columns }: Table, row: Row, except?: string): string =>
+  JSON.stringify(columns.filter(({ role, name }) => role === 'key' && name !== except).map((column) => writeValue(column, row)));
+
+function cursorsOf(table: Table, rows: readonly Row[]): { minCursor: string; maxCursor: string } {
+  if (table.eventAt === undefined || rows.length === 0) return { minCursor: '', maxCursor: '' };
+  let minCursor: string | undefined;
+  let maxCursor = '';
+  const ends = table.byTime === undefined ? rows : [rows[0]!, rows.at(-1)!];
+  for (const row of ends) {
+    const id = rowIdOf(table, row);
+    if (minCursor === undefined || id < minCursor) minCursor = id;
+    if (id > maxCursor) maxCursor = id;
+  }
+  return { minCursor: minCursor ?? '', maxCursor };
+}

@@ -1,0 +1,73 @@
+/** Cells of the engine's answer as JSON text. Results are put together as text, so that 64-bit integers stay exact. */
+import type { Cell } from '../../engine/engine.ts';
+import { formatTime } from '../../ingest/timestamps.ts';
+import type { OutputColumn, Table } from '../plan/program.ts';
+import { writeRowId } from '../sql/field.ts';
+import type { Kind } from '../sql/value.ts';
+
+export type Row = readonly Cell[];
+
+export const timeJson = (cell: Cell | undefined): string => `"${formatTime(BigInt(String(cell)))}"`;
+
+/** JSON text of one facet's cell. */
+export function writeCell(kind: Kind, cell: Cell): string {
+  if (cell === null) return 'null';
+  switch (kind) {
+    case 'int':
+      return String(cell);
+    case 'real':
+      // What is infinite or no number comes as text; JSON has no such numbers.
+      return typeof cell === 'number' ? JSON.stringify(cell) : 'null';
+    case 'string':
+      return JSON.stringify(cell);
+    case 'bool':
+      return cell === true || cell === 1 ? 'true' : 'false';
+    case 'datetime':
+      return timeJson(cell);
+    case 'timespan':
+      return `"${formatSpan(BigInt(String(cell)))}"`;
+    case 'json':
+      return String(cell);
+  }
+}
+
+/** A column's value in a row. */
+export function writeValue(column: OutputColumn, row: Row): string {
+  for (const [kind, at] of column.facets) if (row[at] !== null) return writeCell(kind, row[at]!);
+  return 'null';
+}
+
+/** A timespan as Go writes a duration: `1h0m1.5s`, `250ms`. */
+export function formatSpan(ns: bigint): string {
+  const size = ns < 0n ? -ns : ns;
+  const sign = ns < 0n ? '-' : '';
+  const decimal = (unit: bigint, digits: number): string => {
+    const fraction = String(size % unit).padStart(digits, '0').replace(/0+$/, ''); // prettier-ignore
+    return `${(size / unit) % (unit === 1_000_000_000n ? 60n : 1000n)}${fraction && `.${fraction}`}`;
+  };
+  if (size === 0n) return '0s';
+  if (size < 1000n) return `${sign}${size}ns`;
+  if (size < 1_000_000n) return `${sign}${decimal(1000n, 3)}µs`;
+  if (size < 1_000_000_000n) return `${sign}${decimal(1_000_000n, 6)}ms`;
+  const seconds = `${decimal(1_000_000_000n, 9)}s`;
+  const minutes = size / 60_000_000_000n;
+  if (minutes === 0n) return sign + seconds;
+  return minutes < 60n ? `${sign}${minutes}m${seconds}` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+/** The id of the event that a row is. */
+export function rowIdOf({ eventAt }: Table, row: Row): string {
+  return writeRowId(BigInt(String(row[eventAt!])), BigInt(String(row[eventAt! + 2])));
+}
+
+/** Fields of a row's maps as names and JSON texts. */
+export function fieldsOf({ mapsAt }: Table, row: Row): [name: string, json: string][] {
+  const [s, i, f, b, j] = row.slice(mapsAt, mapsAt! + 5) as unknown as Readonly<Record<string, Cell>>[];
+  const fields: [string, string][] = [];
+  for (const name in s) fields.push([name, JSON.stringify(s[name])]);
+  for (const name in i) fields.push([name, String(i[name])]);
+  for (const name in f) fields.push([name, writeCell('real', f[name]!)]);
+  for (const name in b) fields.push([name, String(b[name])]);
+  for (const name in j) fields.push([name, String(j[name])]);
+  return fields;
+}

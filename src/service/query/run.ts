@@ -1,0 +1,128 @@
+/** One query from its request to the text of its reply, the same for both forms: range, tree, statements, result. */
+import { messageOf } from '../../core/errors.ts';
+import { SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
+import type { Dataset } from '../datasets/catalog.ts';
+import { fieldsOf } from '../datasets/schemas.ts';
+import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { ApiError, badRequest, quote } from '../http/api-error.ts';
+import { formatTime, MIN_TIME_NS } from '../ingest/timestamps.ts';
+import type { Environment } from './functions/spec.ts';
+import { programOf, type Cursor, type Program } from './plan/program.ts';
+import type { Stage } from './plan/tree.ts';
+import { answerOf, type Answer, type Message } from './results/answer.ts';
+import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
+import { Params, sql, tableSql } from './sql/sql.ts';
+import { AplError, ERROR_TYPES, placeOf } from './syntax/apl-error.ts';
+import { autoStep, parseDuration, parseTime } from './times.ts';
+
+export interface QueryRequest {
+  readonly dataset: Dataset;
+  readonly startTime: string;
+  readonly endTime: string;
+  /** `auto`, a duration, or empty. */
+  readonly resolution: string;
+  readonly limit: number | undefined;
+  readonly cursor: Cursor | undefined;
+  readonly cursorText: string;
+  /** ns since 1970. */
+  readonly now: bigint;
+  readonly startedAt: number;
+  readonly options: QueryOptions;
+}
+
+/** A query that was run. */
+export interface Ran {
+  readonly answer: Answer;
+  readonly program: Program;
+  readonly stages: readonly Stage[];
+  readonly status: Readonly<Record<string, unknown>>;
+  /** RFC 3339. */
+  readonly start: string;
+  readonly end: string;
+  readonly step: bigint;
+}
+
+export interface Range {
+  readonly environment: Environment;
+  /** Length of that part of the range that has data, ns. */
+  readonly dataRange: bigint;
+}
+
+/** `stagesOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
+export async function runQuery(engine: Engine, request: QueryRequest, stagesOf: (range: Range) => Stage[], messages: readonly Message[]): Promise<Ran> {
+  const { dataset, now, options } = request;
+  const start = request.startTime === '' ? undefined : parseTime('startTime', request.startTime, now);
+  // The end is exclusive and defaults to now: to the end of this millisecond, so that what was stored just now is in.
+  const end = request.endTime === '' ? now + 1_000_000n : parseTime('endTime', request.endTime, now);
+  const data = await dataRange(engine, dataset, options);
+  const range = environmentOf(request, start, end, data);
+  const stages = stagesOf(range);
+  const { environment } = range;
+  const program = programOf(stages, { dataset, environment, start, end, limit: request.limit, cursor: request.cursor });
+  const answer = await answerOf(program, engine, environment.params.values, options, data?.count ?? 0);
+  const numGroups = program.series ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
+  const status = statusOf(answer, {
+    startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
+    messages: [...messages, ...warnings(program, answer)],
+  });
+  return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
+} // prettier-ignore
+
+/** Reads an index of the table, not its rows. */
+async function dataRange(engine: Engine, { table }: Dataset, options: QueryOptions): Promise<DataRange | undefined> {
+  const statement = sql`select count(), toUnixTimestamp64Nano(min(_time)), toUnixTimestamp64Nano(max(_time)) from ${tableSql(table)}`;
+  const { rows } = await engine.query(statement, {}, options);
+  const [count, min, max] = rows[0] ?? [];
+  return Number(count ?? 0) === 0 ? undefined : { count: Number(count), min: BigInt(String(min)), max: BigInt(String(max)) };
+}
+
+function environmentOf(request: QueryRequest, start: bigint | undefined, end: bigint, data: DataRange | undefined): Range {
+  const { now } = request;
+  const min = data?.min ?? now;
+  const max = data?.max ?? now;
+  const from = start === undefined || start <= MIN_TIME_NS ? min : start;
+  // Without an end the range goes up to the last event, if that was before now.
+  const to = request.endTime === '' && max < now ? max + 1n : end;
+  const dataRange = (max < to ? max + 1n : to) - (min > from ? min : from);
+  const step = stepOf(request.resolution) ?? autoStep(to - from);
+  return { environment: { params: new Params(), now, start: from, end: to > from ? to : from + 1n, step }, dataRange };
+}
+
+/** Undefined for `auto` and for nothing. */
+export function stepOf(resolution: string): bigint | undefined {
+  if (resolution === '' || resolution === 'auto') return undefined;
+  const step = parseDuration(resolution);
+  if (step === undefined) throw badRequest(`resolution ${quote(resolution)}: wanted auto or a duration such as 5m`);
+  return step > 0n ? step : undefined;
+}
+
+function warnings({ missing, alwaysTrue }: Program, { cut }: Answer): Message[] {
+  const messages: Message[] = [];
+  const warn = (code: string, msg: string, count = 1): void => void messages.push({ priority: 'warn', count, code, msg });
+  if (alwaysTrue)
+    warn('apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1', 'where clause always evaluates to TRUE, which will include all data');
+  if (missing.size > 0)
+    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used`, missing.size);
+  if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
+  return messages;
+} // prettier-ignore
+
+export const fieldsMetaOf = (dataset: Dataset): object[] => fieldsOf(dataset);
+
+/** What went wrong with a query by text, as the reply that says where. */
+export function asReply(error: unknown, text: string): unknown {
+  if (error instanceof AplError) {
+    const { line, column } = placeOf(text, error.at);
+    const detail = { message: error.message, line, column, errorType: ERROR_TYPES[error.type] };
+    return new ApiError(400, `line ${line}, column ${column}: ${error.message}`, {}, detail);
+  }
+  // What running it showed: a limit, a pattern that cannot be compiled.
+  if (error instanceof ApiError && error.status === 400 && !error.detail)
+    return new ApiError(400, error.message, error.headers, {
+      message: messageOf(error),
+      line: 1,
+      column: 1,
+      errorType: ERROR_TYPES.running,
+    });
+  return error;
+}

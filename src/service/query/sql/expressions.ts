@@ -1,0 +1,99 @@
+/** Typed expressions as SQL. */
+import type { AggregateCall, Call, Environment } from '../functions/spec.ts';
+import type { Aggregation, Node } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import { itemAt, itemOf } from './json.ts';
+import { sql, type Sql } from './sql.ts';
+import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
+
+export interface ExpressionContext {
+  readonly environment: Environment;
+  /** A column's value, or undefined when there never was such a field. */
+  readonly column: (name: string) => Value | undefined;
+  /** The text of all fields of the event. */
+  readonly everything: () => Sql;
+  /** Called with the name of a field that never was. */
+  readonly missing: (name: string) => void;
+}
+
+/** `filtering`: the result decides whether a row stays, so null may as well be false, which is cheaper. */
+export function compile(node: Node, context: ExpressionContext, filtering = false): Value {
+  switch (node.kind) {
+    case 'constant':
+      return constantValue(node.constant, context.environment.params);
+    case 'column':
+      return columnValue(node, context);
+    case 'everything':
+      return { facets: { string: context.everything() }, required: true };
+    case 'item': {
+      const object = compile(node.object, context);
+      const { key } = node;
+      if (typeof key !== 'object') return itemOf(object, key, context.environment.params);
+      return itemAt(object, asInt(compile(key, context)));
+    }
+    case 'apply':
+      return node.spec.build(callOf(node, context, filtering));
+  }
+}
+
+function columnValue(node: Node & { readonly kind: 'column' }, context: ExpressionContext): Value {
+  const value = context.column(node.name);
+  if (value) return value;
+  const inside = node.otherwise && compile(node.otherwise, { ...context, missing: () => undefined });
+  if (inside && Object.keys(inside.facets).length > 0) return inside;
+  context.missing(node.name);
+  return NULL_VALUE;
+}
+
+/** A condition that is never null. */
+export function compileCondition(node: Node, context: ExpressionContext): Sql {
+  const value = compile(node, context, true);
+  if (value.required) return asBool(value);
+  return value.plain?.bool ?? sql`ifNull(${asBool(value)}, false)`;
+}
+
+type Arguments = Pick<Aggregation & { readonly kind: 'value' }, 'args' | 'places' | 'at'>;
+
+function callOf({ args, places, at }: Arguments, context: ExpressionContext, filtering: boolean, wrap?: (value: Value) => Value): Call {
+  const values: (Value | undefined)[] = [];
+  const value = (n: number): Value => {
+    const known = values[n];
+    if (known) return known;
+    const compiled = compile(args[n]!, context);
+    return (values[n] = n === 0 && wrap ? wrap(compiled) : compiled);
+  };
+  return {
+    ...context.environment,
+    count: args.length,
+    types: args.map(({ type }) => type),
+    filtering,
+    value,
+    string: (n) => asString(value(n)),
+    int: (n) => asInt(value(n)),
+    number: (n) => asNumber(value(n)),
+    real: (n) => asReal(value(n)),
+    bool: (n) => asBool(value(n)),
+    time: (n) => asTime(value(n)),
+    span: (n) => asSpan(value(n)),
+    condition: (n) => compileCondition(args[n]!, context),
+    constant(n) {
+      const arg = args[n];
+      if (arg?.kind !== 'constant') throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
+      return arg.constant;
+    },
+    fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
+  };
+}
+
+/** An aggregation as SQL. `window`: ns of time that a row of the result stands for. */
+export function compileAggregation(
+  aggregation: Aggregation & { readonly kind: 'value' },
+  context: ExpressionContext,
+  window: bigint,
+): Value {
+  const { condition } = aggregation;
+  // What does not meet the condition is not there, and what is not there does not count.
+  const wrap = condition && ((value: Value): Value => choose(compileCondition(condition, context), value, NULL_VALUE));
+  const call: AggregateCall = { ...callOf(aggregation, context, false, wrap), window };
+  return aggregation.spec.build(call);
+}

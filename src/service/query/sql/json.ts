@@ -1,0 +1,31 @@
+/** Values out of JSON text: what `parse_json` reads and `[…]` takes out of arrays and objects. */
+import { sql, type Params, type Sql } from './sql.ts';
+import { NULL_VALUE, type Value } from './value.ts';
+
+/** The value that JSON text says, whatever its type. */
+export function jsonValue(json: Sql): Value {
+  const when = (types: Sql, value: Sql): Sql => sql`if(JSONType(${json}) in (${types}), ${value}, null)`;
+  return {
+    facets: {
+      int: when(sql`'Int64', 'UInt64'`, sql`JSONExtract(${json}, 'Nullable(Int64)')`),
+      real: when(sql`'Double'`, sql`JSONExtractFloat(${json})`),
+      string: when(sql`'String'`, sql`JSONExtractString(${json})`),
+      bool: when(sql`'Bool'`, sql`JSONExtractBool(${json})`),
+      json: when(sql`'Array', 'Object'`, json),
+    },
+  };
+}
+
+/** An item of an array (from 0, or from the end below it) or of an object; null where it has none. */
+export function itemOf(value: Value, key: string | bigint, params: Params): Value {
+  const { json } = value.facets;
+  if (!json) return NULL_VALUE;
+  const at = typeof key === 'string' ? params.string(key) : params.int(key >= 0n ? key + 1n : key);
+  return jsonValue(sql`nullIf(JSONExtractRaw(${json}, ${at}), '')`);
+}
+
+/** The same, where only the running query knows which item. */
+export function itemAt(value: Value, index: Sql): Value {
+  const { json } = value.facets;
+  return json ? jsonValue(sql`nullIf(JSONExtractRaw(${json}, if(${index} < 0, ${index}, ${index} + 1)), '')`) : NULL_VALUE;
+}

@@ -1,0 +1,54 @@
+/** SQL that writes values as text: times as RFC 3339 with as many digits as needed, timespans as Go durations, values as JSON. */
+import { sql, type Sql } from './sql.ts';
+import type { Kind } from './value.ts';
+
+/** Computes a value once for an expression that uses it several times: the engine has no other way to name one in mid-expression. */
+function once(value: Sql, use: (name: Sql) => Sql): Sql {
+  const name = sql`v`;
+  return sql`arrayMap(${name} -> ${use(name)}, [${value}])[1]`;
+}
+
+/** `2026-01-02T03:04:05.006Z` of a DateTime64(9). */
+export function timeText(time: Sql): Sql {
+  return once(time, (v) => {
+    const nanos = sql`leftPad(toString(positiveModulo(toUnixTimestamp64Nano(${v}), 1000000000)), 9, '0')`;
+    return sql`concat(formatDateTime(${v}, '%Y-%m-%dT%H:%i:%S'), trimRight(trimRight(concat('.', ${nanos}), '0'), '.'), 'Z')`;
+  });
+}
+
+/** `1h0m1.5s`, `250ms`, `3µs` of an Int64 of ns, as Go writes a duration. */
+export function durationText(span: Sql): Sql {
+  return once(span, (v) => {
+    const size = sql`abs(toInt128(${v}))`;
+    /** A count of units with its fraction, without what is above `modulo`. */
+    const decimal = (unit: number, digits: number, modulo: Sql, name: Sql): Sql => {
+      const fraction = sql`concat('.', leftPad(toString(${size} % ${unit}), ${digits}, '0'))`;
+      return sql`concat(toString(intDiv(${modulo}, ${unit})), trimRight(trimRight(${fraction}, '0'), '.'), ${name})`;
+    };
+    const seconds = decimal(1e9, 9, sql`${size} % 60000000000`, sql`'s'`);
+    const minutes = sql`concat(toString(intDiv(${size} % 3600000000000, 60000000000)), 'm', ${seconds})`;
+    return sql`if(isNull(${v}), null, concat(if(${v} < 0, '-', ''), multiIf(${size} = 0, '0s', ${size} < 1000, concat(toString(${size}), 'ns'),
+${size} < 1000000, ${decimal(1e3, 3, size, sql`'µs'`)}, ${size} < 1000000000, ${decimal(1e6, 6, size, sql`'ms'`)}, ${size} < 60000000000, ${seconds},
+${size} < 3600000000000, ${minutes}, concat(toString(intDiv(${size}, 3600000000000)), 'h', ${minutes}))))`;
+  });
+}
+
+/** JSON text of one facet; null stays null. */
+export function jsonOf(kind: Kind, facet: Sql): Sql {
+  switch (kind) {
+    case 'string':
+      return sql`if(isNull(${facet}), null, toJSONString(${facet}))`;
+    case 'int':
+      return sql`toString(${facet})`;
+    case 'real':
+      return sql`if(isFinite(${facet}), toString(${facet}), null)`;
+    case 'bool':
+      return sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`;
+    case 'datetime':
+      return sql`concat('"', ${timeText(facet)}, '"')`;
+    case 'timespan':
+      return sql`concat('"', ${durationText(facet)}, '"')`;
+    case 'json':
+      return facet;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * A value as the engine holds it. What type a field has is known only event by event, so a value is a set of facets: one nullable
+ * SQL expression for each type it may have, of which at most one is not null. No facet at all is null.
+ */
+import type { Constant } from '../types.ts';
+import { any, first, list, sql, type Params, type Sql } from './sql.ts';
+import { durationText, jsonOf, timeText } from './text.ts';
+
+/** int: Int64. real: Float64. datetime: DateTime64(9, 'UTC'). timespan: Int64 of ns. json: JSON text of an array or object. All nullable. */
+export const KINDS = ['int', 'real', 'string', 'bool', 'datetime', 'timespan', 'json'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export type Facets = Readonly<Partial<Record<Kind, Sql>>>;
+
+export interface Value {
+  readonly facets: Facets;
+  /** Cheaper forms of facets, in which a missing value reads as 0, '' or false: for conditions that those cannot meet. */
+  readonly plain?: Facets;
+  /** When given, says more cheaply than the facets whether there is a value. */
+  readonly exists?: Sql;
+  /** True when it is never null. */
+  readonly required?: boolean;
+  /** The constant it is, when it is one. */
+  readonly constant?: Constant;
+}
+
+export const NULL_VALUE: Value = { facets: {} };
+
+export const one = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: facet } });
+export const oneRequired = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: facet }, required: true });
+
+export function constantValue(constant: Constant, params: Params): Value {
+  const { type, value } = constant;
+  if (value === null) return { facets: {}, constant };
+  const facets = ((): Facets => {
+    switch (type) {
+      case 'bool':
+        return { bool: value === true ? sql`true` : sql`false` };
+      case 'int':
+        return { int: params.bind('Int64', value as bigint) };
+      case 'real':
+        return { real: params.bind('Float64', value as number) };
+      case 'string':
+        return { string: params.string(value as string) };
+      case 'datetime':
+        return { datetime: params.time(value as bigint) };
+      case 'timespan':
+        return { timespan: params.int(value as bigint) };
+      case 'dynamic':
+        return { json: params.string(value as string) };
+    }
+  })();
+  return { facets, constant, required: true };
+}
+
+export const facetsOf = (value: Value): [Kind, Sql][] => KINDS.flatMap((kind) => (value.facets[kind] ? [[kind, value.facets[kind]]] : []));
+
+/** A condition, never null: the value is there. */
+export function exists(value: Value): Sql {
+  if (value.required === true) return sql`true`;
+  return value.exists ?? any(facetsOf(value).map(([, facet]) => sql`isNotNull(${facet})`));
+}
+
+export const isNull = (value: Value): Sql => sql`not ${exists(value)}`;
+
+const NO_STRING = sql`cast(null, 'Nullable(String)')`;
+const NO_INT = sql`cast(null, 'Nullable(Int64)')`;
+const NO_REAL = sql`cast(null, 'Nullable(Float64)')`;
+const NO_BOOL = sql`cast(null, 'Nullable(Bool)')`;
+const NO_TIME = sql`cast(null, 'Nullable(DateTime64(9, ''UTC''))')`;
+
+/** Text of one facet as `tostring` writes it. */
+export function textOf(kind: Kind, facet: Sql): Sql {
+  switch (kind) {
+    case 'string':
+    case 'json':
+      return facet;
+    case 'int':
+    case 'real':
+      return sql`toString(${facet})`;
+    case 'bool':
+      return sql`if(isNull(${facet}), null, if(${facet}, 'true', 'false'))`;
+    case 'datetime':
+      return timeText(facet);
+    case 'timespan':
+      return durationText(facet);
+  }
+}
+
+/** Nullable(String): the text of the value, whatever its type. */
+export function asString(value: Value): Sql {
+  const facets = facetsOf(value);
+  return facets.length === 0 ? NO_STRING : first(facets.map(([kind, facet]) => textOf(kind, facet)));
+}
+
+/** Nullable(String): the value as JSON. */
+export function asJson(value: Value): Sql {
+  const facets = facetsOf(value);
+  return facets.length === 0 ? NO_STRING : first(facets.map(([kind, facet]) => jsonOf(kind, facet)));
+}
+
+export interface Numeric {
+  readonly kind: 'int' | 'real';
+  readonly sql: Sql;
+}
+
+/** The value where it is a number: an integer when it never has a fraction, else a float. */
+export function asNumber(value: Value): Numeric {
+  const { int, real } = value.facets;
+  if (int && real) return { kind: 'real', sql: sql`coalesce(${real}, toFloat64(${int}))` };
+  return real ? { kind: 'real', sql: real } : { kind: 'int', sql: int ?? NO_INT };
+}
+
+export function asReal(value: Value): Sql {
+  const { kind, sql: number } = asNumber(value);
+  return kind === 'real' ? number : value.facets.int ? sql`toFloat64(${number})` : NO_REAL;
+}
+
+/** Nullable(Int64); a float counts when it is whole and fits. */
+export function asInt(value: Value): Sql {
+  const { int, real } = value.facets;
+  const parts = [...(int ? [int] : []), ...(real ? [sql`accurateCastOrNull(${real}, 'Int64')`] : [])];
+  return parts.length === 0 ? NO_INT : first(parts);
+}
+
+export const asBool = (value: Value): Sql => value.facets.bool ?? NO_BOOL;
+export const asTime = (value: Value): Sql => value.facets.datetime ?? NO_TIME;
+
+/** Nullable(Int64) of ns; plain numbers count as ns. */
+export function asSpan(value: Value): Sql {
+  const { timespan, int, real } = value.facets;
+  const parts = [
+    ...(timespan ? [timespan] : []),
+    ...(int ? [int] : []),
+    ...(real ? [sql`accurateCastOrNull(trunc(${real}), 'Int64')`] : []),
+  ];
+  return parts.length === 0 ? NO_INT : first(parts);
+}
+
+/** `condition ? a : b`, where a condition that is null counts as false. */
+export function choose(condition: Sql, a: Value, b: Value): Value {
+  const facets: Partial<Record<Kind, Sql>> = {};
+  for (const kind of KINDS) {
+    const [left, right] = [a.facets[kind], b.facets[kind]];
+    if (left || right) facets[kind] = sql`if(ifNull(${condition}, false), ${left ?? sql`null`}, ${right ?? sql`null`})`;
+  }
+  return { facets, ...(a.required && b.required && { required: true }) };
+}
+
+/** The first of the values that is there. */
+export function firstOf(values: readonly Value[]): Value {
+  const facets: Partial<Record<Kind, Sql>> = {};
+  for (const kind of KINDS) {
+    if (!values.some((value) => value.facets[kind])) continue;
+    const cases = values.map((value) => sql`${exists(value)}, ${value.facets[kind] ?? sql`null`}`);
+    facets[kind] = values.length === 1 ? values[0]!.facets[kind]! : sql`multiIf(${list(cases)}, null)`;
+  }
+  return { facets, ...(values.some((value) => value.required) && { required: true }) };
+}
+
+/** Characters of SQL that the value is made of: repeated use of a long one is better computed once. */
+export const sizeOf = (value: Value): number => facetsOf(value).reduce((sum, [, facet]) => sum + facet.length, 0);

@@ -1,0 +1,24 @@
+/** What is wrong with a query's text, and where: the offset of the place in the text. `compile` turns it into the reply's line and column. */
+
+/** As the replies number them: 1 the text cannot be read, 2 it can be read but makes no sense, 3 a dataset, 4 running it. */
+export const ERROR_TYPES = { syntax: 1, meaning: 2, dataset: 3, running: 4 } as const;
+export type ErrorType = keyof typeof ERROR_TYPES;
+
+export class AplError extends Error {
+  override readonly name = 'AplError';
+  readonly type: ErrorType;
+  readonly at: number;
+
+  constructor(type: ErrorType, at: number, message: string) {
+    super(message);
+    this.type = type;
+    this.at = at;
+  }
+}
+
+/** 1-based line and column of an offset; columns count characters, not UTF-16 units. */
+export function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, at);
+  const start = before.lastIndexOf('\n') + 1;
+  return { line: before.split('\n').length, column: Array.from(before.slice(start)).length + 1 };
+}

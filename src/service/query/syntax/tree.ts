@@ -1,0 +1,24 @@
+/** What the parser makes of an expression: names and operators as they are written, each with its offset in the text. */
+import type { Constant } from '../types.ts';
+
+export type Expression =
+  | { readonly kind: 'constant'; readonly at: number; readonly constant: Constant }
+  | { readonly kind: 'name'; readonly at: number; readonly name: string }
+  /** `object.name` and `object['name']`. */
+  | { readonly kind: 'member'; readonly at: number; readonly object: Expression; readonly name: string }
+  /** `object[index]`. */
+  | { readonly kind: 'index'; readonly at: number; readonly object: Expression; readonly index: Expression }
+  /** A function, or an operator under its own sign: `strlen`, `+`, `!contains`. */
+  | { readonly kind: 'call'; readonly at: number; readonly name: string; readonly args: readonly Expression[]; readonly operator: boolean }
+  /** Inside the arguments of a call: `name = value`, and `*`. */
+  | { readonly kind: 'named'; readonly at: number; readonly name: string; readonly value: Expression }
+  | { readonly kind: 'star'; readonly at: number };
+
+/** `value` or `name = value`, as extend, project and summarize have it. */
+export interface Assignment {
+  readonly at: number;
+  readonly name: string | undefined;
+  readonly value: Expression;
+  /** The value as it is written. */
+  readonly text: string;
+}
