@@ -89,7 +89,8 @@ program
   .argument('[id...]', 'dead letters, as list shows them (default: all)')
   .option('-c, --config <file>', CONFIG_HELP)
   .option('--json', 'one JSON object a line')
-  .action(async (action: string, ids: string[], options: CheckArguments) =>
+  .option('--all', 'drop all of them')
+  .action(async (action: string, ids: string[], options: CheckArguments & { all?: boolean }) =>
     exitWith((await import('./cli/dead-letters.ts')).deadLetters(action, ids, options)),
   );
 

@@ -24,7 +24,7 @@ export interface AgentOptions {
 
 export interface Agent {
   readonly telemetry: TelemetryServer | undefined;
-  /** Resolves when all sources have ended and everything is settled, or when `--once` cannot go on. */
+  /** Resolves when all sources have ended and everything is settled, or when `once` cannot go on. Without sources only then. */
   readonly ended: Promise<void>;
   observe(): Observed;
   /** Sends dead letters again (all where no id is given); resolves when they are settled. */

@@ -97,7 +97,8 @@ export class RunningAgent implements Agent {
     if (!this.#options.sinksOnly) await this.#openSources(kernel);
     this.#started = true;
     this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
-    if (!this.#options.sinksOnly) this.ended = Promise.race([this.#run(kernel), this.#giveUp.promise]);
+    const work = this.#options.sinksOnly ? [] : [this.#run(kernel)];
+    this.ended = Promise.race([...work, this.#giveUp.promise]);
   }
 
   observe(): Observed {

@@ -9,16 +9,18 @@ import type { ReplayResult } from '../agent/replay.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
-import { UsageError } from '../core/errors.ts';
-import { DeadLetters, formatLetter } from '../state/dead-letters.ts';
+import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
+import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { createLog } from '../telemetry/log.ts';
 
 export interface DeadLettersArguments {
   readonly config?: string;
   readonly json?: boolean;
+  /** Drop without ids means all only with it. */
+  readonly all?: boolean;
 }
 
-/** Resolves with the exit code: 0 done, 1 something could not be sent again. Throws `TailraceError`. */
+/** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
 export async function deadLetters(action: string, ids: readonly string[], args: DeadLettersArguments): Promise<number> {
   const config = loadConfig(findConfig(args.config), process.env);
   switch (action) {
@@ -31,6 +33,8 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
     case 'replay':
       return replay(config, ids, args.json ?? false);
     case 'drop':
+      if (ids.length === 0 && args.all !== true)
+        throw new UsageError('E_USAGE', 'drop removes dead letters for good, so it needs their ids', { fix: 'name them, or give --all' });
       return drop(config, ids);
     default:
       throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
@@ -40,9 +44,12 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
 function list(config: Config, ids: readonly string[], json: boolean): number {
   const letters = lettersOf(config);
   let events = 0;
+  let damaged = 0;
   for (const { id } of letters.files()) {
     if (ids.length > 0 && !ids.includes(id)) continue;
-    for (const letter of letters.read(id) ?? []) {
+    const found = read(letters, id);
+    if (!found) damaged += 1;
+    for (const letter of found ?? []) {
       events += 1;
       const { time, source, file, offset, reason } = letter.about;
       const line = json ? formatLetter(id, letter) : `${id}  ${time}  ${source}${file === '' ? '' : `  ${file}:${offset}`}  ${reason}`;
@@ -51,13 +58,26 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
   }
   const none =
     ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
-  if (events === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
+  if (events + damaged === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
   else if (!json) process.stderr.write(`${count(events, 'dead letter')}; replay sends them again, drop removes them for good.\n`);
-  return ids.length > 0 && events === 0 ? 1 : 0;
+  return damaged > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
+}
+
+/** The letters of one file; undefined, and said on stderr, where they cannot be read. */
+function read(letters: DeadLetters, id: string): readonly Letter[] | undefined {
+  try {
+    return letters.read(id) ?? [];
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    if (error instanceof TailraceError && error.fix !== undefined) process.stderr.write(`  fix: ${error.fix}\n`);
+    return undefined;
+  }
 }
 
 async function replay(config: Config, ids: readonly string[], json: boolean): Promise<number> {
-  const result = await replayThrough(config, ids);
+  const answer = await askAgent(config.dataDir, { command: 'replay', args: ids });
+  const result = answer ? (answer.result as ReplayResult) : await replayAlone(config, ids);
+  if (!result) return 1;
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else
     process.stdout.write(
@@ -66,22 +86,20 @@ async function replay(config: Config, ids: readonly string[], json: boolean): Pr
   return result.refused === 0 && result.skipped.length === 0 ? 0 : 1;
 }
 
-async function replayThrough(config: Config, ids: readonly string[]): Promise<ReplayResult> {
-  const answer = await askAgent(config.dataDir, { command: 'replay', args: ids });
-  if (answer) return answer.result as ReplayResult;
+/** Sends them without a running agent. Undefined where the service refuses (said on stderr), or a signal comes first; nothing is lost. */
+async function replayAlone(config: Config, ids: readonly string[]): Promise<ReplayResult | undefined> {
   const log = await createLog({ level: 'warn' });
   const agent = await startAgent({ config, once: true, log, sinksOnly: true });
   const deadline = new AbortController();
+  const given = new Promise<undefined>((resolve) => deadline.signal.addEventListener('abort', () => resolve(undefined), { once: true }));
   const onSignal = () => deadline.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const given = new Promise<ReplayResult>((resolve) =>
-      deadline.signal.addEventListener('abort', () => resolve({ replayed: 0, refused: 0, skipped: [...ids] })),
-    );
-    return await Promise.race([agent.replay(ids), given]);
+    return await Promise.race([agent.replay(ids), agent.ended.then(() => undefined), given]);
   } finally {
     deadline.abort();
-    await agent.stop(deadline.signal);
+    const { failure } = await agent.stop(deadline.signal);
+    if (failure !== undefined) process.stderr.write(`tailrace: ${failure}; the dead letters are kept\n`);
   }
 }
 

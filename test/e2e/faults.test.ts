@@ -4,27 +4,37 @@
  *
  * `TAILRACE_FAULT_SEEDS=n` runs the test of random schedules with n seeds, `TAILRACE_FAULT_SEED=s` with that one.
  */
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type FaultAnswer, type FaultRequest, FaultService } from '../support/fault-service.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import type { FaultAnswer, FaultRequest, FaultService } from '../support/fault-service.ts';
+import type { Program } from '../support/program.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import {
+  addressOf,
+  lineOf,
+  listDeadLetters,
+  makeSite,
+  offsetsOf,
+  QUICK,
+  range,
+  seqOf,
+  type Site,
+  startShipping,
+  storedSeqs,
+  writeLines,
+} from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { type BooksWatch, watchBooks } from '../support/watch-books.ts';
 
-let folder: string;
+let site: Site;
 let service: FaultService;
-let url: string;
 let books: BooksWatch;
 
 beforeEach(async () => {
-  folder = makeTree({ 'logs/.keep': '' });
-  service = new FaultService();
-  url = await service.start();
+  site = await makeSite();
+  service = site.service;
   books = watchBooks();
-  onTestFinished(() => service.stop());
   onTestFinished(() => books.stop());
 });
 
@@ -33,22 +43,10 @@ interface Shipping {
   readonly address: string;
 }
 
-/** Starts the agent on the same folder each time; the books are watched from its first scrape on. */
+/** Starts the agent; the books are watched from its first scrape on. */
 async function startAgent(sink: string): Promise<Shipping> {
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${folder}/agent
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}
-sinks:
-  store: {type: ingest, url: "${url}", dataset: logs, ${sink}}
-telemetry: {listen: "127.0.0.1:0"}
-`,
-  );
-  const agent = startProgram(['run', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
-  const address = (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
+  const agent = startShipping(site, { sink });
+  const address = await addressOf(agent);
   books.watch(address);
   return { agent, address };
 }
@@ -70,59 +68,6 @@ async function finish({ agent }: Shipping): Promise<void> {
   expect(service.misusedKeys).toEqual([]);
 }
 
-const lineOf = (seq: number) => `{"seq":${seq}}`;
-
-function writeLines(count: number, line: (seq: number) => string = lineOf): void {
-  appendFileSync(
-    join(folder, 'logs', 'app.log'),
-    range(count)
-      .map((seq) => `${line(seq)}\n`)
-      .join(''),
-  );
-}
-
-/** The number that every line bears, JSON or text. */
-function seqOf(event: string): number {
-  return Number(/"?seq"?[=:](\d+)/.exec(event)![1]);
-}
-
-function storedSeqs(): number[] {
-  return service.stored.map(seqOf).sort((a, b) => a - b);
-}
-
-function range(count: number): number[] {
-  return Array.from({ length: count }, (_, seq) => seq);
-}
-
-interface Letter {
-  readonly seq: number;
-  readonly file: string;
-  readonly offset: number;
-  readonly reason: string;
-  readonly status: number;
-}
-
-async function listDeadLetters(): Promise<Letter[]> {
-  const program = startProgram(['dead-letters', 'list', '--json', '--config', join(folder, 'tailrace.yaml')]);
-  expect(await program.exited).toBe(0);
-  return program
-    .stdout()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => ({ ...(JSON.parse(line) as Letter), seq: seqOf(JSON.stringify((JSON.parse(line) as { event: unknown }).event)) }))
-    .sort((a, b) => a.seq - b.seq);
-}
-
-/** Where each line of `writeLines` begins in its file. */
-function offsetsOf(count: number, line: (seq: number) => string): number[] {
-  let offset = 0;
-  return range(count).map((seq) => {
-    const own = offset;
-    offset += Buffer.byteLength(line(seq)) + 1;
-    return own;
-  });
-}
-
 /** The whole batches among the requests, each with the keys of all that were sent for it or for parts of it. */
 function batchesSent(): { events: readonly string[]; keys: Set<string> }[] {
   const batches: { events: readonly string[]; seqs: Set<number>; keys: Set<string> }[] = [];
@@ -134,14 +79,12 @@ function batchesSent(): { events: readonly string[]; keys: Set<string> }[] {
   return batches;
 }
 
-const QUICK = 'retry: {initial_backoff: 5ms, max_backoff: 50ms}';
-
 test.for([false, true])(
   'one poison event in 10,000 costs 2·log2(batch) requests and nothing else (killed in between: %s)',
   async (isKilled) => {
     const lines = 50_000;
     const poison = range(5).map((nth) => nth * 10_000 + 1234 * nth + 17);
-    writeLines(lines);
+    writeLines(site, lines);
     service.respond = ({ events }) => (events.some((event) => poison.includes(seqOf(event))) ? { status: 400 } : undefined);
     const sink = `${QUICK}, batch: {max_age: 1s, max_bytes: 4MiB, max_events: 10000}`;
     let shipping = await startAgent(sink);
@@ -150,14 +93,14 @@ test.for([false, true])(
       shipping = await restart(shipping, sink);
     }
     await until('all others are stored', () => service.stored.length >= lines - poison.length, 40_000);
-    await until('the dead letters', async () => (await listDeadLetters()).length >= poison.length);
+    await until('the dead letters', async () => (await listDeadLetters(site)).length >= poison.length);
     await finish(shipping);
-    expect(storedSeqs()).toEqual(range(lines).filter((seq) => !poison.includes(seq)));
+    expect(storedSeqs(site)).toEqual(range(lines).filter((seq) => !poison.includes(seq)));
     const offsets = offsetsOf(lines, lineOf);
-    expect(await listDeadLetters()).toMatchObject(
+    expect(await listDeadLetters(site)).toMatchObject(
       poison.map((seq) => ({
         seq,
-        file: join(folder, 'logs', 'app.log'),
+        file: site.log,
         offset: offsets[seq],
         reason: 'HTTP 400 told to answer 400',
         status: 400,
@@ -184,7 +127,7 @@ test.for([false, true])(
     const large = 12_345;
     const line = (seq: number) =>
       seq === large ? `{"seq":${seq},"pad":"${'x'.repeat(80_000)}"}` : `{"seq":${seq},"pad":"${'y'.repeat(seq % 90)}"}`;
-    writeLines(lines, line);
+    writeLines(site, lines, line);
     service.respond = ({ bytes }) => (bytes > 65_536 ? { status: 413 } : undefined);
     const sink = `${QUICK}, compression: none, batch: {max_age: 200ms}`;
     let shipping = await startAgent(sink);
@@ -193,11 +136,11 @@ test.for([false, true])(
       shipping = await restart(shipping, sink);
     }
     await until('all others are stored', () => service.stored.length >= lines - 1, 40_000);
-    await until('the dead letter', async () => (await listDeadLetters()).length > 0);
+    await until('the dead letter', async () => (await listDeadLetters(site)).length > 0);
     await finish(shipping);
     expect(service.requests.some(({ bytes }) => bytes > 500_000)).toBe(true);
-    expect(storedSeqs()).toEqual(range(lines).filter((seq) => seq !== large));
-    expect(await listDeadLetters()).toMatchObject([
+    expect(storedSeqs(site)).toEqual(range(lines).filter((seq) => seq !== large));
+    expect(await listDeadLetters(site)).toMatchObject([
       { seq: large, offset: offsetsOf(lines, line)[large], reason: 'HTTP 413 told to answer 413', status: 413 },
     ]);
   },
@@ -205,7 +148,7 @@ test.for([false, true])(
 
 test.for(['seconds', 'a date'])('no worker sends before a Retry-After in %s is over', async (form) => {
   const workers = 4;
-  writeLines(2000);
+  writeLines(site, 2000);
   // All workers are held until each has a request under way; all of these are then refused at once.
   const held: ((answer: FaultAnswer) => void)[] = [];
   let dueMs = 0;
@@ -224,7 +167,7 @@ test.for(['seconds', 'a date'])('no worker sends before a Retry-After in %s is o
   await until('all is stored', () => service.stored.length >= 2000, 30_000);
   await finish(shipping);
   expect(held).toHaveLength(workers);
-  expect(storedSeqs()).toEqual(range(2000));
+  expect(storedSeqs(site)).toEqual(range(2000));
   const later = service.requests.slice(workers).map(({ at }) => at - dueMs);
   // Clocks of both sides count whole milliseconds.
   expect(Math.min(...later)).toBeGreaterThanOrEqual(-1);
@@ -242,7 +185,7 @@ test.for(Object.keys(FOR_A_WHILE).flatMap((name) => [[name, false] as const, [na
   '%s: everything is stored once, nothing is a dead letter (killed in between: %s)',
   async ([name, isKilled]) => {
     const lines = 10_000;
-    writeLines(lines);
+    writeLines(site, lines);
     let faults = 0;
     let isOver = false;
     service.respond = (request) => (isOver ? undefined : FOR_A_WHILE[name]!(request, faults++));
@@ -258,8 +201,8 @@ test.for(Object.keys(FOR_A_WHILE).flatMap((name) => [[name, false] as const, [na
     isOver = true;
     await until('all is stored', () => service.stored.length >= lines);
     await finish(shipping);
-    expect(storedSeqs()).toEqual(range(lines));
-    expect(await listDeadLetters()).toEqual([]);
+    expect(storedSeqs(site)).toEqual(range(lines));
+    expect(await listDeadLetters(site)).toEqual([]);
   },
 );
 
@@ -323,7 +266,7 @@ class Writer {
   }
 
   step(): void {
-    const path = join(folder, 'logs', `app${Math.floor(this.#random() * 3)}.log`);
+    const path = join(site.folder, 'logs', `app${Math.floor(this.#random() * 3)}.log`);
     let text = this.#owed.get(path) ?? '';
     for (let i = Math.floor(this.#random() * 400); i >= 0; i--) text += `${this.write()}\n`;
     const last = this.write();
@@ -400,21 +343,21 @@ test.for(FAULT_SEEDS)(
     const wanted = () => writer.lines.filter((line) => !isRefused(line)).map(seqOf);
     const refused = writer.lines.filter(isRefused).map(seqOf);
     await until('all is stored', () => service.stored.length >= wanted().length, 30_000, 50).catch(async (error: unknown) => {
-      const stored = new Set(storedSeqs());
+      const stored = new Set(storedSeqs(site));
       const missing = wanted().filter((seq) => !stored.has(seq));
-      const letters = (await listDeadLetters()).filter(({ seq }) => missing.includes(seq));
+      const letters = (await listDeadLetters(site)).filter(({ seq }) => missing.includes(seq));
       const letter = letters.length > 0 ? `${letters.length} of them dead letters: ${letters[0]!.reason}` : 'no dead letters';
       throw new Error(
         `${missing.length} lines are not stored, from ${missing[0]} on (${letter}); the agent said:\n${shipping.agent.stderr().slice(-3000)}`,
         { cause: error },
       );
     });
-    await until('all dead letters', async () => (await listDeadLetters()).length >= refused.length);
-    appendFileSync(join(folder, 'logs', 'fresh.log'), `${(writer.lines.push('{"seq":999999}'), '{"seq":999999}')}\n`);
+    await until('all dead letters', async () => (await listDeadLetters(site)).length >= refused.length);
+    appendFileSync(join(site.folder, 'logs', 'fresh.log'), `${(writer.lines.push('{"seq":999999}'), '{"seq":999999}')}\n`);
     await until('a fresh line is stored', () => service.stored.some((event) => seqOf(event) === 999_999));
     await finish(shipping);
-    expect(storedSeqs()).toEqual(wanted());
-    expect((await listDeadLetters()).map((letter) => letter.seq)).toEqual(refused);
+    expect(storedSeqs(site)).toEqual(wanted());
+    expect((await listDeadLetters(site)).map((letter) => letter.seq)).toEqual(refused);
     console.log(
       `${writer.lines.length} lines, ${refused.length} refused, ${service.requests.length} requests, ${faults} faults, ${books.scrapes} scrapes`,
     );

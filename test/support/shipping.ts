@@ -1,0 +1,138 @@
+/** The agent as a program between files of numbered lines and a service that misbehaves as told. */
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { FaultService } from './fault-service.ts';
+import { type Program, startProgram } from './program.ts';
+import { makeTree } from './temp-tree.ts';
+
+/** Waits that are short enough for a test. */
+export const QUICK = 'retry: {initial_backoff: 5ms, max_backoff: 50ms}';
+
+/** A folder with logs, the agent's data and its configuration, and the service that it ships to. */
+export interface Site {
+  readonly folder: string;
+  /** The file that `writeLines` writes to. */
+  readonly log: string;
+  readonly service: FaultService;
+  readonly url: string;
+}
+
+export interface ShippingOptions {
+  /** Entries of the sink's mapping beside type, url and dataset. */
+  readonly sink?: string;
+  /** The sources' mappings, by their ids; by default `app` follows the logs. */
+  readonly sources?: Readonly<Record<string, string>>;
+  /** Entries of the configuration's top. */
+  readonly top?: string;
+  readonly args?: readonly string[];
+  readonly stdin?: 'ignore' | 'pipe';
+}
+
+/** All of it goes when the test ends. */
+export async function makeSite(): Promise<Site> {
+  const folder = makeTree({ 'logs/.keep': '' });
+  const service = new FaultService();
+  const url = await service.start();
+  onTestFinished(() => service.stop());
+  return { folder, log: join(folder, 'logs', 'app.log'), service, url };
+}
+
+/** Writes the configuration; returns its path. */
+export function configure({ folder, url }: Site, { sink = QUICK, sources, top = '' }: ShippingOptions = {}): string {
+  const config = join(folder, 'tailrace.yaml');
+  const app = `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}`;
+  const entries = Object.entries(sources ?? { app }).map(([id, source]) => `  ${id}: ${source}\n`);
+  writeFileSync(
+    config,
+    `data_dir: ${folder}/agent
+${top}
+sources:
+${entries.join('')}
+sinks:
+  store: {type: ingest, url: "${url}", dataset: logs, ${sink}}
+telemetry: {listen: "127.0.0.1:0"}
+`,
+  );
+  return config;
+}
+
+/** Starts the agent, on the same folder each time. */
+export function startShipping(site: Site, options: ShippingOptions = {}): Program {
+  const config = configure(site, options);
+  const agent = startProgram(['run', ...(options.args ?? []), '--config', config], {}, options.stdin);
+  onTestFinished(() => void agent.end('SIGKILL'));
+  return agent;
+}
+
+/** Waits until it runs; the address of its telemetry. */
+export async function addressOf(agent: Program): Promise<string> {
+  return (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
+}
+
+/** Runs a command on the site's configuration to its end. */
+export async function command(site: Site, ...args: string[]): Promise<Program & { readonly code: number | NodeJS.Signals }> {
+  const program = startProgram([...args, '--config', join(site.folder, 'tailrace.yaml')]);
+  return { ...program, code: await program.exited };
+}
+
+export const lineOf = (seq: number): string => `{"seq":${seq}}`;
+
+/** Appends `count` numbered lines to the log. */
+export function writeLines(site: Site, count: number, line: (seq: number) => string = lineOf): void {
+  appendFileSync(
+    site.log,
+    range(count)
+      .map((seq) => `${line(seq)}\n`)
+      .join(''),
+  );
+}
+
+export function range(count: number): number[] {
+  return Array.from({ length: count }, (_, seq) => seq);
+}
+
+/** The number that every line bears, JSON or text. */
+export function seqOf(event: string): number {
+  return Number(/"?seq"?[=:](\d+)/.exec(event)![1]);
+}
+
+/** What the service has stored, sorted. */
+export function storedSeqs({ service }: Site): number[] {
+  return service.stored.map(seqOf).sort((a, b) => a - b);
+}
+
+/** Where each line of `writeLines` begins in its file. */
+export function offsetsOf(count: number, line: (seq: number) => string): number[] {
+  let offset = 0;
+  return range(count).map((seq) => {
+    const own = offset;
+    offset += Buffer.byteLength(line(seq)) + 1;
+    return own;
+  });
+}
+
+/** A line of `dead-letters list --json`. */
+export interface ListedLetter {
+  readonly id: string;
+  readonly seq: number;
+  readonly source: string;
+  readonly file: string;
+  readonly offset: number;
+  readonly reason: string;
+  readonly status: number;
+  readonly event: unknown;
+}
+
+/** By their number. */
+export async function listDeadLetters(site: Site): Promise<ListedLetter[]> {
+  const program = await command(site, 'dead-letters', 'list', '--json');
+  expect(program.code).toBe(0);
+  return program
+    .stdout()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ListedLetter)
+    .map((letter) => ({ ...letter, seq: seqOf(JSON.stringify(letter.event)) }))
+    .sort((a, b) => a.seq - b.seq);
+}
