@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Block, EventShape, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
+import { StoppedError } from '../core/errors.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
 import { Batch } from './batch.ts';
 import { endsFrom, eventEndAt } from './block-events.ts';
@@ -60,7 +61,7 @@ export class Batcher {
     this.#options = options;
   }
 
-  /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with `E_STOPPED` when turned away. */
+  /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
   async take(intake: Intake): Promise<void> {
     const { limits } = this.#options;
     const name = `${intake.rereadable ? 'file' : 'live'} ${intake.dataset}`;
@@ -74,7 +75,7 @@ export class Batcher {
       }
       const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
       if (!batch) {
-        await this.#waitForRoom(intake, () => this.#open.has(name) || this.#canOpen(intake));
+        await this.#waitForRoom(intake, start, () => this.#open.has(name) || this.#canOpen(intake));
         continue;
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
@@ -167,7 +168,7 @@ export class Batcher {
       block.ends !== undefined,
     );
     while (!room.take(event.length)) {
-      await this.#waitForRoom(intake, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
+      await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
     }
     const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event });
     batch.extend(intake.books, block, this.digestOf(block), start, consumed, 1, event.length, firstEvent);
@@ -204,11 +205,13 @@ export class Batcher {
     else this.#options.seal(batch);
   }
 
-  async #waitForRoom(intake: Intake, admits: () => boolean): Promise<void> {
+  async #waitForRoom(intake: Intake, start: number, admits: () => boolean): Promise<void> {
     const from = this.#options.clock.monotonic();
     intake.waits?.(() => this.#options.clock.monotonic() - from);
     try {
       await this.#options.room.wait(intake.rereadable, admits);
+    } catch (error) {
+      throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
     } finally {
       intake.waited(this.#options.clock.monotonic() - from);
     }

@@ -91,9 +91,9 @@ export class Dispatch {
     } finally {
       room.release(ownBytes, undefined);
     }
-    if (sent.unsent !== true) {
+    if (sent.unsent !== 'unsigned') {
       addTo(stats.requests, String(sent.status || 'none'), 1);
-      stats.sentBytes += parcel.body.length;
+      if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
       observer.request(sink.id, sent.elapsedMs / 1000);
     }
     return this.#act(shipment, part, sent);

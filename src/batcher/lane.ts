@@ -3,6 +3,7 @@
  * several sinks, each takes the block in turn; a sink that is further behind after a restart gets the older bytes alone.
  */
 import type { Block, Lane } from '../core/block.ts';
+import { StoppedError } from '../core/errors.ts';
 import type { Batcher } from './batcher.ts';
 import { windowAt } from './block-events.ts';
 import type { Books } from './books.ts';
@@ -61,7 +62,11 @@ export class SourceLane implements Lane {
   async #accept(block: Block): Promise<void> {
     let start = block.start;
     for (const { end, routes } of this.#parts(block)) {
-      if (routes.length > 0) await this.#offer(block, start, end, routes);
+      try {
+        if (routes.length > 0) await this.#offer(block, start, end, routes);
+      } catch (error) {
+        throw error instanceof StoppedError ? new StoppedError(error.leftBytes + block.end - end) : error;
+      }
       start = end;
     }
   }

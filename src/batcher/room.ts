@@ -4,7 +4,7 @@
  * backpressure.
  */
 import type { Region } from '../core/block.ts';
-import { TailraceError } from '../core/errors.ts';
+import { StoppedError } from '../core/errors.ts';
 
 interface Waiter {
   readonly admits: () => boolean;
@@ -64,7 +64,7 @@ export class Room {
   /** Resolves once `admits` says yes (asked whenever room comes free); rejects with `E_STOPPED` after `close`. */
   wait(rereadable: boolean, admits: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosedFor(rereadable)) return reject(stopped());
+      if (this.#isClosedFor(rereadable)) return reject(new StoppedError(0));
       this.#waiters.push({ admits, resolve, reject, rereadable });
     });
   }
@@ -86,7 +86,7 @@ export class Room {
   close(whom: 'rereadable' | 'all'): void {
     this.#closed = whom;
     for (const waiter of this.#waiters.splice(0)) {
-      if (this.#isClosedFor(waiter.rereadable)) waiter.reject(stopped());
+      if (this.#isClosedFor(waiter.rereadable)) waiter.reject(new StoppedError(0));
       else this.#waiters.push(waiter);
     }
   }
@@ -94,8 +94,4 @@ export class Room {
   #isClosedFor(rereadable: boolean): boolean {
     return this.#closed === 'all' || (this.#closed === 'rereadable' && rereadable);
   }
-}
-
-function stopped(): TailraceError {
-  return new TailraceError('E_STOPPED', 'the agent is stopping and takes no more events');
 }

@@ -47,7 +47,7 @@ export async function run(args: RunArguments): Promise<number> {
   setTimeout(() => deadline.abort(), config.shutdownTimeoutMs).unref();
   const report = await agent.stop(deadline.signal);
   const { sources } = agent.observe();
-  const totals = sources.map(({ id, accepted, settled }) => ({ source: id, accepted, ...settled }));
+  const totals = sources.map(({ id, stats, accepted, settled }) => ({ source: id, readBytes: stats.readBytes, accepted, ...settled }));
   const unreadFiles = args.once === true ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
   if (report.failure !== undefined) log.error({ reason: report.failure }, 'not everything was delivered');
   if (report.lostEvents > 0)

@@ -91,8 +91,8 @@ export type Marks = Readonly<Record<string, JsonValue>>;
 export interface Lane {
   /**
    * Takes every line of the block into open batches and resolves when all are in: the window may then be overwritten.
-   * Waits while memory is full; that await is the backpressure. Rejects with a `TailraceError` `E_STOPPED` when the agent
-   * gives up waiting (shutdown): nothing of what is left of the block was accepted.
+   * Waits while memory is full; that await is the backpressure. Rejects with a `StoppedError` when the agent gives up
+   * waiting (shutdown): the last `leftBytes` of the window's bytes were not accepted, all before them were.
    */
   accept(block: Block): Promise<void>;
 }

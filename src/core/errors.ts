@@ -21,6 +21,17 @@ export class UsageError extends TailraceError {
   override readonly name = 'UsageError';
 }
 
+/** The agent stops and takes no more: `leftBytes` of what was offered are not accepted. */
+export class StoppedError extends TailraceError {
+  override readonly name = 'StoppedError';
+  readonly leftBytes: number;
+
+  constructor(leftBytes: number) {
+    super('E_STOPPED', 'the agent is stopping and takes no more events');
+    this.leftBytes = leftBytes;
+  }
+}
+
 /** The text of any thrown value, for a log line. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;

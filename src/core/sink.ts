@@ -56,8 +56,8 @@ export interface SendResult {
   /** HTTP status, or 0 where no answer came. */
   readonly status: number;
   readonly elapsedMs: number;
-  /** True where no request was made at all: there was nothing to sign it with. */
-  readonly unsent?: boolean;
+  /** Why nothing was sent: there was nothing to sign it with, or no connection to send it on. Absent where it was. */
+  readonly unsent?: 'unsigned' | 'unconnected';
 }
 
 export interface Sink {

@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream';
 import type { StdinSourceConfig } from '../config/model.ts';
 import type { EventShape } from '../core/block.ts';
-import { codeOf, messageOf } from '../core/errors.ts';
+import { codeOf, messageOf, StoppedError } from '../core/errors.ts';
 import { newStats } from '../core/source.ts';
 import type { Source, SourceContext } from '../core/source.ts';
 import { type WindowBlock, windowBytes } from './byte-window.ts';
@@ -31,7 +31,8 @@ export function createStdinSource(config: StdinSourceConfig, context: SourceCont
     try {
       await lane.accept({ ...block, stream, shape, readAtMs: clock.now() });
     } catch (error) {
-      stats.lostBytes += (block.single?.length ?? block.end - block.start) + window.pendingBytes;
+      const leftBytes = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
+      stats.lostBytes += (block.single?.length ?? leftBytes) + window.pendingBytes;
       throw error;
     }
   }

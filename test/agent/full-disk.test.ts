@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { startProgram } from '../support/program.ts';
+import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
+import { until } from '../support/until.ts';
+import { startRun } from './run-child.ts';
 
 // Symptom: `run`, stopped on a full disk, said that the events of a file were lost, and ended with 1. Cause: a batch whose
 // positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
@@ -44,3 +47,34 @@ sinks:
   const numbers = new Set(service.lines.map((line) => (JSON.parse(line) as { n: number }).n));
   expect(numbers.size).toBe(300);
 });
+
+test('run that can neither deliver nor write what it read from a pipe ends with 1 at its deadline, and names every event and byte', async () => {
+  const service = await FakeIngest.start();
+  service.respond = () => {};
+  const folder = makeTree({});
+  const data = mountTmpfs(1024);
+  const run = startRun(folder, {
+    url: service.url,
+    data,
+    sink: '    buffer: {max_memory: 2MiB}\n    compression: none\n    concurrency: 1',
+    top: 'shutdown_timeout: 2s',
+  });
+  await run.says('tailrace runs');
+  fillDisk(data);
+  const lines = Array.from({ length: 8192 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(1000)}"}`);
+  run.write(lines).catch(() => {});
+  await run.says('takes no more');
+  await until('the source waits', async () => {
+    const families = await run.scrape();
+    return (valueOf(families, 'tailrace_backpressure_seconds_total', { source: 'pipe' }) ?? 0) > 1;
+  });
+  run.child.kill('SIGTERM');
+  expect(await run.exited).toBe(1);
+  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ readBytes: number; accepted: number; delivered: number }];
+  const { events } = run.fieldsOf('were not delivered and are lost with this process');
+  const { bytes } = run.fieldsOf('there was no room for them before the deadline');
+  expect([totals.delivered, events]).toEqual([0, totals.accepted]);
+  expect(totals.accepted).toBeGreaterThan(100);
+  const acceptedBytes = lines.slice(0, totals.accepted).reduce((sum, line) => sum + line.length + 1, 0);
+  expect(acceptedBytes + Number(bytes)).toBe(totals.readBytes);
+}, 60_000);

@@ -20,6 +20,8 @@ export interface RunChild {
   end(): void;
   /** Waits until the log contains the text. */
   says(text: string): Promise<void>;
+  /** The fields of the log line with this text. */
+  fieldsOf(text: string): Record<string, unknown>;
   /** Waits for the telemetry address, then asks a page. */
   get(page: string): Promise<{ status: number; text: string }>;
   scrape(): Promise<Map<string, Family>>;
@@ -27,6 +29,8 @@ export interface RunChild {
 
 export interface RunOptions {
   readonly url: string;
+  /** The data folder; `data` beside the configuration by default. */
+  readonly data?: string;
   /** Lines of YAML for the sink. */
   readonly sink?: string;
   /** Lines of YAML for the top level. */
@@ -40,7 +44,7 @@ export function startRun(folder: string, options: RunOptions): RunChild {
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(
     config,
-    `data_dir: ${join(folder, 'data')}
+    `data_dir: ${options.data ?? join(folder, 'data')}
 telemetry: {listen: "${options.telemetry ?? '127.0.0.1:0'}", log_level: debug}
 ${options.top ?? ''}
 sources:
@@ -85,6 +89,11 @@ ${options.sink ?? ''}
     says: async (text) => {
       await until(`"${text}" in the log`, () => log.includes(text) || child.exitCode !== null);
       if (!log.includes(text)) throw new Error(`it never said "${text}":\n${log}`);
+    },
+    fieldsOf(text) {
+      const line = log.split('\n').find((each) => each.includes(text));
+      if (line === undefined) throw new Error(`it never said "${text}":\n${log}`);
+      return JSON.parse(line) as Record<string, unknown>;
     },
     scrape: async () => parsePrometheus((await get('/metrics')).text),
   };

@@ -7,13 +7,6 @@ import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { startRun } from './run-child.ts';
 
-/** The fields of the log line with this text. */
-function lineOf(log: string, text: string): Record<string, unknown> {
-  const line = log.split('\n').find((each) => each.includes(text));
-  if (line === undefined) throw new Error(`it never said "${text}":\n${log}`);
-  return JSON.parse(line) as Record<string, unknown>;
-}
-
 const ALL = 8 * 1024 * 1024;
 
 // Symptom: lines that had been read from a pipe were turned away at the deadline of a stop and lost. Cause: the disk buffer was
@@ -41,8 +34,8 @@ test('run that is stopped with lines of a pipe in hand keeps them over the limit
   expect(await run.exited).toBe(0);
   expect(run.log()).not.toContain('bytes were read from sources that cannot be read again');
   // What was accepted is on disk, over the limit, down to the last event.
-  const [totals] = lineOf(run.log(), 'stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number }];
-  expect(lineOf(run.log(), 'stopped; positions are saved')['keptEvents']).toBe(totals.accepted);
+  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ accepted: number; delivered: number }];
+  expect(run.fieldsOf('stopped; positions are saved')['keptEvents']).toBe(totals.accepted);
   expect(readdirSync(join(folder, 'data/spool/store')).length).toBeGreaterThan(1);
   expect(run.log()).not.toContain('are lost with this process"}');
 

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { Books } from '../../src/batcher/books.ts';
+import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { blockOf, bodyOf, checkSpans, eventsOf, makeBench, shape } from './blocks.ts';
 
@@ -267,18 +268,22 @@ test.for([true, false])('batcher holds back one kind of source while enough of i
   expect(isIn).toBe(true);
 });
 
-test('batcher turns away what waits when the agent stops, and has accepted nothing of it', async () => {
+test('batcher turns away what waits when the agent stops, and says how much of it was not accepted', async () => {
   const bench = makeBench({ maxEvents: 10, slots: 2 });
   const file = bench.take(blockOf(lines(30)));
   const live = bench.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
-  const refused = expect(file).rejects.toMatchObject({ code: 'E_STOPPED' });
+  const errors = [file, live].map((each) => each.then(undefined, (error: unknown) => error as StoppedError));
   await settleTurns();
   bench.room.close('rereadable');
-  await refused;
-  expect(bench.books.accepted).toBe(bench.sealed.filter(({ rereadable }) => rereadable).reduce((sum, { events }) => sum + events, 0));
-  const turnedAway = expect(live).rejects.toMatchObject({ code: 'E_STOPPED' });
+  const fromFile = await errors[0];
+  const files = bench.sealed.filter(({ rereadable }) => rereadable);
+  expect(bench.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
+  const takenBytes = files.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0);
+  expect(takenBytes).toBeGreaterThan(0);
+  const { start, end } = blockOf(lines(30));
+  expect(fromFile).toMatchObject({ code: 'E_STOPPED', leftBytes: end - start - takenBytes });
   bench.room.close('all');
-  await turnedAway;
+  expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });
 
 test('batcher never mixes datasets, nor files with what cannot be read again', async () => {

@@ -56,7 +56,7 @@ export class DeliveryBench {
   readonly paused: string[] = [];
   readonly delivery: Delivery;
   /** Answers at once instead of waiting for the test. */
-  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number; unsent?: boolean } | undefined) | undefined;
+  respond: ((request: OpenRequest) => { outcome: Outcome; status?: number; unsent?: 'unsigned' | 'unconnected' } | undefined) | undefined;
   /** Thrown by the next writes. */
   diskFails = false;
   buryFails = false;

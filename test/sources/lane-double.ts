@@ -3,7 +3,7 @@
  * the source that the window stays untouched until `accept` resolves, and that offsets of a stream are contiguous.
  */
 import type { Block, EventShape, Lane, Region } from '../../src/core/block.ts';
-import { TailraceError } from '../../src/core/errors.ts';
+import { StoppedError } from '../../src/core/errors.ts';
 
 export interface AcceptedBlock {
   readonly stream: string;
@@ -70,7 +70,7 @@ export class LaneDouble implements Lane {
     // A turn later, as a real lane may take: a source that goes on writing meanwhile shows here.
     await new Promise((resolve) => setImmediate(resolve));
     this.waiting -= 1;
-    if (this.#rejects) throw new TailraceError('E_STOPPED', 'the lane gave up waiting');
+    if (this.#rejects) throw new StoppedError(bytes.length);
     if (!bytes.equals(block.window.bytes.subarray(block.start, block.end)))
       throw new Error('the window was overwritten before accept resolved');
     const length = block.single?.length ?? block.end - block.start;

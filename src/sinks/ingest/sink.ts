@@ -30,8 +30,10 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   const datasetsPath = `${basePath(apiUrl)}/v1/datasets`;
   const creator = new DatasetCreator({
     clock,
-    post: (body, secret, signal) =>
-      api.post({ path: datasetsPath, headers: { ...headers, ...authorization(secret), 'content-type': 'application/json' }, body }, signal),
+    async post(body, secret, signal) {
+      const all = { ...headers, ...authorization(secret), 'content-type': 'application/json' };
+      return (await api.post({ path: datasetsPath, headers: all, body }, signal)).answer;
+    },
   });
 
   return {
@@ -42,17 +44,17 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       try {
         secret = token?.read();
       } catch (error) {
-        return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: true };
+        return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
       }
       const all = { ...headers, ...formHeaders, ...parcelHeaders(config, parcel), ...authorization(secret) };
-      const answer = await transport.post({ path: path(parcel.dataset), headers: all, body: parcel.body }, signal);
+      const { answer, started: isSent } = await transport.post({ path: path(parcel.dataset), headers: all, body: parcel.body }, signal);
       const status = answer.kind === 'answer' ? answer.status : 0;
       const elapsedMs = clock.monotonic() - started;
       let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
       if (status === 401 || status === 403) outcome = afterRefusal(outcome, token, secret);
       if (status === 404 && config.createDataset)
         outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
-      return { outcome, status, elapsedMs };
+      return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }) };
     },
     async close() {
       await transport.close();

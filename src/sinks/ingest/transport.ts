@@ -14,8 +14,7 @@ import type { Clock } from '../../core/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { Answer } from './classify.ts';
-import { exchange, type Request } from './exchange.ts';
+import { type Exchanged, exchange, type Request } from './exchange.ts';
 
 const Pool = PoolPart as typeof PoolOfUndici;
 
@@ -57,18 +56,20 @@ export class Transport {
   }
 
   /** Posts once. Rejects only when `signal` aborts. */
-  async post(request: Omit<Request, 'origin'>, signal: AbortSignal): Promise<Answer> {
+  async post(request: Omit<Request, 'origin'>, signal: AbortSignal): Promise<Exchanged> {
     let generation: Generation;
     try {
       generation = await this.#ensure();
     } catch (error) {
       if (!(error instanceof TailraceError)) throw error;
-      return { kind: 'failure', code: error.code, message: error.fix === undefined ? error.message : `${error.message}: ${error.fix}` };
+      const message = error.fix === undefined ? error.message : `${error.message}: ${error.fix}`;
+      return { answer: { kind: 'failure', code: error.code, message }, started: false };
     }
     const { timeoutMs } = this.#options;
-    const { answer, started } = await exchange(generation.dispatcher, { ...request, origin: this.#origin }, timeoutMs, signal);
+    const exchanged = await exchange(generation.dispatcher, { ...request, origin: this.#origin }, timeoutMs, signal);
+    const { answer, started } = exchanged;
     if (answer.kind === 'failure' && !started && answer.code === 'E_TIMEOUT') this.#retire(generation);
-    return answer;
+    return exchanged;
   }
 
   /** Ends every connection at once. */

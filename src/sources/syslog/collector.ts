@@ -5,8 +5,10 @@
  */
 import type { EventShape, Lane, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf } from '../../core/errors.ts';
+import { StoppedError } from '../../core/errors.ts';
 import { SYSLOG_EVENT_MARGIN_BYTES, SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
+
+const NEWLINE = 10;
 
 /** Where a connection or listener stands: `offset` counts the bytes of JSON lines it wrote. */
 export interface Cursor {
@@ -130,7 +132,7 @@ export class Collector {
     const { window } = this.#options;
     const { end } = this.#filling;
     const length = window.bytes.write(json, end);
-    window.bytes[end + length] = 10;
+    window.bytes[end + length] = NEWLINE;
     this.wrote(cursor, length + 1, 1);
   }
 
@@ -163,12 +165,21 @@ export class Collector {
   async #accept(run: Run): Promise<void> {
     const { lane, shape, window, clock, lost } = this.#options;
     const { stream, start, end, offset, events } = run;
+    let left = { events, bytes: end - start };
     try {
       if (!this.#isGivenUp) return await lane.accept({ stream, shape, window, start, end, offset, readAtMs: clock.now() });
     } catch (error) {
       this.#isGivenUp = true;
-      if (codeOf(error) !== 'E_STOPPED') this.#failed.reject(error);
+      if (error instanceof StoppedError) left = this.#left(end, error.leftBytes);
+      else this.#failed.reject(error);
     }
-    lost(events, end - start);
+    lost(left.events, left.bytes);
+  }
+
+  /** What of a run was not accepted any more. */
+  #left(end: number, bytes: number): { events: number; bytes: number } {
+    let events = 0;
+    for (const byte of this.window.bytes.subarray(end - bytes, end)) if (byte === NEWLINE) events += 1;
+    return { events, bytes };
   }
 }

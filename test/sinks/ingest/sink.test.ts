@@ -227,7 +227,7 @@ test('ingest sink pauses while its token file is missing or unusable, sends noth
   rmSync(path);
   expect(await sink.send(parcel, never)).toMatchObject({
     status: 0,
-    unsent: true,
+    unsent: 'unsigned',
     outcome: { kind: 'pause', reason: 'unauthorized', detail: expect.stringContaining('ENOENT'), fix: expect.stringContaining('path') },
   });
   expect(service.requests).toEqual([]);
