@@ -102,7 +102,8 @@ export class Batch {
     if (span !== last) this.spans.push(span);
     span.to = block.offset + range.to;
     span.events += events;
-    span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
+    // What cannot be read again is never compared: its stream's random id and the offsets name it.
+    if (this.rereadable) span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
     this.events += events;

@@ -22,9 +22,10 @@ export interface Region {
  * - `auto`: a line that is a JSON object passes through, any other becomes `{"message": line}`.
  * - `json`: the same, but a line that is no JSON object also gets a `parse_error`.
  * - `text`: every line becomes `{"message": line}`.
+ * - `events`: every line is a whole event that the source made, valid JSON with everything in it: it is copied. No fields are added.
  */
 export interface EventShape {
-  readonly format: 'auto' | 'json' | 'text';
+  readonly format: 'auto' | 'json' | 'text' | 'events';
   /** Added to wrapped lines only: `host`, `file`. */
   readonly wrapFields: Readonly<Record<string, JsonValue>>;
   /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */

@@ -9,6 +9,7 @@ import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/
 import { eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogLoops } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
+import { copyEvents } from './whole-events.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
 export interface Template {
@@ -179,6 +180,11 @@ export function createKernel(capacityBytes: number): Kernel {
     return endsTable[count - 1]!;
   }
 
+  function count(input: Region, start: number, end: number): number {
+    check(input, start, end);
+    return kernel.count(input.at + start, input.at + end);
+  }
+
   return {
     reserve,
 
@@ -192,6 +198,7 @@ export function createKernel(capacityBytes: number): Kernel {
     wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, marks, ends) {
       check(input, start, end);
       check(output, at, limit);
+      if (template.shape.format === 'events') return copyEvents(result, count, input, start, end, output, at, limit, maxEvents);
       setTime(readAtMs);
       load(template as CompiledTemplate, marks);
       const passes = template.shape.format !== 'text' && !marks;
@@ -217,10 +224,7 @@ export function createKernel(capacityBytes: number): Kernel {
       return { consumed: newline < 0 ? end - start : newline + 1, event };
     },
 
-    count(input, start, end) {
-      check(input, start, end);
-      return kernel.count(input.at + start, input.at + end);
-    },
+    count,
   };
 }
 

@@ -23,6 +23,7 @@ export interface LineContext {
 
 /** The event of one line (its bytes without the newline), with a newline at its end; undefined for an empty line. */
 export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefined {
+  if (context.shape.format === 'events') return Buffer.concat([line, Buffer.of(0x0a)]);
   const text = context.isJoined ? joinedText(line) : withoutCr(line);
   if (text.length === 0) return undefined;
   if (context.shape.format === 'text' || context.marks) return wrapped(text, context);

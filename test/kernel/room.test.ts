@@ -24,6 +24,18 @@ describe('the room of a call', () => {
     for (let maxEvents = 0; maxEvents < 9; maxEvents++) drive(lines, { shape, steps: [{ lines: 99, at: 0, limit: 5000, maxEvents }] });
   });
 
+  test('is used to the last byte by whole events, too, which are copied', () => {
+    const events = ['{"a":1}', '{"b":"two"}', 'x', '{"c":"three, and somewhat longer"}'].map((line) => Buffer.from(line));
+    const whole: EventShape = { format: 'events', wrapFields: {}, fields: {} };
+    expect(drive(events, { shape: whole }).toString()).toBe('{"a":1}\n{"b":"two"}\nx\n{"c":"three, and somewhat longer"}\n');
+    for (let limit = 0; limit < 80; limit++) {
+      for (const at of [0, 1, 9, 40]) {
+        for (let maxEvents = 0; maxEvents < 6; maxEvents++)
+          drive(events, { shape: whole, steps: [{ lines: 99, at: Math.min(at, limit), limit, maxEvents }] });
+      }
+    }
+  });
+
   test('takes a long line whenever its exact size fits', () => {
     const line = Buffer.from('x"'.repeat(150_000));
     const size = drive([line], { shape }).length;

@@ -17,13 +17,15 @@ export interface ConnectionOptions {
   readonly flow: Flow;
   /** Where bytes are read into. */
   readonly input: Region;
-  /** A connection that brings nothing for so long is closed; undefined: never. */
-  readonly idleTimeoutMs: number | undefined;
   /** Hears of each read. */
   readonly received: (bytes: number) => void;
 }
 
 export interface Connection {
+  /** Reads so far. */
+  readonly reads: number;
+  /** Whether the sender waits for us: then it is not idle. */
+  readonly isPaused: boolean;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
   /** Takes no more from the sender; what was received so far is still taken. */
@@ -31,11 +33,12 @@ export interface Connection {
 }
 
 export function serveConnection(options: ConnectionOptions): Connection {
-  const { messages, flow, input, idleTimeoutMs, received } = options;
+  const { messages, flow, input, received } = options;
   const done = Promise.withResolvers<Error | undefined>();
   const shared = options.isPlain ? moveToSharedRead(options.socket, input.bytes, take) : undefined;
   const socket = shared ?? options.socket;
   let broken: Error | undefined;
+  let reads = 0;
   let isPaused = false;
   let isEnded = false;
   let isDone = false;
@@ -58,6 +61,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
   };
 
   function take(length: number): void {
+    reads += 1;
     received(length);
     attempt(() => messages.take(length));
     if (messages.isWaiting) flow.wait(reader);
@@ -102,18 +106,16 @@ export function serveConnection(options: ConnectionOptions): Connection {
     isEnded = true;
     finish();
   });
-  if (idleTimeoutMs !== undefined) {
-    socket.setTimeout(idleTimeoutMs);
-    socket.on('timeout', () => {
-      // One that we do not read from is not idle.
-      if (isPaused) socket.setTimeout(idleTimeoutMs);
-      else socket.destroy();
-    });
-  }
   flow.add(reader);
   if (!isPaused) socket.resume();
 
   return {
+    get reads() {
+      return reads;
+    },
+    get isPaused() {
+      return isPaused;
+    },
     done: done.promise,
     close() {
       // What the stream has read ahead of us comes as `data`.

@@ -14,10 +14,12 @@ import { serveConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
 import type { Flow } from './flow.ts';
 import { Framer } from './framing.ts';
+import { IdleWatch } from './idle.ts';
 import type { Intake } from './intake.ts';
 import { MessageStream } from './message-stream.ts';
 import { createNotice } from './notice.ts';
 import { suffixOf } from './sender.ts';
+import type { EventForm } from './event-form.ts';
 import type { Origin } from './sender.ts';
 
 /** Idle connections are asked for a sign of life after this long. */
@@ -30,13 +32,15 @@ export interface ConnectionsOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly streams: StreamStore;
+  readonly form: EventForm;
   readonly intake: Intake;
   readonly flow: Flow;
   /** Where bytes are read into. */
   readonly input: Region;
   readonly maxEventBytes: number;
   readonly maxConnections: number;
-  readonly idleTimeoutMs: number | undefined;
+  /** A connection that brings nothing for so long is closed; Infinity: never. */
+  readonly idleTimeoutMs: number;
   readonly mint: () => Cursor;
   /** Hears of each read, and of each new connection with 0. */
   readonly received: (bytes: number) => void;
@@ -59,18 +63,21 @@ export class Connections {
   readonly #closedStreams: string[] = [];
   readonly #budget = { left: MAX_SYSLOG_UNFINISHED_BYTES };
   readonly #noticeFull: () => void;
+  readonly #idle = new IdleWatch();
+  readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionsOptions) {
-    const { log, clock, source, maxConnections } = options;
+    const { log, clock, source, maxConnections, idleTimeoutMs } = options;
     this.#options = options;
     this.#noticeFull = createNotice(clock, (heldBack) =>
       log.warn({ source, heldBack }, `closed a new syslog connection: ${maxConnections} are open already`),
     );
+    if (idleTimeoutMs < Infinity) this.#timer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
   }
 
   /** Serves a connection, or closes it when there are too many. */
   accept({ socket, isPlain, origin }: Accepted): void {
-    const { intake, flow, input, maxEventBytes, maxConnections, idleTimeoutMs, mint, received, refused } = this.#options;
+    const { form, intake, flow, input, maxEventBytes, maxConnections, mint, received, refused } = this.#options;
     if (this.#open.size >= maxConnections) {
       socket.destroy();
       return this.#noticeFull();
@@ -78,8 +85,8 @@ export class Connections {
     received(0);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     const framer = new Framer(maxEventBytes, this.#budget);
-    const messages = new MessageStream({ intake, framer, input, suffix: suffixOf(origin), mint });
-    const connection = serveConnection({ socket, isPlain, messages, flow, input, idleTimeoutMs, received });
+    const messages = new MessageStream({ intake, framer, input, suffix: suffixOf(form.endingOf(origin)), mint });
+    const connection = serveConnection({ socket, isPlain, messages, flow, input, received });
     this.#open.add(connection);
     this.#options.changed(this.#open.size);
     connection.done.then(
@@ -91,8 +98,16 @@ export class Connections {
     );
   }
 
+  /** Closes those that have brought nothing since the last time. */
+  closeIdle(): void {
+    const { log, source } = this.#options;
+    const closed = this.#idle.look(this.#open);
+    if (closed > 0) log.debug({ source, closed }, 'closed idle syslog connections');
+  }
+
   /** Closes all; resolves once everything that was received is taken. */
   async close(): Promise<void> {
+    clearInterval(this.#timer);
     const open = [...this.#open];
     for (const connection of open) connection.close();
     await Promise.allSettled(open.map(({ done }) => done));

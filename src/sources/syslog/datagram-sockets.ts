@@ -10,6 +10,7 @@ import { MAX_SYSLOG_DATAGRAMS, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES }
 import type { Log } from '../../core/log.ts';
 import type { Cursor } from './collector.ts';
 import { Datagrams } from './datagrams.ts';
+import type { EventForm } from './event-form.ts';
 import type { Flow } from './flow.ts';
 import type { Intake } from './intake.ts';
 import { formatListen } from './listen/addresses.ts';
@@ -30,6 +31,7 @@ export interface DatagramSocketsOptions {
   readonly clock: Clock;
   /** Undefined: through Node. */
   readonly library: NativeLibrary | undefined;
+  readonly form: EventForm;
   readonly intake: Intake;
   readonly flow: Flow;
   readonly reserve: (bytes: number) => Region;
@@ -106,13 +108,13 @@ export class DatagramSockets {
   }
 
   async #listenByNode(address: ListenAddress): Promise<Listener & { readonly receiveBufferBytes: number }> {
-    const { source, log, intake, received, refused } = this.#options;
+    const { source, log, form, intake, received, refused } = this.#options;
     const cursorOf = this.#lazyCursor();
     const onDatagram = (bytes: Buffer, peer: string): void => {
       received(bytes.length);
       if (intake.isFull) return refused(undefined, 1, bytes.length);
       try {
-        intake.takeFrame(cursorOf(), suffixOf({ peer }), { bytes }, true);
+        intake.takeFrame(cursorOf(), suffixOf(form.endingOf({ peer })), { bytes }, true);
       } catch (error) {
         refused(error, 1, bytes.length);
       }

@@ -8,6 +8,7 @@ import { MAX_SYSLOG_SENDERS } from '../../core/limits.ts';
 import { createMessageTable, MAX_SUFFIX_BYTES, type MessageTable, tableBytes } from '../../kernel/syslog.ts';
 import { utf8Cut } from '../../parsers/encoding.ts';
 import type { Cursor } from './collector.ts';
+import type { EventForm } from './event-form.ts';
 import type { Flow, Reader } from './flow.ts';
 import type { Intake } from './intake.ts';
 import { formatPeer } from './listen/addresses.ts';
@@ -18,6 +19,7 @@ import { suffixOf } from './sender.ts';
 
 export interface DatagramsOptions {
   readonly library: NativeLibrary;
+  readonly form: EventForm;
   readonly intake: Intake;
   readonly flow: Flow;
   /** Datagrams read in one call, and bytes of each that are kept. */
@@ -31,9 +33,6 @@ export interface DatagramsOptions {
   /** Stops reading from every socket, or starts again. */
   readonly setReading: (isReading: boolean) => void;
 }
-
-/** Of the suffix of a sender with an address. */
-const SUFFIX_BYTES = 128;
 
 export class Datagrams implements Reader {
   readonly #options: DatagramsOptions;
@@ -55,7 +54,7 @@ export class Datagrams implements Reader {
     this.#options = options;
     this.#receiver = createReceiver({ library, region: reserve(receiverBytes(batch, placeBytes)), datagrams: batch, placeBytes });
     this.#table = createMessageTable(reserve(tableBytes(2 * batch)));
-    this.#suffixes = reserve(batch * SUFFIX_BYTES + MAX_SUFFIX_BYTES);
+    this.#suffixes = reserve(batch * MAX_SUFFIX_BYTES);
   }
 
   get isWaiting(): boolean {
@@ -145,7 +144,7 @@ export class Datagrams implements Reader {
     let suffix = this.#known.get(key);
     if (suffix === undefined) {
       const peer = peerOfName(this.#options.library, name);
-      suffix = suffixOf({ peer: formatPeer(peer?.address, peer?.port) });
+      suffix = suffixOf(this.#options.form.endingOf({ peer: formatPeer(peer?.address, peer?.port) }));
       if (this.#known.size >= MAX_SYSLOG_SENDERS) this.#known.clear();
       this.#known.set(key, suffix);
     }

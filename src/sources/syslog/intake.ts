@@ -12,7 +12,7 @@ import type { Collector, Cursor } from './collector.ts';
 import { cutFrame, type Frame } from './framing.ts';
 import { encodeEvent } from './parse.ts';
 import { readLocalTime } from './rfc3164.ts';
-import { originOf } from './sender.ts';
+import { endingOf } from './sender.ts';
 import type { Zone } from './zone.ts';
 
 export interface IntakeOptions {
@@ -108,7 +108,7 @@ export class Intake {
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
     const { collector, maxEventBytes, clock, zone, stats } = this.#options;
-    const receipt = { receivedAtMs: clock.now(), origin: originOf(suffix), zone };
+    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.isTruncated) stats.truncatedEvents += 1;

@@ -9,13 +9,14 @@ import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
 import { parseRfc3164 } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
-import type { Origin } from './sender.ts';
+import type { Ending } from './sender.ts';
 import type { Zone } from './zone.ts';
 
 /** What the message itself does not say. */
 export interface Receipt {
   readonly receivedAtMs: number;
-  readonly origin: Origin;
+  /** The members that end the event. */
+  readonly ending: Ending;
   readonly zone: Zone;
 }
 
@@ -59,12 +60,12 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
     facility_code: priority.facilityCode,
     severity_code: priority.severityCode,
     structured_data: parsed.structuredData,
-    ...receipt.origin,
+    ...receipt.ending,
   };
 }
 
 function unparsed(text: string, reason: string, receipt: Receipt): EventFields {
-  return { _time: receiptTime(receipt), message: text, parse_error: reason, ...receipt.origin };
+  return { _time: receiptTime(receipt), message: text, parse_error: reason, ...receipt.ending };
 }
 
 function receiptTime(receipt: Receipt): string {

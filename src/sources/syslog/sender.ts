@@ -1,4 +1,5 @@
-/** Who sent a message: what ends each of its events, as bytes for the kernel. */
+/** What ends each event of a sender, as bytes for the kernel and as members for JavaScript. */
+import type { JsonValue } from '../../core/block.ts';
 import { MAX_SUFFIX_BYTES } from '../../kernel/syslog.ts';
 
 /** The fields that tell the sender. */
@@ -9,15 +10,16 @@ export interface Origin {
   readonly peer_name?: string;
 }
 
-/** The end of an event's JSON: the origin's members, each with its comma before it, the brace and the newline. */
-export function suffixOf(origin: Origin): Buffer {
-  const suffix = Buffer.from(`,${JSON.stringify(origin).slice(1)}\n`);
-  if (suffix.length <= MAX_SUFFIX_BYTES) return suffix;
-  // A name as long as this was made to do harm.
-  return suffixOf({ peer: origin.peer.slice(0, 100) });
+export type Ending = Readonly<Record<string, JsonValue>>;
+
+/** The end of an event's JSON: the members, each with its comma before it, the brace and the newline. */
+export function suffixOf(ending: Ending): Buffer {
+  const suffix = Buffer.from(`,${JSON.stringify(ending).slice(1)}\n`);
+  if (suffix.length > MAX_SUFFIX_BYTES) throw new RangeError(`the end of events has ${suffix.length} bytes`);
+  return suffix;
 }
 
-/** The origin that a suffix was made of. */
-export function originOf(suffix: Buffer): Origin {
-  return JSON.parse(`{${suffix.toString('utf8', 1)}`) as Origin;
+/** The members that a suffix was made of. */
+export function endingOf(suffix: Buffer): Ending {
+  return JSON.parse(`{${suffix.toString('utf8', 1)}`) as Ending;
 }

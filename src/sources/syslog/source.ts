@@ -14,6 +14,7 @@ import { Collector, collectorBytes } from './collector.ts';
 import type { Cursor } from './collector.ts';
 import { Connections } from './connections.ts';
 import { DatagramSockets } from './datagram-sockets.ts';
+import { createEventForm } from './event-form.ts';
 import { Flow } from './flow.ts';
 import { Intake } from './intake.ts';
 import { formatListen, formatPeer } from './listen/addresses.ts';
@@ -46,10 +47,11 @@ export function createSyslogSource(
       return sockets?.droppedDatagrams ?? 0;
     },
   };
+  const form = createEventForm(config.fields);
   const collector = new Collector({
     lane: context.lane,
     window: reserve(collectorBytes(maxEventBytes)),
-    shape: { format: 'auto', wrapFields: {}, fields: config.fields },
+    shape: form.shape,
     clock,
     lost: countLost,
     roomy: () => flow.resume(),
@@ -59,14 +61,14 @@ export function createSyslogSource(
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});
-  const common = { source: id, log, clock, intake, flow, reserve, mint, received, refused };
+  const common = { source: id, log, clock, form, intake, flow, reserve, mint, received, refused };
   const connections = new Connections({
     ...common,
     streams,
     input: reserve(SYSLOG_READ_BYTES),
     maxEventBytes,
     maxConnections: MAX_SYSLOG_CONNECTIONS,
-    idleTimeoutMs: undefined,
+    idleTimeoutMs: Infinity,
     changed: (open) => (stats.files.open = open),
   });
   let sockets: DatagramSockets | undefined;

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { serveConnection } from '../../../src/sources/syslog/connection.ts';
 import type { Connection } from '../../../src/sources/syslog/connection.ts';
 import { Flow } from '../../../src/sources/syslog/flow.ts';
+import { IdleWatch } from '../../../src/sources/syslog/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/shared-read.ts';
 import { createRig } from './rig.ts';
 
@@ -37,7 +38,7 @@ interface Served {
 }
 
 /** `isPlain: false` reads as under TLS: by `data`. */
-async function serve(isPlain: boolean, idleTimeoutMs?: number): Promise<Served> {
+async function serve(isPlain: boolean): Promise<Served> {
   const { client, accepted } = await connected();
   const rig = createRig();
   const flow = new Flow(() => rig.isFull());
@@ -49,7 +50,6 @@ async function serve(isPlain: boolean, idleTimeoutMs?: number): Promise<Served> 
     messages: rig.open(),
     flow,
     input: rig.input,
-    idleTimeoutMs,
     received: (count) => (bytes += count),
   });
   return { client, connection, rig, received: () => bytes };
@@ -99,20 +99,23 @@ describe.each([
     expect(await rig.messages()).toEqual(['whole', 'half']);
   });
 
-  test('that brings nothing for the idle timeout is closed, but not one that is not read from', async () => {
-    const { client, connection, rig } = await serve(isPlain, 30);
+  test('that brings nothing between two looks is closed, but not one that is not read from', async () => {
+    const { client, connection, rig, received } = await serve(isPlain);
+    const watch = new IdleWatch();
+    const look = () => watch.look([connection]);
+    expect(look()).toBe(0);
+    client.write('<13>one\n');
+    await expect.poll(received, patience).toBe(8);
+    expect(look()).toBe(0);
     rig.lane.hold();
-    client.write(`<13>${'x'.repeat(995)}\n`.repeat(1000));
-    await expect.poll(() => rig.isFull(), patience).toBe(true);
-    let isDone = false;
-    void connection.done.then(() => (isDone = true));
-    const until = performance.now() + 200;
-    while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve));
-    expect(isDone).toBe(false);
+    client.write(`<13>${'x'.repeat(995)}\n`.repeat(3000));
+    await expect.poll(() => connection.isPaused, patience).toBe(true);
+    expect([look(), look(), look()]).toEqual([0, 0, 0]);
     rig.lane.release();
+    await expect.poll(received, patience).toBe(8 + 3_000_000);
+    expect([look(), look()]).toEqual([0, 1]);
     await connection.done;
-    expect(await rig.messages()).toHaveLength(1000);
-    client.destroy();
+    expect(await rig.messages()).toHaveLength(3001);
   });
 });
 

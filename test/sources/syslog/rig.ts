@@ -20,7 +20,7 @@ export const RECEIVED_AT = '2026-07-10T08:00:00.000Z';
 export const ORIGIN = { peer: '192.0.2.1:514' };
 const suffix = suffixOf(ORIGIN);
 const zone = createZone('Europe/Athens');
-const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), origin: ORIGIN, zone };
+const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone };
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 
 export interface Rig {

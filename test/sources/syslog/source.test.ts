@@ -102,12 +102,12 @@ describe('syslog over UDP', () => {
     const from = await sendDatagrams(udpPort, ['<13>one', '<13>two\n', 'three', '\n']);
     await context.lane.until((lane) => lane.count === 3);
     expect(events(context)).toMatchObject([
-      { message: 'one', facility: 'user', severity: 'notice', peer: `127.0.0.1:${from}` },
+      { message: 'one', facility: 'user', severity: 'notice', peer: `127.0.0.1:${from}`, team: 'core' },
       { message: 'two' },
-      { message: 'three', parse_error: expect.any(String) },
+      { message: 'three', parse_error: expect.any(String), team: 'core' },
     ]);
     expect(context.minted).toHaveLength(1);
-    expect(context.lane.blocks[0]?.shape).toEqual({ format: 'auto', wrapFields: {}, fields: { team: 'core' } });
+    expect(context.lane.blocks[0]?.shape).toEqual({ format: 'events', wrapFields: {}, fields: {} });
     expect(source.stats).toMatchObject({ readBytes: 21, slowPathEvents: 1, lostBytes: 0, droppedEvents: 0 });
   });
 
