@@ -32,6 +32,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         ignoreOlderMs: Infinity,
         order: 'fair',
         partialTimeoutMs: Infinity,
+        maxDeletedBytes: Infinity,
         stableInodes: true,
         fields: {},
         onOversize: 'truncate',

@@ -11,7 +11,7 @@ export function kernelBytesOf(config: Config): number {
 }
 
 function windowBytesOf({ type, maxEventBytes }: SourceConfig): number {
-  return 2 * (READ_CHUNK_BYTES + maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
+  return 3 * (READ_CHUNK_BYTES + maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
 }
 
 /** The largest batch of any sink, to restore into. */

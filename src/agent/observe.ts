@@ -9,6 +9,8 @@ export interface BookedSource {
   readonly stats: SourceStats;
   readonly books: Books;
   readonly lane: SourceLane;
+  /** The way of what is read of deleted files. */
+  readonly rescue: { readonly books: Books; readonly lane: SourceLane };
 }
 
 /** Every source; also those that only the disk buffer still knows (`former`). */
@@ -18,29 +20,38 @@ export function observeSources(
   sinks: ReadonlyMap<string, SinkRoom>,
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
-  for (const { books, lane } of sources.values()) ranges.set(books, [...lane.held()]);
+  for (const { books, lane, rescue } of sources.values()) {
+    ranges.set(books, [...lane.held()]);
+    ranges.set(rescue.books, [...rescue.lane.held()]);
+  }
   for (const books of former.values()) ranges.set(books, []);
   for (const room of sinks.values()) {
     for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
       for (const span of batch.spans) ranges.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
     }
   }
-  const observe = (id: string, stats: SourceStats, books: Books, lane?: SourceLane): ObservedSource => {
+  const observe = (id: string, stats: SourceStats, books: readonly Books[], lane?: SourceLane): ObservedSource => {
     // What a source had to drop before anything could hold it was accepted, too.
     const dropped = stats.droppedEvents ?? 0;
+    const sum = (count: (each: Books) => number): number => books.reduce((total, each) => total + count(each), 0);
     return {
       id,
       stats,
       backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
-      accepted: books.accepted + dropped,
-      settled: { ...books.settled, dropped: books.settled.dropped + dropped },
-      held: countEvents(ranges.get(books) ?? []),
+      accepted: sum(({ accepted }) => accepted) + dropped,
+      settled: {
+        delivered: sum(({ settled }) => settled.delivered),
+        dead_lettered: sum(({ settled }) => settled.dead_lettered),
+        dropped: sum(({ settled }) => settled.dropped) + dropped,
+        filtered: sum(({ settled }) => settled.filtered),
+      },
+      held: sum((each) => countEvents(ranges.get(each) ?? [])),
       waiting: lane && describeWait(lane, sinks),
     };
   };
   return [
-    ...[...sources].map(([id, { stats, books, lane }]) => observe(id, stats, books, lane)),
-    ...[...former].map(([id, books]) => observe(id, newStats(), books)),
+    ...[...sources].map(([id, { stats, books, lane, rescue }]) => observe(id, stats, [books, rescue.books], lane)),
+    ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
   ];
 }
 

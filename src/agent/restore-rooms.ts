@@ -23,7 +23,8 @@ export interface RestoreRoomsOptions {
 }
 
 export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, log, stopping }: RestoreRoomsOptions): Promise<void> {
-  const batches = state.unsettled();
+  const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
+  const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
   if (batches.length === 0) return;
   log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
   try {

@@ -1,7 +1,7 @@
 /** The sources and sinks of a running agent, and the books of every source that events were accepted from. */
 import type { Batch } from '../batcher/batch.ts';
 import { Books } from '../batcher/books.ts';
-import { isRereadable } from './create-source.ts';
+import { Orphans } from '../batcher/orphans.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
 import type { SourceRoom } from './source-room.ts';
 
@@ -10,6 +10,9 @@ export class Rooms {
   readonly sources = new Map<string, SourceRoom>();
   /** Books of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
   readonly formerBooks = new Map<string, Books>();
+
+  /** Streams of files that were deleted. */
+  readonly orphans = new Orphans(() => this.sinks.values());
 
   /** Makes books for a source that is not configured any more. */
   booksOf(source: string): Books {
@@ -33,9 +36,8 @@ export class Rooms {
     for (const batch of this.batches()) if (batch.rereadable && !batch.committed) yield* batch.spans;
   }
 
-  /** Bytes that sources which cannot be read again have read and lost. */
-  unreadableBytesLost(): number {
-    const sources = [...this.sources.values()].filter(({ config }) => !isRereadable(config));
-    return sources.reduce((sum, { stats }) => sum + stats.lostBytes, 0);
+  /** Bytes that sources have lost so far. */
+  get lostBytes(): number {
+    return [...this.sources.values()].reduce((sum, { stats }) => sum + stats.lostBytes, 0);
   }
 }

@@ -108,6 +108,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { maxDiskBytes: maxBytes, whenFull } = config.buffer;
   const nextBatchId = () => state.nextBatchId();
   const booksOf = (source: string) => options.booksOf(source);
+  const rows = new Map(state.unsettled().flatMap((row) => (row.sink === config.id ? [[row.key, row.id]] : [])));
   const buffer: DiskBuffer = new DiskBuffer({
     sink: config.id,
     spool,
@@ -119,6 +120,10 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     log,
     nextBatchId,
     booksOf,
+    unsettled(key) {
+      const id = rows.get(key);
+      return id === undefined ? undefined : { id, parts: state.partsOf(id) };
+    },
   });
   return { config, sink, room, batcher, delivery, buffer, spool };
 }
@@ -127,10 +132,15 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
 function createDurability(state: State, buffer: () => DiskBuffer): Durability {
   return {
     commit: (batches) => state.commit(batches.map((batch) => batch.toStored())),
-    commitParts: (batch, parts) => (batch.rereadable ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
+    commitParts: (batch, parts) => (batch.isTracked ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
     load: (batch) => buffer().load(batch),
     evict: (batch) => buffer().evict(batch),
-    settle: (batch) => (batch.rereadable ? state.settle(batch.toStored()) : buffer().settle(batch)),
+    settle(batch) {
+      if (batch.isTracked) state.settle(batch.toStored());
+      // The row must not outlive its file: it would look as if the batch was lost.
+      if (batch.isTracked && batch.spoolName !== undefined) state.save(true);
+      buffer().settle(batch);
+    },
   };
 }
 

@@ -32,18 +32,36 @@ export interface SourceRoomOptions {
 /** Makes the source; nothing is open yet. Throws `TailraceError` when it cannot be made. */
 export async function createSourceRoom({ config, rooms, kernel, state, clock, log, once }: SourceRoomOptions): Promise<SourceRoom> {
   const books = new Books(config.id);
+  const rescueBooks = new Books(config.id);
   const routes = [...rooms.sinks.values()]
     .filter((sink) => sink.config.inputs.includes(config.id))
     .map((sink) => ({ sink: sink.config.id, dataset: config.dataset ?? sink.config.dataset, batcher: sink.batcher }));
+  const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
+  const canReread = isRereadable(config);
   const lane = new SourceLane({
     books,
     routes,
-    rereadable: isRereadable(config),
-    committedTo: (sink, stream) => state.committedTo(sink, stream),
+    isTracked: canReread,
+    isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
+    committedTo,
   });
+  // Events are numbered in the order of acceptance, so what goes another way has books of its own.
+  const rescue = new SourceLane({ books: rescueBooks, routes, isTracked: true, isRereadable: () => false, committedTo });
   const context = {
     lane,
-    streams: createStreamView(state, () => rooms.openSpans()),
+    streams: createStreamView(
+      state,
+      () => rooms.openSpans(),
+      (stream) => rooms.orphans.forget(stream),
+    ),
+    rescue: {
+      lane: rescue,
+      keep: (stream: string) => rooms.orphans.keep(stream),
+      release: (stream: string) => rooms.orphans.forget(stream),
+      get isFull() {
+        return rooms.orphans.isFull;
+      },
+    },
     clock,
     log,
     hostname: hostname(),
@@ -51,5 +69,5 @@ export async function createSourceRoom({ config, rooms, kernel, state, clock, lo
     once,
   };
   const source = await createSource(config, context, kernel);
-  return { config, source, stats: source.stats, books, lane };
+  return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue } };
 }

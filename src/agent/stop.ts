@@ -10,7 +10,7 @@ import { drainSink } from './sink-room.ts';
 export interface StopReport {
   /** Events that are neither delivered nor to be had again after a restart. */
   readonly lostEvents: number;
-  /** Bytes of such sources that were read and not taken any more while the agent stopped: lines that are no events yet. */
+  /** Bytes that sources lost while the agent stopped: of pipes and connections, or of deleted files. */
   readonly lostBytes: number;
   /** Events that a restart will send: saved by their positions or in the disk buffer, or read again. */
   readonly keptEvents: number;
@@ -26,7 +26,7 @@ export async function stopRooms(rooms: Rooms, deadline: AbortSignal, log: Log): 
   for (const { room } of sinks) room.close('rereadable');
   // From now on over its limit: what sources have in hand, and cannot read again, finds room while they stop.
   for (const { buffer } of sinks) void buffer.stop();
-  const lostBefore = rooms.unreadableBytesLost();
+  const lostBefore = rooms.lostBytes;
   const given = new Promise<void>((resolve) =>
     deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -41,7 +41,7 @@ export async function stopRooms(rooms: Rooms, deadline: AbortSignal, log: Log): 
   for (const { buffer } of sinks) await buffer.stop();
   for (const { delivery } of sinks) await delivery.stop();
   for (const { buffer } of sinks) await buffer.finish();
-  return rooms.unreadableBytesLost() - lostBefore;
+  return rooms.lostBytes - lostBefore;
 }
 
 /** Events that are not settled: those that a restart has again, and those that are gone with the process. */
@@ -49,7 +49,7 @@ export function countHeld(rooms: Rooms): { lostEvents: number; keptEvents: numbe
   let lostEvents = 0;
   let keptEvents = 0;
   for (const batch of rooms.batches()) {
-    if (batch.isDurable || batch.rereadable) keptEvents += batch.events;
+    if (batch.isDurable || batch.canBeRebuilt) keptEvents += batch.events;
     else lostEvents += batch.events;
   }
   return { lostEvents, keptEvents };

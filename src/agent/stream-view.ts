@@ -5,8 +5,12 @@
  */
 import type { StreamStore } from '../core/stream.ts';
 
-/** `openSpans` gives the spans that are accepted and not committed. */
-export function createStreamView(state: Required<StreamStore>, openSpans: () => Iterable<{ readonly stream: string }>): StreamStore {
+/** `openSpans` gives the spans that are accepted and not committed; `forgotten` is told of every stream that is. */
+export function createStreamView(
+  state: Required<StreamStore>,
+  openSpans: () => Iterable<{ readonly stream: string }>,
+  forgotten: (stream: string) => void = () => {},
+): StreamStore {
   const isSettled = (stream: string): boolean => {
     if (!state.isSettled(stream)) return false;
     for (const span of openSpans()) if (span.stream === stream) return false;
@@ -20,7 +24,9 @@ export function createStreamView(state: Required<StreamStore>, openSpans: () => 
     persist: () => state.persist(),
     identify: (stream, identity) => state.identify(stream, identity),
     forget: (stream) => {
-      if (isSettled(stream)) state.forget(stream);
+      if (!isSettled(stream)) return;
+      state.forget(stream);
+      forgotten(stream);
     },
   };
 }

@@ -29,6 +29,8 @@ export class Batch {
   readonly dataset: string;
   /** Its bytes can be read again from files, so that its spans are enough to rebuild it. */
   readonly rereadable: boolean;
+  /** It moves marks: its spans are of files, be they still there or not. */
+  readonly isTracked: boolean;
   readonly spans: HeldSpan[] = [];
   events = 0;
   /** Bytes of NDJSON in `body`. */
@@ -48,14 +50,25 @@ export class Batch {
   refusal: string | undefined;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
+  /** A file that its bytes came from was deleted: only the disk buffer can keep it over a restart. */
+  isOrphaned = false;
+  isSettled = false;
   /** Its file in the disk buffer, once it is there. */
   spoolName: string | undefined;
 
-  constructor(id: number, sink: string, dataset: string, rereadable: boolean, storage: { slot: Region } | { body: Buffer }) {
+  constructor(
+    id: number,
+    sink: string,
+    dataset: string,
+    rereadable: boolean,
+    storage: { slot: Region } | { body: Buffer },
+    isTracked = rereadable,
+  ) {
     this.id = id;
     this.sink = sink;
     this.dataset = dataset;
     this.rereadable = rereadable;
+    this.isTracked = isTracked;
     this.slot = 'slot' in storage ? storage.slot : undefined;
     this.body = 'slot' in storage ? storage.slot.bytes : storage.body;
     this.memory = this.body.length;
@@ -115,7 +128,13 @@ export class Batch {
 
   /** True when its events survive this process: its positions are in the database, or it is in the disk buffer, or safe elsewhere. */
   get isDurable(): boolean {
-    return this.rereadable ? this.committed : this.spoolName !== undefined || this.whenSettled !== undefined;
+    if (this.canBeRebuilt) return this.committed;
+    return this.spoolName !== undefined || this.whenSettled !== undefined;
+  }
+
+  /** True when its spans are enough to have its events again. */
+  get canBeRebuilt(): boolean {
+    return this.rereadable && !this.isOrphaned;
   }
 
   /** Its row in the database. */

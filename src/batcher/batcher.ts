@@ -33,7 +33,10 @@ export interface Intake {
   readonly books: Books;
   readonly block: Block;
   readonly dataset: string;
+  /** May turn false while it waits: the file was deleted. */
   readonly rereadable: boolean;
+  /** The bytes are of a file, be it still there or not; absent: as `rereadable` says. */
+  readonly isTracked?: boolean;
   /** The window's bytes to take. */
   readonly start: number;
   readonly end: number;
@@ -64,9 +67,9 @@ export class Batcher {
   /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
   async take(intake: Intake): Promise<void> {
     const { limits } = this.#options;
-    const name = `${intake.rereadable ? 'file' : 'live'} ${intake.dataset}`;
     let { start, firstEvent } = intake;
     while (start < intake.end) {
+      const name = nameOf(intake);
       if (intake.block.single?.refusal !== undefined) {
         // What was taken before it must be committed before it, or with it.
         this.#close(name);
@@ -75,7 +78,7 @@ export class Batcher {
       }
       const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
       if (!batch) {
-        await this.#waitForRoom(intake, start, () => this.#open.has(name) || this.#canOpen(intake));
+        await this.#waitForRoom(intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
         continue;
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
@@ -92,6 +95,12 @@ export class Batcher {
   /** Closes every open batch. */
   flush(): void {
     for (const name of [...this.#open.keys()]) this.#close(name);
+  }
+
+  /** Closes the open batches that can be rebuilt from files, and hold a part of the stream. */
+  closeWith(stream: string): void {
+    for (const [name, { batch }] of this.#open)
+      if (batch.rereadable && batch.spans.some((span) => span.stream === stream)) this.#close(name);
   }
 
   /** The open batches, for the books. */
@@ -170,7 +179,7 @@ export class Batcher {
     while (!room.take(event.length)) {
       await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
     }
-    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event });
+    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event }, intake.isTracked);
     batch.extend(intake.books, block, this.digestOf(block), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1);
@@ -187,7 +196,7 @@ export class Batcher {
     if (!this.#canOpen(intake)) return undefined;
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
-    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot });
+    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot }, intake.isTracked);
     const timer = setTimeout(() => this.#close(name), this.#options.limits.maxAgeMs);
     this.#open.set(name, { batch, timer });
     this.#options.room.wake();
@@ -209,11 +218,16 @@ export class Batcher {
     const from = this.#options.clock.monotonic();
     intake.waits?.(() => this.#options.clock.monotonic() - from);
     try {
-      await this.#options.room.wait(intake.rereadable, admits);
+      await this.#options.room.wait(() => intake.rereadable, admits);
     } catch (error) {
       throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
     } finally {
       intake.waited(this.#options.clock.monotonic() - from);
     }
   }
+}
+
+/** One batch is open for each dataset and kind of bytes. */
+function nameOf({ rereadable, isTracked = rereadable, dataset }: Intake): string {
+  return `${rereadable ? 'file' : isTracked ? 'orphan' : 'live'} ${dataset}`;
 }

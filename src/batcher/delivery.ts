@@ -99,6 +99,11 @@ export class Delivery {
     await this.#compress(batch);
   }
 
+  /** Commits the spans and keys of all batches that wait for it, now. Throws when the disk refuses. */
+  commitNow(): void {
+    this.#preparation.commitNow();
+  }
+
   /** Settles a batch as dropped by policy. */
   drop(batch: Batch): void {
     for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
@@ -238,6 +243,7 @@ export class Delivery {
 
   /** The batch is settled and goes. */
   #leave(batch: Batch): void {
+    batch.isSettled = true;
     this.#inFlight.delete(batch);
     this.#options.durability.settle(batch);
     this.#options.room.release(batch.memory, batch.slot);

@@ -9,6 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { StoredPart } from '../state/stored.ts';
 import type { SpoolEntry, Spool } from '../state/spool.ts';
 import type { SpoolHeader } from '../state/spool-file.ts';
+import { Adoption } from './adoption.ts';
 import { Batch } from './batch.ts';
 import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
@@ -29,6 +30,8 @@ export interface DiskBufferOptions {
   nextBatchId(): number;
   /** The books of a source, also of one that is not configured any more. */
   booksOf(source: string): Books;
+  /** The row of a batch that an earlier process committed and did not settle, and the parts it was sent in. */
+  unsettled?(key: string): { readonly id: number; readonly parts: readonly StoredPart[] } | undefined;
 }
 
 export class DiskBuffer {
@@ -38,9 +41,18 @@ export class DiskBuffer {
   #writing: Promise<void> | undefined;
   #removing: Promise<void> = Promise.resolve();
   #isFull = false;
+  readonly #adoption: Adoption;
+  /** Ids of the recovered batches that the database knows, too. */
+  readonly recoveredRows = new Set<number>();
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
+    this.#adoption = new Adoption({ ...options, stopping: this.#stopping.signal, headerOf: (batch) => headerOf(batch, undefined) });
+  }
+
+  /** Keeps a batch that delivery holds: a file that it could be rebuilt from was deleted. */
+  adopt(batch: Batch): void {
+    this.#adoption.take(batch);
   }
 
   /** Batches that delivery does not have yet, for the books. */
@@ -76,7 +88,11 @@ export class DiskBuffer {
   /** Hands what the last process left to delivery, oldest first; counts its events as accepted again. */
   async recover(): Promise<number> {
     const entries = await this.#options.spool.recover();
-    for (const entry of entries) this.#options.delivery.seal(this.#restore(entry), entry.header.parts ?? []);
+    for (const entry of entries) {
+      const row = this.#options.unsettled?.(entry.header.key);
+      const batch = this.#restore(entry, row?.id);
+      this.#options.delivery.seal(batch, row?.parts ?? entry.header.parts ?? []);
+    }
     return entries.length;
   }
 
@@ -115,6 +131,7 @@ export class DiskBuffer {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#writing;
+    await this.#adoption.idle();
   }
 
   /**
@@ -124,7 +141,7 @@ export class DiskBuffer {
   async finish(): Promise<void> {
     const { delivery, spool, log, sink } = this.#options;
     for (const batch of delivery.held()) {
-      if (batch.rereadable || batch.isDurable) continue;
+      if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
         batch.spoolName = await spool.write(headerOf(batch, delivery.partsOf(batch)), batch.body);
       } catch (error) {
@@ -208,8 +225,9 @@ export class DiskBuffer {
     this.#isFull = false;
   }
 
-  #restore({ name, header }: SpoolEntry): Batch {
-    const batch = new Batch(this.#options.nextBatchId(), header.sink, header.dataset, false, { body: EMPTY });
+  #restore({ name, header }: SpoolEntry, row: number | undefined): Batch {
+    const batch = new Batch(row ?? this.#options.nextBatchId(), header.sink, header.dataset, false, { body: EMPTY }, row !== undefined);
+    if (row !== undefined) this.recoveredRows.add(row);
     batch.key = header.key;
     batch.events = header.events;
     batch.bytes = header.bytes;

@@ -17,7 +17,10 @@ export interface Route {
 export interface LaneOptions {
   readonly books: Books;
   readonly routes: readonly Route[];
-  readonly rereadable: boolean;
+  /** The source reads files: positions in its streams are kept. */
+  readonly isTracked: boolean;
+  /** True where what is read of the stream can be read again. Asked anew at every step: a file may be deleted while it waits. */
+  isRereadable(stream: string): boolean;
   /** Up to where the sink has the stream already (committed by this or an earlier process). */
   committedTo(sink: string, stream: string): number | undefined;
 }
@@ -29,7 +32,7 @@ export class SourceLane implements Lane {
   #turn: Promise<void> = Promise.resolve();
   #waitedMs = 0;
   /** Set while a sink has no room for the block under way. */
-  #wait: { readonly route: Route; readonly elapsedMs: () => number } | undefined;
+  #wait: { readonly route: Route; readonly stream: string; readonly elapsedMs: () => number } | undefined;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -50,8 +53,8 @@ export class SourceLane implements Lane {
   /** The sink that the source waits for now, and for how many milliseconds by now; undefined while it does not wait. */
   get waiting(): { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number } | undefined {
     if (!this.#wait) return undefined;
-    const { route, elapsedMs } = this.#wait;
-    return { sink: route.sink, dataset: route.dataset, rereadable: this.#options.rereadable, forMs: elapsedMs() };
+    const { route, stream, elapsedMs } = this.#wait;
+    return { sink: route.sink, dataset: route.dataset, rereadable: this.#options.isRereadable(stream), forMs: elapsedMs() };
   }
 
   /** Event numbers that are accepted but not in a batch of every sink yet. */
@@ -72,14 +75,18 @@ export class SourceLane implements Lane {
   }
 
   async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
-    const { books, rereadable } = this.#options;
+    const { books, isTracked } = this.#options;
+    const isRereadable = () => this.#options.isRereadable(block.stream);
     const firstEvent = books.accepted;
     for (const route of routes) {
       await route.batcher.take({
         books,
         block,
         dataset: route.dataset,
-        rereadable,
+        isTracked,
+        get rereadable() {
+          return isRereadable();
+        },
         start,
         end,
         firstEvent,
@@ -88,7 +95,7 @@ export class SourceLane implements Lane {
           if (routes.length > 1) this.#inHand = { from: route === routes.at(-1) ? nextEvent : firstEvent, to: books.accepted };
         },
         waits: (elapsedMs) => {
-          this.#wait = { route, elapsedMs };
+          this.#wait = { route, stream: block.stream, elapsedMs };
         },
         waited: (ms) => {
           this.#wait = undefined;

@@ -41,17 +41,21 @@ export class Preparation {
   /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
   async commit(batch: Batch): Promise<boolean> {
     if (batch.committed) return true;
-    const { clock, commitEveryMs, durability } = this.#options;
+    const { clock, commitEveryMs } = this.#options;
     const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
     if (waitMs > 0) await clock.sleep(waitMs);
     if (!batch.committed) this.#committedAtMs = clock.monotonic();
     return this.#persist(() => {
-      if (batch.committed) return;
-      const group = this.#options.held().filter((each) => !each.committed);
-      const rows = group.filter((each) => each.rereadable);
-      if (rows.length > 0) durability.commit(rows);
-      for (const each of group) each.committed = true;
+      if (!batch.committed) this.commitNow();
     }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself');
+  }
+
+  /** Commits every batch that waits for it. Throws when the disk refuses. */
+  commitNow(): void {
+    const group = this.#options.held().filter((each) => !each.committed);
+    const rows = group.filter((each) => each.isTracked);
+    if (rows.length > 0) this.#options.durability.commit(rows);
+    for (const each of group) each.committed = true;
   }
 
   #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {

@@ -100,7 +100,10 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   }
   const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
   while (!target.room.take(body.length))
-    await target.room.wait(true, () => target.room.usedBytes === 0 || target.room.usedBytes + body.length <= target.room.budgetBytes);
+    await target.room.wait(
+      () => true,
+      () => target.room.usedBytes === 0 || target.room.usedBytes + body.length <= target.room.budgetBytes,
+    );
 
   const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });
   batch.bytes = body.length;

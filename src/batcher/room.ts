@@ -10,7 +10,8 @@ interface Waiter {
   readonly admits: () => boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly rereadable: boolean;
+  /** Asked when it is turned away: a file may have been deleted while it waited. */
+  readonly isRereadable: () => boolean;
 }
 
 export class Room {
@@ -62,10 +63,10 @@ export class Room {
   }
 
   /** Resolves once `admits` says yes (asked whenever room comes free); rejects with `E_STOPPED` after `close`. */
-  wait(rereadable: boolean, admits: () => boolean): Promise<void> {
+  wait(isRereadable: () => boolean, admits: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosedFor(rereadable)) return reject(new StoppedError(0));
-      this.#waiters.push({ admits, resolve, reject, rereadable });
+      if (this.#isClosedFor(isRereadable())) return reject(new StoppedError(0));
+      this.#waiters.push({ admits, resolve, reject, isRereadable });
     });
   }
 
@@ -86,7 +87,7 @@ export class Room {
   close(whom: 'rereadable' | 'all'): void {
     this.#closed = whom;
     for (const waiter of this.#waiters.splice(0)) {
-      if (this.#isClosedFor(waiter.rereadable)) waiter.reject(new StoppedError(0));
+      if (this.#isClosedFor(waiter.isRereadable())) waiter.reject(new StoppedError(0));
       else this.#waiters.push(waiter);
     }
   }

@@ -67,6 +67,7 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     ignoreOlderMs: values.ignore_older,
     order: values.order,
     partialTimeoutMs: values.partial_timeout,
+    maxDeletedBytes: values.max_deleted_bytes,
     stableInodes: values.stable_inodes,
   };
 }

@@ -40,6 +40,7 @@ export interface FileSourceConfig extends SourceCommon {
   readonly order: 'fair' | 'oldest_first';
   /** Infinity for `never`. */
   readonly partialTimeoutMs: number;
+  readonly maxDeletedBytes: number;
   readonly stableInodes: boolean;
 }
 

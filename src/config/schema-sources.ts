@@ -67,7 +67,10 @@ export const fileTable = {
     default: '5s',
     doc: 'an unfinished last line is sent when the file has not grown for so long; what comes later is an event of its own',
   }),
-  max_deleted_bytes: later({ example: '1GiB', doc: 'unread bytes of deleted files that are held open' }),
+  max_deleted_bytes: field(size('0', '100000GiB'), {
+    default: '1GiB',
+    doc: 'unread bytes of deleted files that are held open while the disk buffer is full; over it the oldest file is given up, and counted',
+  }),
   stable_inodes: field(flag, {
     default: 'true',
     doc: 'false where a file can have another inode from one look to the next (overlay and some network file systems): path and content tell then',

@@ -49,6 +49,18 @@ export interface Source {
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
 }
 
+/** What becomes of bytes that cannot be read again from now on: their file was deleted. */
+export interface Rescue {
+  /** Takes that back: the same bytes were found again elsewhere. */
+  release(stream: string): void;
+  /** Has what is held of the stream, and what is offered of it from now on, kept in the disk buffer. */
+  keep(stream: string): void;
+  /** A lane that does not wait for what is read of other files, for streams that are kept so. */
+  readonly lane: Lane;
+  /** True while the disk buffer of some sink takes no more. */
+  readonly isFull: boolean;
+}
+
 /** What a source is given. */
 export interface SourceContext {
   readonly lane: Lane;
@@ -56,7 +68,9 @@ export interface SourceContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly hostname: string;
-  /** Reserves kernel memory for a window; called once, when the source is made. */
+  /** For sources whose bytes can be read again, as a rule. */
+  readonly rescue?: Rescue;
+  /** Reserves kernel memory for a window; called when the source is made. */
   reserve(bytes: number): Region;
   /** `run --once`: read what exists now to its end, then return. */
   readonly once: boolean;

@@ -163,11 +163,15 @@ export class State implements StreamStore {
     return this.#ledger.unsettled();
   }
 
-  /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
-  save(): boolean {
+  /**
+   * Writes what moved since the last save. False, and tried again next time, when the disk refuses. `isFinal`: so that even a
+   * power cut cannot take it back, for what is about to be removed elsewhere.
+   */
+  save(isFinal = false): boolean {
     this.#noticeRemoval();
     if (!this.#streams.hasChanges && !this.#ledger.hasChanges) return true;
     try {
+      this.#database.exec(`pragma synchronous = ${isFinal ? 'full' : 'normal'}`);
       this.#transact(() => {
         this.#streams.write();
         this.#ledger.write();

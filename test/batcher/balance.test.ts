@@ -89,7 +89,10 @@ class Pipeline {
       const books = new Books(source);
       const routes = this.sinks.map(({ batcher }, sink) => ({ sink: `sink${sink}`, dataset: 'logs', batcher }));
       // Only one source's bytes can be read again: their batches are never mixed.
-      return { books, lane: new SourceLane({ books, routes, rereadable: index === 0, committedTo: () => 0 }) };
+      return {
+        books,
+        lane: new SourceLane({ books, routes, isTracked: index === 0, isRereadable: () => index === 0, committedTo: () => 0 }),
+      };
     });
   }
 

@@ -72,7 +72,12 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   bench.take('waits, too', 1, { padding: 1050 });
   expect(bench.buffer.wantsMore()).toBe(false);
   let isWoken = false;
-  void bench.room.wait(false, () => bench.buffer.wantsMore()).then(() => (isWoken = true));
+  void bench.room
+    .wait(
+      () => false,
+      () => bench.buffer.wantsMore(),
+    )
+    .then(() => (isWoken = true));
   bench.respond = () => delivered(1);
   await bench.open.shift()!.answer(delivered(1));
   await until('there is room again', async () => {

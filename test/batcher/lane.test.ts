@@ -11,7 +11,8 @@ function makeLane(benches: readonly Bench[], committed: readonly (number | undef
   const lane = new SourceLane({
     books,
     routes: benches.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
-    rereadable: true,
+    isTracked: true,
+    isRereadable: () => true,
     committedTo: (sink) => committed[Number(sink)],
   });
   /** As the agent counts it: what batches hold and what is in hand. */

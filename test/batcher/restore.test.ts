@@ -46,7 +46,8 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3): Promise<{ folde
   const lane = new SourceLane({
     books: bench.books,
     routes: [{ sink: 'store', dataset: 'logs', batcher: bench.batcher }],
-    rereadable: true,
+    isTracked: true,
+    isRereadable: () => true,
     committedTo: () => 0,
   });
   for (const [path, bytes] of [...files]) {

@@ -38,9 +38,24 @@ test('room wakes those whom it admits, in the order they came', async () => {
   const room = make();
   const woken: string[] = [];
   let open = false;
-  void room.wait(true, () => open).then(() => woken.push('first'));
-  void room.wait(true, () => false).then(() => woken.push('never'));
-  void room.wait(false, () => open).then(() => woken.push('third'));
+  void room
+    .wait(
+      () => true,
+      () => open,
+    )
+    .then(() => woken.push('first'));
+  void room
+    .wait(
+      () => true,
+      () => false,
+    )
+    .then(() => woken.push('never'));
+  void room
+    .wait(
+      () => false,
+      () => open,
+    )
+    .then(() => woken.push('third'));
   room.wake();
   await settleTurns();
   expect(woken).toEqual([]);
@@ -52,13 +67,32 @@ test('room wakes those whom it admits, in the order they came', async () => {
 
 test('room turns away files first, then all, and nobody may wait any more', async () => {
   const room = make();
-  const [file, live] = [room.wait(true, () => false), room.wait(false, () => false)];
+  const [file, live] = [
+    room.wait(
+      () => true,
+      () => false,
+    ),
+    room.wait(
+      () => false,
+      () => false,
+    ),
+  ];
   const fileRefused = expect(file).rejects.toMatchObject({ code: 'E_STOPPED' });
   const liveRefused = expect(live).rejects.toMatchObject({ code: 'E_STOPPED' });
   room.close('rereadable');
   await fileRefused;
-  await expect(room.wait(true, () => true)).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await expect(
+    room.wait(
+      () => true,
+      () => true,
+    ),
+  ).rejects.toMatchObject({ code: 'E_STOPPED' });
   room.close('all');
   await liveRefused;
-  await expect(room.wait(false, () => true)).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await expect(
+    room.wait(
+      () => false,
+      () => true,
+    ),
+  ).rejects.toMatchObject({ code: 'E_STOPPED' });
 });

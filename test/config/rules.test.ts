@@ -94,7 +94,7 @@ describe('sources', () => {
 });
 
 describe('not available yet', () => {
-  test.each(['multiline: {start: x}', 'max_deleted_bytes: 1GiB'])('file: %s', (line) => {
+  test.each(['multiline: {start: x}'])('file: %s', (line) => {
     const key = line.split(':')[0];
     expect(problemsOf(configWith({ source: line }))).toEqual([`5:5: \`${key}\` is not available in this version yet; remove it`]);
   });

@@ -5,7 +5,7 @@
 import type { EventShape } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
-import type { SourceStats } from '../../core/source.ts';
+import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { ContentSum } from './content-sum.ts';
 import { Copies } from './copies.ts';
@@ -30,6 +30,9 @@ export interface GenerationsOptions {
   readonly stats: SourceStats;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
+  readonly rescue: Rescue | undefined;
+  /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
+  readonly maxDeletedBytes: number;
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
   shapeOf(path: string): EventShape;
@@ -42,7 +45,7 @@ export interface GenerationsOptions {
 const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
 
 export class Generations {
-  readonly registry = new Registry();
+  readonly registry: Registry;
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
   readonly copies: Copies;
@@ -53,7 +56,7 @@ export class Generations {
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
-    const { registry } = this;
+    const registry = (this.registry = new Registry(options.rescue !== undefined));
     this.descriptors = new OpenFiles(options);
     this.house = new Housekeeping({ ...options, registry, descriptors: this.descriptors });
     this.copies = new Copies({
@@ -129,7 +132,7 @@ export class Generations {
     next.changedAtMs = file.leftAtMs = this.#now;
     if (file.stream === undefined) this.registry.remove(file);
     else this.copies.seek(file);
-    this.registry.queue.add(next);
+    this.registry.enqueue(next);
     return next;
   }
 
@@ -189,6 +192,11 @@ export class Generations {
     this.#options.streams.identify(file.stream, file.identity);
   }
 
+  /** The last name of the file is gone. What is held of it and what is still to be read goes to the disk buffer. */
+  noteDeleted(file: TrackedFile): void {
+    if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
+  }
+
   /** The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off. */
   noteCut(file: TrackedFile, end: number): void {
     if (file.fd === undefined || this.#options.fileSystem.fstat(file.fd).size > end) return;
@@ -231,6 +239,7 @@ export class Generations {
     const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
     file.stream = id;
     file.createdMs = createdMs;
+    if (file.place === 'deleted') this.#options.rescue?.keep(id);
     return true;
   }
 
@@ -241,12 +250,13 @@ export class Generations {
     const fields = { path: generation.path, copy: copy.path, offset: generation.offset, size: stat.size, lostBytes };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, 'file was copied and truncated, reading on in its copy');
     this.descriptors.close(generation);
+    this.#options.rescue?.release(generation.stream!);
     this.registry.takeOver(generation, copy);
     this.registry.remove(copy);
     this.descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
     this.identify(generation);
-    this.registry.queue.add(generation);
+    this.registry.enqueue(generation);
   }
 
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
@@ -262,7 +272,7 @@ export class Generations {
   #takeUp(file: TrackedFile, generation: TrackedFile): void {
     if (file.place === 'matched' || this.isBornAside(file.path, generation.firstPath, file.bornMs, generation.createdMs)) {
       if (file.fd !== undefined) this.#mint(file);
-      this.registry.queue.add(file);
+      this.registry.enqueue(file);
       return;
     }
     this.descriptors.close(file);

@@ -1,7 +1,7 @@
 /** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
 import type { Clock } from '../../core/clock.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../../core/limits.ts';
-import type { SourceStats } from '../../core/source.ts';
+import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { Notices } from './notices.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -15,6 +15,9 @@ export interface HousekeepingOptions {
   readonly stats: SourceStats;
   readonly registry: Registry;
   readonly descriptors: OpenFiles;
+  readonly rescue: Rescue | undefined;
+  /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
+  readonly maxDeletedBytes: number;
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
 }
@@ -44,6 +47,24 @@ export class Housekeeping {
     if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
   }
 
+  /** Gives up the files that were deleted first where neither the disk buffer nor the budget has room for all. */
+  keepBudget(): void {
+    const { registry, rescue, maxDeletedBytes } = this.#options;
+    if (!rescue?.isFull) return;
+    const held = [...registry.gone].filter((file) => file.fd !== undefined).sort((a, b) => a.leftAtMs - b.leftAtMs);
+    let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
+    for (const file of held) {
+      if (bytes <= maxDeletedBytes) return;
+      if (file.isReading) continue;
+      bytes -= lagOf(file);
+      this.#giveUp(
+        file,
+        `max_deleted_bytes is ${maxDeletedBytes}, and the disk buffer is full`,
+        'deleted file is given up before it was read',
+      );
+    }
+  }
+
   /** Has an unfinished line sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
     const { partialTimeoutMs, registry } = this.#options;
@@ -51,7 +72,7 @@ export class Housekeeping {
     const isOver = file.place !== 'matched' || file.isRotated;
     if (stillMs < (isOver ? Math.min(partialTimeoutMs, KEEP_OPEN_MS) : partialTimeoutMs)) return;
     file.finalAt = file.size;
-    registry.queue.add(file);
+    registry.enqueue(file);
   }
 
   /** The content of a generation is gone and no copy of it was found. */
@@ -79,7 +100,7 @@ export class Housekeeping {
   }
 
   #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
-    const lostBytes = lagOf(file);
+    const lostBytes = lagOf(file) - file.inHand;
     this.#options.stats.lostBytes += lostBytes;
     const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);

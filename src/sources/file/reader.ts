@@ -51,14 +51,19 @@ export class Reader {
         if (ready) {
           current = ready;
           current.isBusy = true;
-          if (await this.#read(current)) this.#options.generations.registry.queue.add(current);
+          if (await this.#read(current)) this.#options.generations.registry.enqueue(current);
         }
         this.#options.generations.descriptors.recover(current);
       } catch (error) {
-        if (error instanceof LaneRefusal) throw error.cause;
+        if (error instanceof LaneRefusal) {
+          // Given up while the lane was taking it: nobody else counts it.
+          if (!this.#options.generations.registry.files.has(current)) this.#options.stats.lostBytes += current.inHand;
+          throw error.cause;
+        }
         this.#options.generations.descriptors.fail(current, error);
       } finally {
-        current.isBusy = false;
+        current.isBusy = current.isReading = false;
+        current.inHand = 0;
       }
     });
   }
@@ -93,7 +98,9 @@ export class Reader {
       const into = window.free();
       const { fd } = file;
       if (fd === undefined) return false;
+      file.isReading = true;
       const count = await fileSystem.read(fd, into, position);
+      file.isReading = false;
       // After the read, so that it holds for what was read: a truncation before it would show.
       if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
       window.commit(count);
@@ -126,10 +133,12 @@ export class Reader {
     const { lane, clock, stats, window } = this.#options;
     if (isResumed && block.offset === file.offset && file.suspended?.kind === 'skipped') await this.#refill(file, file.suspended, block);
     const measured = block.single ? undefined : file.content.measure(block.window.bytes.subarray(block.start, block.end));
+    const length = block.single?.length ?? block.end - block.start;
+    file.inHand = length;
     await offerBlock(lane, file, measured ? { ...block, crc: measured.crc } : block, clock.now());
     if (measured) file.content.add(measured);
     else file.content.addSummed(block.single!.length, block.single!.crc);
-    const length = block.single?.length ?? block.end - block.start;
+    file.inHand = 0;
     file.offset = block.offset + length;
     file.tail = tailOf(window.recent());
     file.suspended = undefined;

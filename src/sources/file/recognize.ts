@@ -46,7 +46,7 @@ export async function recognizeFiles({
     if (file && !generations.registry.in(file.stat) && isKnown(record, file)) generations.adopt(record, file.path, file.stat);
     else homeless.push(generations.remember(record));
   }
-  const recognized = generations.registry.files.size;
+  const recognized = records.length - homeless.length;
   for (const generation of homeless) generations.copies.seek(generation, names);
   while (generations.copies.decide()) await setImmediate();
   const made = new Map(records.map((record) => [record.path, record.createdMs]));

@@ -9,11 +9,20 @@ export class Registry {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
   readonly queue = new Set<TrackedFile>();
+  /** Those of them that were deleted, where they are read in a way of their own. */
+  readonly deleted = new Set<TrackedFile>();
   /** Those under a matching path. */
   readonly #byPath = new Map<string, TrackedFile>();
   readonly #byInode = new Map<string, TrackedFile>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
+
+  readonly #hasRescue: boolean;
+
+  /** `hasRescue`: deleted files are read in a way of their own. */
+  constructor(hasRescue: boolean) {
+    this.#hasRescue = hasRescue;
+  }
 
   add(file: TrackedFile): void {
     this.files.add(file);
@@ -22,8 +31,19 @@ export class Registry {
 
   remove(file: TrackedFile): void {
     this.files.delete(file);
-    this.queue.delete(file);
+    this.dequeue(file);
     this.#unindex(file);
+  }
+
+  /** The file may have something to read. */
+  enqueue(file: TrackedFile): void {
+    (this.#hasRescue && file.place === 'deleted' ? this.deleted : this.queue).add(file);
+  }
+
+  /** True when it was waiting for its turn. */
+  dequeue(file: TrackedFile): boolean {
+    const wasDeleted = this.deleted.delete(file);
+    return this.queue.delete(file) || wasDeleted;
   }
 
   /** The generation that is under this matching path. */
@@ -67,6 +87,7 @@ export class Registry {
     file.path = path;
     file.place = place;
     this.#index(file);
+    if (this.dequeue(file)) this.enqueue(file);
   }
 
   /** The same file has another inode now. */
@@ -88,7 +109,8 @@ export class Registry {
     to.identity = { ...to.identity, device: String(device), inode: String(inode) };
     from.isHomeless = true;
     from.place = 'missing';
-    this.queue.delete(from);
+    this.dequeue(from);
+    if (this.dequeue(to)) this.enqueue(to);
     if (this.files.has(to)) this.#index(to);
     else this.add(to);
   }

@@ -4,17 +4,15 @@
  * reader waits for the sinks.
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
-import { codeOf } from '../../core/errors.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
-import { LOOK_EVERY_MS } from '../../core/limits.ts';
 import { windowBytes } from '../byte-window.ts';
 import { LineWindow } from '../line-window.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
-import { Hints } from './hints.ts';
 import { Notices } from './notices.ts';
+import { Polling } from './polling.ts';
 import { Reader } from './reader.ts';
 import { positionAtEnd, recognizeFiles } from './recognize.ts';
 import type { Registry } from './registry.ts';
@@ -50,9 +48,6 @@ export interface FileExplanation {
   readonly lastError?: string | undefined;
 }
 
-/** Milliseconds of reading after which timers, sockets and other sources get a turn. */
-const YIELD_EVERY_MS = 10;
-
 /** Makes the source; nothing is looked at before `open`. */
 export function createFileSource(config: FileSourceConfig, context: SourceContext, fileSystem: FileSystem = nodeFileSystem): FileSource {
   const { streams, clock, log } = context;
@@ -72,25 +67,26 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     notices,
     stats: counters,
     once: context.once,
+    rescue: context.rescue,
+    maxDeletedBytes: config.maxDeletedBytes,
     partialTimeoutMs: config.partialTimeoutMs,
     shapeOf,
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
   const { descriptors, registry } = generations;
-  const { queue, files } = registry;
+  const { files } = registry;
   const { ignoreOlderMs, stableInodes } = config;
   const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
-  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
+  const createWindow = (): LineWindow => new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
+  const window = createWindow();
   const turns = new Turns();
-  const reader = new Reader({ window, fileSystem, generations, lane: context.lane, streams, clock, stats: counters, turns });
+  const common = { fileSystem, generations, streams, clock, stats: counters };
+  const reader = new Reader({ ...common, window, lane: context.lane, turns });
+  const { rescue } = context;
+  const rescuer = rescue && new Reader({ ...common, window: createWindow(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ window, fileSystem, registry, clock, turns });
-  const stopping = new AbortController();
-  let yieldedAtMs = 0;
-  const isStopping = (): boolean => stopping.signal.aborted;
-  /** Ends the reader's wait for something to read. */
-  let wakeReader: (() => void) | undefined;
-  let running: Promise<void> = Promise.resolve();
+  const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, clock, log, stats: counters });
 
   async function open(): Promise<void> {
     const records = streams.list(config.id);
@@ -103,7 +99,7 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
         skipPresent(generations.track(each), each.stat);
       }
     }
-    await tracker.scan(found, yieldToOthers);
+    await tracker.scan(found, polling.yieldToOthers);
     log.info(
       { source: config.id, files: files.size, recognized },
       found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
@@ -122,103 +118,26 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     }
   }
 
-  async function scanOnce(): Promise<void> {
-    await tracker.scan(await finder.find(), yieldToOthers);
-    wakeReader?.();
-  }
-
-  /** One turn for each file in the queue. */
-  async function readRound(): Promise<void> {
-    for (let turns = queue.size; turns > 0 && !isStopping(); turns -= 1) {
-      const file = registry.next(config.order);
-      if (!file) return;
-      queue.delete(file);
-      await reader.turn(file);
-      await yieldToOthers();
-    }
-  }
-
-  /** Reads do not wait, so other work gets its turn here. */
-  async function yieldToOthers(): Promise<void> {
-    if (performance.now() - yieldedAtMs < YIELD_EVERY_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    yieldedAtMs = performance.now();
-  }
-
-  async function pollOnce(): Promise<{ readonly moreToRead: boolean }> {
-    await scanOnce();
-    await readRound();
-    return { moreToRead: queue.size > 0 };
-  }
-
-  async function readAllOnce(): Promise<void> {
-    await scanOnce();
-    while (generations.copies.decide()) await yieldToOthers();
-    for (const file of files) {
-      file.finalAt = Infinity;
-      file.stopAt = file.size;
-      queue.add(file);
-    }
-    while (queue.size > 0 && !isStopping()) await readRound();
-  }
-
-  async function scanUntilStopped(): Promise<void> {
-    const hints = new Hints({ folders: finder.roots, scanIntervalMs: config.scanIntervalMs, clock, log });
-    try {
-      await hints.start();
-      while (!isStopping()) {
-        await hints.wait(files.size, stopping.signal);
-        if (!isStopping()) await scanOnce();
-      }
-    } finally {
-      await hints.close();
-    }
-  }
-
-  /** Where scans are far apart, what cannot wait for them is looked at in between. */
-  async function lookUntilStopped(): Promise<void> {
-    while (config.scanIntervalMs > LOOK_EVERY_MS && !isStopping()) {
-      await clock.sleep(LOOK_EVERY_MS, stopping.signal);
-      if (isStopping()) return;
-      tracker.look();
-      wakeReader?.();
-    }
-  }
-
-  async function readUntilStopped(): Promise<void> {
-    while (!isStopping()) {
-      if (queue.size > 0) await readRound();
-      else await new Promise<void>((resolve) => (wakeReader = resolve));
-    }
-  }
-
-  async function run(): Promise<void> {
-    try {
-      if (context.once) await readAllOnce();
-      else await Promise.all([scanUntilStopped(), lookUntilStopped(), readUntilStopped().finally(() => stopping.abort())]);
-    } catch (error) {
-      // The lane gave up waiting at shutdown; positions were not moved.
-      if (codeOf(error) !== 'E_STOPPED') throw error;
-    }
-  }
-
   return {
     id: config.id,
     kind: 'file',
     stats: liveStats(counters, registry),
     open,
-    run: () => (running = run()),
+    run: () => polling.run(context.once),
     async stop() {
-      stopping.abort();
-      wakeReader?.();
-      await running.catch(() => undefined);
+      await polling.stop();
       for (const file of files) descriptors.close(file);
     },
     reread: (span: Span, lane: Lane) => spanReader.reread(span, lane),
     readSpan: (span) => spanReader.readSpan(span),
-    pollOnce,
-    scanOnce,
-    readRound,
+    async pollOnce() {
+      await polling.scanOnce();
+      await polling.readRound();
+      await polling.rescueRound();
+      return { moreToRead: registry.queue.size + registry.deleted.size > 0 };
+    },
+    scanOnce: () => polling.scanOnce(),
+    readRound: () => polling.readRound(),
     explain(path) {
       const file = registry.byPath(path);
       const patterns = finder.explain(path);

@@ -77,8 +77,12 @@ export interface TrackedFile {
   /** Monotonic, since when it is `missing` or `deleted`. */
   leftAtMs: number;
   fd: number | undefined;
-  /** A turn is under way: the descriptor must stay. */
+  /** A turn is under way. */
   isBusy: boolean;
+  /** A read is under way: the descriptor must stay. */
+  isReading: boolean;
+  /** Bytes from `offset` on that the lane is taking. */
+  inHand: number;
   /** The next turn also sends the unfinished last line, if the file ends here or before. */
   finalAt: number;
   /** Under `--once`: no line that begins here or later is read. */
@@ -120,6 +124,8 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     leftAtMs: 0,
     fd: undefined,
     isBusy: false,
+    isReading: false,
+    inHand: 0,
     finalAt: -1,
     stopAt: Infinity,
     scan: 0,

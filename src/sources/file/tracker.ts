@@ -60,6 +60,7 @@ export class Tracker {
     for (const [path, sinceMs] of this.#rotated) if (this.findBorn(path, sinceMs)) this.#rotated.delete(path);
     copies.decide();
     for (const file of registry.files) house.keep(file);
+    house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();
   }
@@ -108,6 +109,7 @@ export class Tracker {
       house.keep(file);
     }
     copies.decide();
+    house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();
   }
@@ -145,7 +147,7 @@ export class Tracker {
     const current = this.#generations.current(file);
     // It cannot be told whose bytes they are while it is closed: the reader's turn does.
     if (current.fd === undefined && stat.size > current.size) current.size = stat.size;
-    this.#generations.registry.queue.add(current);
+    this.#generations.registry.enqueue(current);
     if (stat.size > 0 && current.stream === undefined) this.#nameAndLetGo(current);
   }
 
@@ -222,6 +224,7 @@ export class Tracker {
       if (!held) file.size = file.readTo = file.offset;
     }
     this.#generations.registry.place(file, place);
+    if (place === 'deleted') this.#generations.noteDeleted(file);
     if (held) this.#see(file, held, place);
     else file.scan = this.#scan;
   }

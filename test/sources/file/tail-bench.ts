@@ -124,6 +124,7 @@ export class TailBench {
       ignoreOlderMs: Infinity,
       order: 'fair',
       partialTimeoutMs: 5000,
+      maxDeletedBytes: 1024 ** 3,
       stableInodes: true,
       maxEventBytes: 1024 * 1024,
       fields: {},

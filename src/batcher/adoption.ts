@@ -1,0 +1,78 @@
+/**
+ * Batches that could be rebuilt from files until one of these was deleted: each is written to the disk buffer as it is, beside
+ * its row in the database, while delivery goes on with it. Over the disk buffer's limit they wait in memory and are tried again.
+ */
+import type { Clock } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Spool } from '../state/spool.ts';
+import type { SpoolHeader } from '../state/spool-file.ts';
+import type { Batch } from './batch.ts';
+import type { Delivery } from './delivery.ts';
+
+/** How long to wait before a disk that refused, or is full, is tried again. */
+const RETRY_MS = 1000;
+
+export interface AdoptionOptions {
+  readonly sink: string;
+  readonly spool: Spool;
+  readonly maxBytes: number;
+  readonly delivery: Delivery;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the agent stops: what waits is then tried once more, over the limit. */
+  readonly stopping: AbortSignal;
+  headerOf(batch: Batch): SpoolHeader;
+}
+
+export class Adoption {
+  readonly #options: AdoptionOptions;
+  readonly #waiting: Batch[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(options: AdoptionOptions) {
+    this.#options = options;
+  }
+
+  take(batch: Batch): void {
+    if (!batch.rereadable || batch.isOrphaned) return;
+    batch.isOrphaned = true;
+    this.#waiting.push(batch);
+    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    while (this.#working) await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { clock, stopping } = this.#options;
+    for (let batch = this.#waiting[0]; batch; batch = this.#waiting[0]) {
+      const isLast = stopping.aborted;
+      if ((await this.#write(batch)) || isLast) this.#waiting.shift();
+      else await clock.sleep(RETRY_MS, stopping);
+    }
+  }
+
+  /** True when it is on disk, or need not be any more. */
+  async #write(batch: Batch): Promise<boolean> {
+    const { spool, delivery, maxBytes, log, sink, stopping } = this.#options;
+    try {
+      await delivery.prepare(batch);
+      if (batch.isSettled) return true;
+      // So that its other streams are not read again after a restart.
+      if (!batch.committed) delivery.commitNow();
+      if (spool.bytes + batch.body.length > maxBytes && !stopping.aborted) return false;
+      // Its memory may be given to another batch while this one is written.
+      const name = await spool.write(this.#options.headerOf(batch), Buffer.from(batch.body));
+      if (batch.isSettled) await spool.remove(name);
+      else batch.spoolName = name;
+      return true;
+    } catch (error) {
+      const fields = { sink, events: batch.events, reason: messageOf(error) };
+      log.error(fields, 'a batch of a deleted file cannot be written to the disk buffer; it is in memory alone, and tried again');
+      return false;
+    }
+  }
+}

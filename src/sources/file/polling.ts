@@ -1,0 +1,191 @@
+/**
+ * When to look and when to read. Scanning, reading, and reading what was deleted go on side by side: a rotation is seen while
+ * the reader waits for the sinks, and what has no name any more waits for the disk alone.
+ */
+import type { FileSourceConfig } from '../../config/model.ts';
+import type { Clock } from '../../core/clock.ts';
+import { codeOf } from '../../core/errors.ts';
+import { LOOK_EVERY_MS } from '../../core/limits.ts';
+import type { Log } from '../../core/log.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { Finder } from './finder.ts';
+import type { Generations } from './generations.ts';
+import { Hints } from './hints.ts';
+import type { Reader } from './reader.ts';
+import { lagOf, type TrackedFile } from './tracked-file.ts';
+import type { Tracker } from './tracker.ts';
+
+export interface PollingOptions {
+  readonly config: FileSourceConfig;
+  readonly finder: Finder;
+  readonly tracker: Tracker;
+  readonly generations: Generations;
+  readonly reader: Reader;
+  /** Reads deleted files; undefined where these wait with all others. */
+  readonly rescuer: Reader | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stats: SourceStats;
+}
+
+/** Milliseconds of reading after which timers, sockets and other sources get a turn. */
+const YIELD_EVERY_MS = 10;
+
+export class Polling {
+  readonly #options: PollingOptions;
+  readonly #stopping = new AbortController();
+  /** End the readers' waits for something to read. */
+  readonly #wakers = new Set<() => void>();
+  #running: Promise<void> = Promise.resolve();
+  #yieldedAtMs = 0;
+
+  constructor(options: PollingOptions) {
+    this.#options = options;
+  }
+
+  async scanOnce(): Promise<void> {
+    const { tracker, finder } = this.#options;
+    await tracker.scan(await finder.find(), this.yieldToOthers);
+    this.#wake();
+  }
+
+  /** One turn for each file that has something to read. */
+  async readRound(): Promise<void> {
+    const { generations, reader, config } = this.#options;
+    const { queue } = generations.registry;
+    for (let turns = queue.size; turns > 0 && !this.#isStopping; turns -= 1) {
+      const file = generations.registry.next(config.order);
+      if (!file) break;
+      queue.delete(file);
+      await reader.turn(file);
+      await this.yieldToOthers();
+    }
+  }
+
+  /** The same for deleted files. */
+  async rescueRound(): Promise<void> {
+    const { generations, rescuer } = this.#options;
+    const { deleted } = generations.registry;
+    for (const file of [...deleted]) {
+      deleted.delete(file);
+      // Its other turn ends by itself, and puts it back if there is more.
+      if (!file.isBusy && !this.#isStopping) await rescuer?.turn(file);
+      await this.yieldToOthers();
+    }
+  }
+
+  /** Reads do not wait, so other work gets its turn here. */
+  readonly yieldToOthers = async (): Promise<void> => {
+    if (performance.now() - this.#yieldedAtMs < YIELD_EVERY_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#yieldedAtMs = performance.now();
+  };
+
+  /** Until `stop`, or under `--once` until all that was there is read. */
+  run(once: boolean): Promise<void> {
+    return (this.#running = this.#run(once));
+  }
+
+  /** Resolves once nothing is under way, and deleted files are read to their ends, as far as the lane takes them. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#running.catch(() => undefined);
+    const { registry } = this.#options.generations;
+    if (this.#options.rescuer) for (const file of registry.gone) if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers) wake();
+    this.#wakers.clear();
+  }
+
+  async #run(once: boolean): Promise<void> {
+    const { registry } = this.#options.generations;
+    try {
+      if (once) return await this.#readAllOnce();
+      const isDone = (): void => this.#stopping.abort();
+      await Promise.all([
+        this.#scanUntilStopped(),
+        this.#lookUntilStopped(),
+        this.#readUntilStopped(registry.queue, () => this.readRound()).finally(isDone),
+        this.#readUntilStopped(registry.deleted, () => this.rescueRound()).finally(isDone),
+      ]);
+    } catch (error) {
+      // The lane gave up waiting at shutdown; positions were not moved.
+      if (codeOf(error) !== 'E_STOPPED') throw error;
+    } finally {
+      this.#wake();
+    }
+  }
+
+  async #readAllOnce(): Promise<void> {
+    const { generations } = this.#options;
+    const { registry } = generations;
+    await this.scanOnce();
+    while (generations.copies.decide()) await this.yieldToOthers();
+    for (const file of registry.files) {
+      file.finalAt = Infinity;
+      file.stopAt = file.size;
+      registry.enqueue(file);
+    }
+    while (registry.queue.size + registry.deleted.size > 0 && !this.#isStopping) {
+      await this.readRound();
+      await this.rescueRound();
+    }
+  }
+
+  async #scanUntilStopped(): Promise<void> {
+    const { config, finder, clock, log, generations } = this.#options;
+    const hints = new Hints({ folders: finder.roots, scanIntervalMs: config.scanIntervalMs, clock, log });
+    try {
+      await hints.start();
+      while (!this.#isStopping) {
+        await hints.wait(generations.registry.files.size, this.#stopping.signal);
+        if (!this.#isStopping) await this.scanOnce();
+      }
+    } finally {
+      await hints.close();
+    }
+  }
+
+  /** Where scans are far apart, what cannot wait for them is looked at in between. */
+  async #lookUntilStopped(): Promise<void> {
+    const { config, clock, tracker } = this.#options;
+    while (config.scanIntervalMs > LOOK_EVERY_MS && !this.#isStopping) {
+      await clock.sleep(LOOK_EVERY_MS, this.#stopping.signal);
+      if (this.#isStopping) return;
+      tracker.look();
+      this.#wake();
+    }
+  }
+
+  async #readUntilStopped(queue: ReadonlySet<TrackedFile>, round: () => Promise<void>): Promise<void> {
+    while (!this.#isStopping) {
+      if (queue.size > 0) await round();
+      else await new Promise<void>((resolve) => this.#wakers.add(resolve));
+    }
+  }
+
+  /** Reads a deleted file to its end: nothing of it will be there after the stop. */
+  async #finish(file: TrackedFile): Promise<void> {
+    const { rescuer, stats, log } = this.#options;
+    try {
+      for (let before = -1; lagOf(file) > 0 && file.offset > before;) {
+        before = file.offset;
+        file.finalAt = Infinity;
+        await rescuer!.turn(file);
+      }
+    } catch (error) {
+      if (codeOf(error) !== 'E_STOPPED') throw error;
+    }
+    const lostBytes = lagOf(file);
+    if (lostBytes === 0) return;
+    stats.lostBytes += lostBytes;
+    log.error({ path: file.path, offset: file.offset, lostBytes }, 'deleted file could not be read to its end before the stop');
+  }
+}
