@@ -63,7 +63,7 @@ class Model {
 /** The numbers that arrived, by generation, in order of arrival. */
 function arrived(texts: readonly string[], generations: number): number[][] {
   const numbers: number[][] = Array.from({ length: generations }, () => []);
-  for (const [, generation, number] of texts.join('').matchAll(/(\d+)\.(\d+);/g)) numbers[Number(generation)]?.push(Number(number));
+  for (const [, generation, number] of texts.join('\n').matchAll(/(\d+)\.(\d+);/g)) numbers[Number(generation)]?.push(Number(number));
   return numbers;
 }
 
@@ -71,7 +71,11 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tailrace-schedule-')));
   const bench = new TailBench({ include: [join(folder, include)], partialTimeoutMs: Infinity }, folder);
   const model = new Model();
-  const texts: string[] = [];
+  /** By stream, so that the two halves of a line that was sent in two are beside each other. */
+  const texts = new Map<string, string>();
+  const collect = (): void => {
+    for (const { stream, lines } of bench.lane.blocks) texts.set(stream, (texts.get(stream) ?? '') + lines.map(String).join(''));
+  };
   const see = (): void => model.files.forEach((known) => (known.wasSeen = true));
   /** A file that no scan ever saw is not known under its new name. */
   const show = async (path: string): Promise<void> => {
@@ -108,15 +112,17 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
         // So that every file has its stream; what was read and not committed is read again.
         await bench.source.pollOnce();
         see();
-        texts.push(...bench.texts);
+        collect();
         await bench.source.stop();
         await bench.start();
       }
     }
     await bench.drain();
-    texts.push(...bench.texts);
+    collect();
     const isKilled = steps.some((each) => each.kind === 'restart');
-    const numbers = arrived(texts, model.lines.length).map((each) => (isKilled ? [...new Set(each)].sort((a, b) => a - b) : each));
+    const numbers = arrived([...texts.values()], model.lines.length).map((each) =>
+      isKilled ? [...new Set(each)].sort((a, b) => a - b) : each,
+    );
     expect(numbers).toEqual(model.lines.map((count) => Array.from({ length: count }, (_, n) => n)));
     expect(bench.source.stats.lostBytes).toBe(0);
     await bench.source.stop();
