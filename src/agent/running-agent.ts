@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
+import { type AbandonedSpool, findAbandoned } from '../state/abandoned.ts';
 import { DeadLetters } from '../state/dead-letters.ts';
 import type { State } from '../state/store.ts';
 import { Histograms } from '../telemetry/histogram.ts';
@@ -50,6 +51,7 @@ export class RunningAgent implements Agent {
   #report: Promise<StopReport> | undefined;
   readonly #giveUp = Promise.withResolvers<void>();
   readonly #stopping = new AbortController();
+  #abandoned: readonly AbandonedSpool[] = [];
   ended: Promise<void> = Promise.resolve();
 
   constructor(options: AgentOptions, state: State) {
@@ -106,6 +108,9 @@ export class RunningAgent implements Agent {
       sources: observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks),
       sinks: [...this.#rooms.sinks.values()].map(observeSink),
       checkpointSaves: this.#state.saves,
+      checkpointRefusals: this.#state.refusals,
+      checkpointRefusal: this.#state.refusal,
+      abandoned: this.#abandoned,
       deadLetterBytes: this.#deadLetters.bytes,
       started: this.#started,
     };
@@ -149,6 +154,7 @@ export class RunningAgent implements Agent {
       const batches = await buffer.recover();
       if (batches > 0) this.#log.info({ sink: sink.id, batches }, 'batches of the disk buffer are sent first');
     }
+    this.#noteAbandoned(join(config.dataDir, 'spool'));
     for (const { source } of this.#rooms.sources.values()) await source.open();
     this.#state.noteStarted([...this.#rooms.sources.keys()]);
     this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request)).catch((error: unknown) => {
@@ -159,6 +165,15 @@ export class RunningAgent implements Agent {
       );
       return undefined;
     });
+  }
+
+  #noteAbandoned(root: string): void {
+    this.#abandoned = findAbandoned(root, new Set(this.#rooms.sinks.keys()));
+    for (const spool of this.#abandoned)
+      this.#log.warn(
+        spool,
+        'the disk buffer holds batches of a sink that is not configured any more; they are kept, and sent once the sink is back: configure it again, or remove the folder',
+      );
   }
 
   async #answer({ command, args }: ControlRequest): Promise<unknown> {

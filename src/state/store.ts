@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
@@ -48,6 +49,10 @@ export class State implements StreamStore {
   readonly #inode: bigint | undefined;
   #isGone = false;
   saves = 0;
+  /** Times that the disk did not take positions. */
+  refusals = 0;
+  /** Why it did not take the last ones; undefined since it took some. */
+  refusal: string | undefined;
   /** Saves that the disk refused since the last one that it took. */
   failedSaves = 0;
 
@@ -214,7 +219,10 @@ export class State implements StreamStore {
     try {
       work();
       this.#database.exec('commit');
+      this.refusal = undefined;
     } catch (error) {
+      this.refusal = messageOf(error);
+      this.refusals += 1;
       if (this.#database.isTransaction) this.#database.exec('rollback');
       throw error;
     }

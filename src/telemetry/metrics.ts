@@ -151,11 +151,17 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'walLength of the service’s last reply',
     eachSink(({ walLength }) => walLength),
   );
-  add('gauge', 'buffer_bytes', 'Bytes that batches hold, in memory and on disk', () =>
-    seen.sinks.flatMap(({ id, memoryBytes, diskBytes }): Sample[] => [
-      [{ sink: id, kind: 'memory' }, memoryBytes],
-      [{ sink: id, kind: 'disk' }, diskBytes],
-    ]),
+  add(
+    'gauge',
+    'buffer_bytes',
+    'Bytes that batches hold, in memory and on disk; abandoned: of sinks that are not configured any more',
+    () => [
+      ...seen.sinks.flatMap(({ id, memoryBytes, diskBytes }): Sample[] => [
+        [{ sink: id, kind: 'memory' }, memoryBytes],
+        [{ sink: id, kind: 'disk' }, diskBytes],
+      ]),
+      ...seen.abandoned.map(({ sink, bytes }): Sample => [{ sink, kind: 'abandoned' }, bytes]),
+    ],
   );
   add(
     'counter',
@@ -177,6 +183,7 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add('gauge', 'dead_letter_bytes', 'Bytes of dead letters on disk', () => [[{}, seen.deadLetterBytes]]);
   add('counter', 'checkpoint_saves_total', 'Times that positions were written', () => [[{}, seen.checkpointSaves]]);
+  add('counter', 'checkpoint_refusals_total', 'Times that the disk did not take positions', () => [[{}, seen.checkpointRefusals]]);
   addHistogram(registry, 'sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', histograms.requestSeconds);
   addHistogram(registry, 'sink_batch_events', 'Events of a delivered batch', histograms.batchEvents);
   addHistogram(registry, 'sink_batch_bytes', 'Bytes of a delivered batch before compression', histograms.batchBytes);

@@ -50,6 +50,12 @@ export interface Observed {
   readonly sources: readonly ObservedSource[];
   readonly sinks: readonly ObservedSink[];
   readonly checkpointSaves: number;
+  /** Times that the disk did not take positions. */
+  readonly checkpointRefusals: number;
+  /** Why it does not take them now; undefined while it does. */
+  readonly checkpointRefusal: string | undefined;
+  /** Disk buffers of sinks that are not configured any more. */
+  readonly abandoned: readonly { readonly sink: string; readonly bytes: number }[];
   readonly deadLetterBytes: number;
   /** True once configuration is in force and sources are open. */
   readonly started: boolean;

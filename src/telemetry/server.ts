@@ -40,7 +40,10 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const paused = observed.sinks.flatMap(({ id, pauses }) => [...pauses].map(([dataset, pause]) => ({ sink: id, dataset, ...pause })));
       const waiting = observed.sources.flatMap(({ id, waiting }) => (waiting ? [{ source: id, ...waiting }] : []));
       const ready = observed.started && paused.length === 0;
-      replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : observed.started ? 'paused' : 'starting', paused, waiting });
+      const status = ready ? 'ready' : observed.started ? 'paused' : 'starting';
+      const reason = observed.checkpointRefusal;
+      const unsaved = reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir; it goes on by itself' } };
+      replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
     },
   };
   const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { startProgram } from '../support/program.ts';
-import { valueOf } from '../support/prometheus-text.ts';
+import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
@@ -20,7 +20,7 @@ test('run that is stopped while it cannot save the positions of a file calls its
   writeFileSync(
     config,
     `data_dir: ${data}
-telemetry: {listen: none}
+telemetry: {listen: "127.0.0.1:0"}
 sources:
   app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}
 sinks:
@@ -29,11 +29,15 @@ sinks:
   );
   const run = startProgram(['run', '-c', config]);
   onTestFinished(() => void run.end('SIGKILL'));
-  await run.says('tailrace runs');
+  const { telemetry } = JSON.parse(await run.says('tailrace runs')) as { telemetry: string };
   const free = fillDisk(data);
   // More spans than fit into the pages that the database holds already.
   for (let file = 0; file < 300; file++) writeFileSync(join(folder, 'logs', `${file}.log`), `{"n":${file}}\n`);
   await run.says('cannot save the positions of a batch');
+  const ready = await (await fetch(`${telemetry}/readyz`)).json();
+  expect(ready).toMatchObject({ status: 'ready', unsaved: { reason: expect.stringContaining('full') as string } });
+  const metrics = parsePrometheus(await (await fetch(`${telemetry}/metrics`)).text());
+  expect(valueOf(metrics, 'tailrace_checkpoint_refusals_total', {})).toBeGreaterThan(0);
   run.process.kill('SIGTERM');
   await run.says('stopping');
 

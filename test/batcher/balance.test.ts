@@ -130,6 +130,9 @@ class Pipeline {
       }),
       sinks: [],
       checkpointSaves: 0,
+      checkpointRefusals: 0,
+      checkpointRefusal: undefined,
+      abandoned: [],
       started: true,
     } as unknown as Observed;
   }

@@ -16,6 +16,8 @@ export interface Site {
   readonly log: string;
   readonly service: FaultService;
   readonly url: string;
+  /** `store` by default. */
+  readonly sinkId?: string;
 }
 
 export interface ShippingOptions {
@@ -39,7 +41,7 @@ export async function makeSite(): Promise<Site> {
 }
 
 /** Writes the configuration; returns its path. */
-export function configure({ folder, url }: Site, { sink = QUICK, sources, top = '' }: ShippingOptions = {}): string {
+export function configure({ folder, url, sinkId = 'store' }: Site, { sink = QUICK, sources, top = '' }: ShippingOptions = {}): string {
   const config = join(folder, 'tailrace.yaml');
   const app = `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}`;
   const entries = Object.entries(sources ?? { app }).map(([id, source]) => `  ${id}: ${source}\n`);
@@ -50,7 +52,7 @@ ${top}
 sources:
 ${entries.join('')}
 sinks:
-  store: {type: ingest, url: "${url}", dataset: logs, ${sink}}
+  ${sinkId}: {type: ingest, url: "${url}", dataset: logs, ${sink}}
 telemetry: {listen: "127.0.0.1:0"}
 `,
   );

@@ -40,7 +40,17 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
 }
 
 export function observed(changes: Partial<Observed> = {}): Observed {
-  return { sources: [observedSource()], sinks: [observedSink()], checkpointSaves: 9, deadLetterBytes: 0, started: true, ...changes };
+  return {
+    sources: [observedSource()],
+    sinks: [observedSink()],
+    checkpointSaves: 9,
+    checkpointRefusals: 5,
+    checkpointRefusal: undefined,
+    abandoned: [{ sink: 'former', bytes: 77 }],
+    deadLetterBytes: 0,
+    started: true,
+    ...changes,
+  };
 }
 
 export function makeHistograms(): SinkHistograms {

@@ -77,6 +77,16 @@ test('telemetry is not ready before the start is over and while a sink is paused
   expect((await get(address, '/readyz')).status).toBe(200);
 });
 
+test('telemetry is ready while positions cannot be saved, and says so', async () => {
+  const { address } = await start({ observe: () => observed({ checkpointRefusal: 'database or disk is full' }) });
+  const { status, text } = await get(address, '/readyz');
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({
+    status: 'ready',
+    unsaved: { reason: 'database or disk is full', fix: expect.stringContaining('free space') as string },
+  });
+});
+
 test('telemetry is ready while reading waits, and says which source waits for what', async () => {
   const waiting = { sink: 'store', dataset: 'logs', reason: 'memory_full', seconds: 2.5, failure: 'timeout: no answer' } as const;
   const { address } = await start({ observe: () => observed({ sources: [observedSource({ waiting }), observedSource({ id: 'net' })] }) });

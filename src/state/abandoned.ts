@@ -1,0 +1,34 @@
+/** Disk buffers of sinks that are not configured any more: what they hold is kept, and must not be forgotten. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../core/errors.ts';
+import { MAX_COMPONENTS } from '../core/limits.ts';
+
+export interface AbandonedSpool {
+  readonly sink: string;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** `root` is the folder of all disk buffers. Empty ones are left out. Throws what the disk says. */
+export function findAbandoned(root: string, sinks: ReadonlySet<string>): AbandonedSpool[] {
+  return listFolder(root)
+    .filter((sink) => !sinks.has(sink))
+    .slice(0, MAX_COMPONENTS)
+    .flatMap((sink): AbandonedSpool[] => {
+      const folder = join(root, sink);
+      const batches = listFolder(folder).filter((name) => name.endsWith('.batch'));
+      const sizes = batches.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0);
+      return batches.length === 0 ? [] : [{ sink, folder, files: batches.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }];
+    });
+}
+
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
+    throw error;
+  }
+}
