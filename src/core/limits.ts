@@ -113,8 +113,15 @@ export const SERVICE_DESCRIPTION_LENGTH = 10_000;
 export const SERVICE_KEY_LENGTH = 256;
 /** Idempotency keys kept per dataset, at least; pruned when there are half as many more. */
 export const SERVICE_KEPT_KEYS = 10_000;
-/** Ingest requests worked on at a time; over it 429. */
+/** Ingest requests under way at a time, and bytes of their bodies; over either 429, before the body is read. */
 export const SERVICE_INGESTS_IN_FLIGHT = 64;
+export const SERVICE_INGEST_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
+/** How much larger a compressed body is taken to be, until it is known. */
+export const SERVICE_GUESSED_COMPRESSION = 10;
+/** Connections at a time; more are closed at once. */
+export const SERVICE_CONNECTIONS = 1024;
+/** Time that a request has, first byte to last. */
+export const SERVICE_REQUEST_SECONDS = 120;
 /** Events of a page when the query sets no limit, and the most it may ask for. */
 export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
 export const SERVICE_QUERY_MAX_EVENTS = 50_000;

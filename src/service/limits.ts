@@ -4,6 +4,7 @@ import {
   SERVICE_DATASET_FIELDS,
   SERVICE_QUERY_MEMORY_BYTES,
   SERVICE_QUERY_SECONDS,
+  SERVICE_REQUEST_SECONDS,
   SERVICE_RESULT_BYTES,
 } from '../core/limits.ts';
 import type { QueryLimits } from './engine/engine.ts';
@@ -17,6 +18,8 @@ export interface ServiceLimits {
   readonly queryMemoryBytes: number;
   /** Requests of the organisation a second; 0 for any number. */
   readonly ratePerSecond: number;
+  /** For a request to arrive whole. */
+  readonly requestSeconds: number;
 }
 
 export const DEFAULT_LIMITS: ServiceLimits = {
@@ -25,6 +28,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   querySeconds: SERVICE_QUERY_SECONDS,
   queryMemoryBytes: SERVICE_QUERY_MEMORY_BYTES,
   ratePerSecond: 0,
+  requestSeconds: SERVICE_REQUEST_SECONDS,
 };
 
 export const queryLimitsOf = ({ querySeconds, queryMemoryBytes }: ServiceLimits): QueryLimits => ({

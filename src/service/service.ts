@@ -82,7 +82,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { accountRoutes } = await import('./auth/account-routes.ts');
     const { organisationOf } = await import('./auth/organisation.ts');
     const { tokenRoutes } = await import('./auth/token-routes.ts');
-    const server = createServer({ auth, rateLimit: rateLimit(limits.ratePerSecond), headerPrefix, log });
+    const server = createServer({
+      auth,
+      rateLimit: rateLimit(limits.ratePerSecond),
+      headerPrefix,
+      requestSeconds: limits.requestSeconds,
+      log,
+    });
     describeApi(server, headerPrefix);
     datasetRoutes(server, catalog, trimmer);
     ingestRoutes(server, { metadata, engine, catalog, keys, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
@@ -61,6 +62,22 @@ describe('limits', () => {
     expect(json).toMatchObject({ ingested: 1, failed: 1 });
     expect(JSON.stringify(json)).toContain("adding 'd' to dataset fields would exceed the column limit of 3");
     expect((await client.query('small', { limit: 1 })).matches).toHaveLength(1);
+  });
+
+  test('a request that does not end is a 408, and its connection closed', async () => {
+    const client = await start({ limits: { requestSeconds: 1 } });
+    const { port } = new URL(client.url);
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      let said = '';
+      socket.write(
+        `POST /v1/ingest/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.apiToken}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n[`,
+      );
+      socket.on('data', (chunk) => (said += chunk.toString()));
+      socket.on('close', () => resolve(said)).on('error', reject);
+    });
+    expect(reply).toMatch(/^HTTP\/1\.1 408 /);
+    expect(JSON.parse(reply.split('\r\n\r\n')[1]!)).toMatchObject({ code: 408 });
   });
 
   test('a query over its memory is a 400 that says so, and the service lives', async () => {

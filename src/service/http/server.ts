@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { SERVICE_CONNECTIONS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Auth, Caller } from '../auth/auth.ts';
@@ -42,17 +43,21 @@ export interface HttpOptions {
   readonly auth: Auth;
   readonly rateLimit: RateLimit;
   readonly headerPrefix: string;
+  /** For a request to arrive whole; then 408. */
+  readonly requestSeconds: number;
   readonly log: Log;
 }
 
 /** A server without routes; the rooms register theirs. */
-export function createServer({ auth, rateLimit, headerPrefix, log }: HttpOptions): FastifyInstance {
+export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, log }: HttpOptions): FastifyInstance {
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
   const server = fastify({
     logger: false,
     bodyLimit: JSON_BODY_BYTES,
-    requestTimeout: 120_000,
+    requestTimeout: requestSeconds * 1000,
+    // How often Node looks for requests that took too long.
+    http: { headersTimeout: Math.min(60, requestSeconds) * 1000, connectionsCheckingInterval: Math.min(10, requestSeconds) * 1000 },
     keepAliveTimeout: 75_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -64,6 +69,8 @@ export function createServer({ auth, rateLimit, headerPrefix, log }: HttpOptions
       void fail(error, request, reply);
     },
   });
+
+  server.server.maxConnections = SERVICE_CONNECTIONS;
 
   const decorate = (request: FastifyRequest, reply: FastifyReply): void => {
     void reply.header(traceHeader, request.id).header('X-Content-Type-Options', 'nosniff').header('Cache-Control', 'no-cache');

@@ -2,9 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_INGESTS_IN_FLIGHT, SERVICE_KEY_LENGTH } from '../../core/limits.ts';
-import { ApiError, badRequest } from '../http/api-error.ts';
+import { SERVICE_KEY_LENGTH } from '../../core/limits.ts';
+import { badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
+import { ingestRoom } from './room.ts';
 import { decompress, tooLarge } from './decompress.ts';
 import { ingest, type IngestOptions, type Parts } from './ingest.ts';
 import { formatOf } from './readers.ts';
@@ -48,7 +49,7 @@ interface Ingest {
 export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string): void {
   const prefix = headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
-  let inFlight = 0;
+  const room = ingestRoom(bodyBytes);
 
   void server.register((scope, _options, done) => {
     // Bodies stay bytes, whatever they are; the reader of the format judges them.
@@ -70,22 +71,24 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
         labelBytes: headers[`${prefix}event-labels`]?.length ?? 0,
         key: keyOf(headers['idempotency-key']),
       };
-      if (inFlight >= SERVICE_INGESTS_IN_FLIGHT) throw new ApiError(429, 'rate limit exceeded', { 'Retry-After': '1' });
-      inFlight++;
-      try {
-        const text = await parts.catalog.use(request.params.dataset, (dataset) => {
-          const work = async (): Promise<string> => {
-            const body = await decompress(request.body ?? Buffer.alloc(0), headers['content-encoding'], bodyBytes);
-            return ingest(parts, dataset, body, options);
-          };
-          return options.key === undefined ? work() : parts.keys.once(dataset.id, options.key, work);
-        });
-        return reply.type('application/json; charset=utf-8').send(text);
-      } finally {
-        inFlight--;
-      }
+      const text = await parts.catalog.use(request.params.dataset, (dataset) => {
+        const work = async (): Promise<string> => {
+          const sent = request.body ?? Buffer.alloc(0);
+          // Not held while the engine stores what was in it.
+          request.body = undefined;
+          const body = await decompress(sent, headers['content-encoding'], bodyBytes);
+          return ingest(parts, dataset, body, options);
+        };
+        return options.key === undefined ? work() : parts.keys.once(dataset.id, options.key, work);
+      });
+      return reply.type('application/json; charset=utf-8').send(text);
     };
     const options: RouteShorthandOptions = {
+      // Before the body is read, after the token was.
+      onRequest: (request, reply, next) => {
+        reply.raw.once('close', room.enter(request.headers));
+        next();
+      },
       config: { tokens: 'api', need: { kind: 'dataset', right: 'ingest' }, doc: DOC },
     };
     scope.post<Ingest>('/v1/ingest/:dataset', options, handle);

@@ -1,0 +1,322 @@
+/**
+ * Hostile input against the real command: thousands of made-up requests, none of which may end the process or be answered with a 5xx; every event
+ * that a reply says was stored is there. TAILRACE_TEST_FUZZ sets how many requests; the seed is printed and may be given by TAILRACE_TEST_SEED.
+ */
+import { connect, type Socket } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import zlib from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_TOKEN, startLocalService, type LocalService } from '../support/local-service.ts';
+
+const REQUESTS = Number(process.env['TAILRACE_TEST_FUZZ'] ?? 2000);
+const SEED = Number(process.env['TAILRACE_TEST_SEED'] ?? Date.now() % 1_000_000_000);
+const AT_ONCE = 8;
+const MIB = 1024 * 1024;
+
+let service: LocalService;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tailrace-hostile-'));
+  service = await startLocalService(folder, 'fuzz');
+});
+afterAll(async () => {
+  expect(await service.program.end()).toBe(0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+}
+
+/** The reply, which must be JSON and no failure of the service. */
+async function send({ method, path, headers, body }: Request): Promise<{ status: number; json: Record<string, unknown> }> {
+  const reply = await fetch(service.url + path, {
+    method,
+    headers: { authorization: `Bearer ${API_TOKEN}`, ...headers },
+    ...(body !== undefined && { body: new Uint8Array(body) }),
+  });
+  const text = await reply.text();
+  const said = `${method} ${path} ${JSON.stringify(headers)} ${body?.subarray(0, 300).toString('base64') ?? ''} → ${reply.status} ${text.slice(0, 300)}`;
+  if (reply.status >= 500) throw new Error(said);
+  const json = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  if (
+    method !== 'HEAD' &&
+    reply.status >= 400 &&
+    (json['code'] !== reply.status || typeof json['message'] !== 'string' || json['message'] === '')
+  )
+    throw new Error(said);
+  return { status: reply.status, json };
+}
+
+async function sendAll(requests: readonly Request[], seen: (status: number, json: Record<string, unknown>) => void): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (next < requests.length) {
+        const { status, json } = await send(requests[next++]!);
+        seen(status, json);
+      }
+    }),
+  );
+}
+
+const name = fc.oneof(
+  fc.constantFrom('a', 'b.c', '_time', '_sysTime', '_rowId', '__proto__', 'constructor', '', 'é', 'x'.repeat(250)),
+  fc.string({ maxLength: 12, unit: 'binary' }),
+);
+const scalar = fc.oneof(
+  fc.string({ maxLength: 30, unit: 'binary' }),
+  fc.double(),
+  fc.bigInt().map((value) => Number(value)),
+  fc.boolean(),
+  fc.constant(null),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+  fc.constantFrom('2026-01-01T00:00:00Z', 1767225600, 1.5, '9'.repeat(40)),
+);
+const value = fc.letrec((tie) => ({
+  any: fc.oneof({ depthSize: 'small', withCrossShrink: false }, scalar, fc.array(tie('any'), { maxLength: 4 }), tie('object')),
+  object: fc.dictionary(name, tie('any'), { maxKeys: 5 }),
+}));
+/** Text that is nearly right: cut, flipped, with something in it. */
+const spoilt = (text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> =>
+  fc
+    .tuple(text, fc.constantFrom('none', 'none', 'cut', 'flip', 'insert'), fc.nat(), fc.string({ maxLength: 5, unit: 'binary' }))
+    .map(([whole, how, at, extra]) => {
+      const bytes = Buffer.from(whole);
+      const place = bytes.length === 0 ? 0 : at % bytes.length;
+      if (how === 'cut') return bytes.subarray(0, place);
+      if (how === 'flip' && bytes.length > 0) bytes[place] = (bytes[place]! ^ (1 << (at % 8))) & 255;
+      return how === 'insert' ? Buffer.concat([bytes.subarray(0, place), Buffer.from(extra), bytes.subarray(place)]) : bytes;
+    });
+const event = value.object;
+const lines = fc.array(fc.oneof(event, value.any), { maxLength: 8 }).map((all) => all.map((each) => JSON.stringify(each)).join('\n'));
+const array = fc
+  .array(fc.oneof(event, fc.record({ time: scalar, data: value.any, labels: value.any }, { requiredKeys: [] })), { maxLength: 8 })
+  .map((all) => JSON.stringify(all));
+const csv = fc
+  .array(
+    fc.array(fc.oneof(fc.constantFrom('1', 'true', '"a"', '', '1e3', '"', 'a b'), fc.string({ maxLength: 6, unit: 'binary' })), {
+      maxLength: 4,
+    }),
+    { maxLength: 6 },
+  )
+  .map((rows) => rows.map((row) => row.join(',')).join('\n'));
+const body = fc.oneof(
+  spoilt(lines),
+  spoilt(array),
+  spoilt(csv),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+);
+const encoding = fc.constantFrom('', '', '', 'identity', '1', 'gzip', 'zstd', 'deflate', 'br', 'GZIP', 'compress', 'gzip, br');
+const ENCODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: zlib.gzipSync,
+  zstd: zlib.zstdCompressSync,
+  deflate: zlib.deflateSync,
+  br: zlib.brotliCompressSync,
+};
+const headerText = fc.oneof(
+  fc.constantFrom('{"l":1}', '{"_time":"x","a":{"b":[1]}}', '[]', '{', 'a,b', 'a,a', ' ', '{"__proto__":1}'),
+  fc.stringMatching(/^[\x20-\x7e]{0,40}$/),
+);
+const layout = fc.oneof(
+  fc.constantFrom('unix', 'unixms', 'rfc3339', '2/Jan/2006:15:04:05 -0700', '2006-01-02', 'Mon Jan _2 15:04:05 MST 2006', '.000', '002'),
+  fc.string({ maxLength: 20, unit: 'binary' }),
+);
+const parameters = fc
+  .record(
+    {
+      'timestamp-field': fc.oneof(name, fc.constant('_time')),
+      'timestamp-format': layout,
+      'csv-delimiter': fc.constantFrom(',', ';', '\t', '"', '::', ''),
+      nocache: name,
+    },
+    { requiredKeys: [] },
+  )
+  .map((query) => new URLSearchParams(Object.entries(query).map(([key, text]) => [key, text.toWellFormed()])).toString());
+
+const ingest: fc.Arbitrary<Request> = fc
+  .record({
+    path: fc.constantFrom('/v1/ingest/fuzz', '/v1/datasets/fuzz/ingest'),
+    type: fc.constantFrom(
+      'application/json',
+      'application/x-ndjson',
+      'application/nd-json',
+      'text/csv',
+      'application/json; charset=utf-8',
+      'text/plain',
+      '',
+    ),
+    parameters,
+    encoding,
+    lie: fc.nat({ max: 9 }),
+    labels: fc.option(headerText, { nil: undefined }),
+    columns: fc.option(headerText, { nil: undefined }),
+    body,
+  })
+  .map((made) => ({
+    method: 'POST',
+    path: `${made.path}?${made.parameters}`,
+    headers: {
+      'content-type': made.type,
+      'content-encoding': made.encoding,
+      ...(made.labels !== undefined && { 'x-service-event-labels': made.labels }),
+      ...(made.columns !== undefined && { 'x-service-csv-fields': made.columns }),
+    },
+    // One in ten is not of the encoding that it names.
+    body: made.lie === 0 ? made.body : (ENCODERS[made.encoding]?.(made.body) ?? made.body),
+  }));
+
+const segment = fc.oneof(
+  fc.constantFrom('fuzz', 'none', '..', '%2e%2e', '%00', 'a%2Fb', '_apl', 'x'.repeat(300), '%E0%A4%A', "';drop table ds_1"),
+  fc.string({ maxLength: 10 }).map((text) => encodeURIComponent(text.toWellFormed())),
+);
+const other: fc.Arbitrary<Request> = fc
+  .record({
+    method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'),
+    path: fc.oneof(
+      fc
+        .tuple(
+          fc.constantFrom('/v1/datasets/', '/v2/datasets/', '/v1/', '/v2/', '/'),
+          segment,
+          fc.constantFrom('', '/trim', '/query', '/fields', '/ingest'),
+        )
+        .map((parts) => parts.join('')),
+      fc.constantFrom('/v1/datasets', '/v2/datasets', '/v2/tokens', '/v2/users', '/v1/user', '/openapi.json'),
+    ),
+    body: fc.option(
+      fc.oneof(
+        spoilt(
+          fc
+            .record(
+              {
+                name: fc.oneof(name, scalar),
+                description: scalar,
+                maxDuration: fc.oneof(scalar, fc.constantFrom('1h', '-1h', '1h1h', '9e9h')),
+                retentionDays: scalar,
+                useRetentionPeriod: scalar,
+              },
+              { requiredKeys: [] },
+            )
+            .map((object) => JSON.stringify(object)),
+        ),
+        spoilt(value.any.map((any) => JSON.stringify(any))),
+      ),
+      { nil: undefined },
+    ),
+  })
+  .filter(({ method, path }) => !(method === 'DELETE' && path.includes('/fuzz')) && !path.endsWith('fuzz/trim'))
+  .map(({ method, path, body: text }) => ({
+    method,
+    path,
+    headers: text === undefined ? {} : { 'content-type': 'application/json' },
+    body: method === 'GET' || method === 'HEAD' ? undefined : text,
+  }));
+
+describe(`hostile requests, seed ${SEED}`, () => {
+  test(`${REQUESTS} ingests: never a 5xx, and what is said to be stored is stored`, { timeout: 60_000 + REQUESTS * 100 }, async () => {
+    const statuses = new Map<number, number>();
+    let stored = 0;
+    await sendAll(fc.sample(ingest, { numRuns: REQUESTS, seed: SEED }), (status, json) => {
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status !== 200) return;
+      stored += json['ingested'] as number;
+      expect((json['failures'] as unknown[]).length).toBe(json['failed']);
+    });
+    expect(await service.aggregate('fuzz', [{ op: 'count' }])).toEqual([stored]);
+    // The requests are of every kind, not all refused at the door.
+    for (const status of [200, 400, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 50);
+  });
+
+  test(`${REQUESTS} other requests: never a 5xx`, { timeout: 60_000 + REQUESTS * 100 }, async () => {
+    await sendAll(fc.sample(other, { numRuns: REQUESTS, seed: SEED }), () => undefined);
+    expect(service.program.process.exitCode).toBeNull();
+  });
+});
+
+describe('oversized requests', () => {
+  const peakMib = (): number =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.program.process.pid}/status`, 'utf8'))![1]) / 1024;
+  const ingestText = (text: string | Buffer, headers: Record<string, string> = {}) =>
+    send({
+      method: 'POST',
+      path: '/v1/ingest/fuzz',
+      headers: { 'content-type': 'application/x-ndjson', ...headers },
+      body: Buffer.from(text),
+    });
+
+  test('an event of 100,000 fields fails alone', async () => {
+    const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n])));
+    expect((await ingestText(`${wide}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
+  });
+
+  test('nesting of a million levels fails alone, in a body and in a header of JSON', async () => {
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+    expect((await ingestText(`${deep}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
+    expect((await ingestText('{"a":1}', { 'x-service-event-labels': `${'['.repeat(5000)}${']'.repeat(5000)}` })).status).toBe(400);
+  });
+
+  test('twenty bombs of 1 GiB at once cost their limit, not their size', { timeout: 120_000 }, async () => {
+    const before = peakMib();
+    const bombs = [
+      zlib.gzipSync(Buffer.alloc(64 * MIB)),
+      zlib.zstdCompressSync(Buffer.alloc(1024 * MIB)),
+      zlib.brotliCompressSync(Buffer.alloc(64 * MIB), { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }),
+    ];
+    const encodings = ['gzip', 'zstd', 'br'];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => ingestText(bombs[n % 3]!, { 'content-encoding': encodings[n % 3]! })),
+    );
+    for (const { status } of answers) expect([413, 429]).toContain(status);
+    expect(peakMib() - before).toBeLessThan(600);
+  });
+
+  test('sixty bodies of 10 MiB at once are taken or told to wait, within bounds', { timeout: 120_000 }, async () => {
+    const body10 = Buffer.from(`{"s":"${'x'.repeat(1000)}"}\n`.repeat(9_900));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => ingestText(body10).catch((error: unknown) => ({ status: error instanceof TypeError ? 429 : 0 }))),
+    );
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect(statuses.has(200)).toBe(true);
+    expect([...statuses].every((status) => status === 200 || status === 429)).toBe(true);
+    expect(peakMib()).toBeLessThan(1500);
+  });
+});
+
+describe('connections', () => {
+  const open = (): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => resolve(socket)).on('error', reject);
+    });
+
+  test('requests that never end do not keep others from theirs', async () => {
+    const slow = await Promise.all(Array.from({ length: 100 }, open));
+    for (const socket of slow)
+      socket.write(
+        `POST /v1/ingest/fuzz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9999\r\n\r\n{`,
+      );
+    const answer = await send({ method: 'GET', path: '/v1/datasets', headers: {}, body: undefined });
+    expect(answer.status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
+  test('a client that goes away in the middle gives its room back', async () => {
+    for (let round = 0; round < 3; round++) {
+      const sockets = await Promise.all(Array.from({ length: 64 }, open));
+      const closed = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)));
+      for (const socket of sockets)
+        socket.end(
+          `POST /v1/ingest/fuzz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_TOKEN}\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9999\r\n\r\n{`,
+        );
+      await Promise.all(closed);
+    }
+    const send1 = () =>
+      send({ method: 'POST', path: '/v1/ingest/fuzz', headers: { 'content-type': 'application/x-ndjson' }, body: Buffer.from('{"a":1}') });
+    await expect.poll(async () => (await send1()).status, { timeout: 20_000 }).toBe(200);
+  });
+});
