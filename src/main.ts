@@ -48,7 +48,8 @@ program
   .description('validates the configuration: every problem at once, with its place and what to do')
   .option('-c, --config <file>', CONFIG_HELP)
   .option('--json', 'problems as JSON')
-  .action(async (options: CheckArguments) => exitWith((await import('./cli/check.ts')).check(options)));
+  .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
+  .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./cli/check.ts')).check(options)));
 
 program
   .command('serve')

@@ -1,6 +1,6 @@
 /**
- * `tailrace check`: says whether the configuration would run, with every problem at once and its place. Asks nobody over
- * the network and changes nothing.
+ * `tailrace check`: says whether the configuration would run, with every problem at once and its place. Changes nothing, and
+ * asks nobody over the network but with `--online`.
  */
 import { styleText } from 'node:util';
 import type { Problem } from '../config/config-error.ts';
@@ -8,11 +8,13 @@ import { findConfig } from '../config/find.ts';
 import { readConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
 import { UsageError } from '../core/errors.ts';
-import { checkMachine } from './check-machine.ts';
+import { checkMachine, type Locate } from './check-machine.ts';
 
 export interface CheckArguments {
   readonly config?: string;
   readonly json?: boolean;
+  /** Asks the services, too. */
+  readonly online?: boolean;
 }
 
 /** Where the answer goes; a test gives its own. */
@@ -25,32 +27,42 @@ export interface CheckOutput {
 
 interface Findings {
   readonly config: Config | undefined;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+  readonly locate: Locate;
 }
 
-/** Resolves with the exit code: 0 when it would run, 2 when there are problems. */
+/** Resolves with the exit code: 0 when it would run, 2 when there are problems, 1 when only a service has any. */
 export async function check(args: CheckArguments, output: CheckOutput = processOutput()): Promise<number> {
   const findings = await examine(args.config);
-  const ok = findings.problems.length === 0;
+  const isValid = findings.problems.length === 0;
+  if (args.online === true && isValid && findings.config !== undefined) {
+    const { checkOnline } = await import('./check-online.ts');
+    const { problems, warnings } = await checkOnline(findings.config, findings.locate);
+    findings.problems.push(...problems);
+    findings.warnings.push(...warnings);
+  }
   if (args.json === true) printJson(findings, output);
-  else printReadable(findings, output);
-  return ok ? 0 : 2;
+  else printReadable(findings, isValid, args.online === true, output);
+  if (findings.problems.length === 0) return 0;
+  return isValid ? 1 : 2;
 }
 
 async function examine(named: string | undefined): Promise<Findings> {
-  let file;
+  let file: string;
   try {
     file = findConfig(named);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const problem = { file: 'tailrace.yaml', line: 1, column: 1, message: error.message };
-    return { config: undefined, problems: [error.fix === undefined ? problem : { ...problem, fix: error.fix }], warnings: [] };
+    const place = { file: 'tailrace.yaml', line: 1, column: 1 };
+    const problem = { ...place, message: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) };
+    return { config: undefined, problems: [problem], warnings: [], locate: () => place };
   }
   const read = readConfig(file, process.env);
-  if (read.config === undefined) return { config: undefined, problems: read.problems, warnings: read.warnings };
-  const machine = await checkMachine(read.config, (path) => ({ file, ...read.locate(path) }));
-  return { config: read.config, problems: machine.problems, warnings: [...read.warnings, ...machine.warnings] };
+  const locate: Locate = (path) => ({ file, ...read.locate(path) });
+  if (read.config === undefined) return { config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
+  const machine = await checkMachine(read.config, locate);
+  return { config: read.config, problems: [...machine.problems], warnings: [...read.warnings, ...machine.warnings], locate };
 }
 
 function printJson({ config, problems, warnings }: Findings, { out }: CheckOutput): void {
@@ -58,7 +70,12 @@ function printJson({ config, problems, warnings }: Findings, { out }: CheckOutpu
   out(JSON.stringify({ ok: problems.length === 0, ...found, problems, warnings }));
 }
 
-function printReadable({ config, problems, warnings }: Findings, { out, error, colours }: CheckOutput): void {
+function printReadable(
+  { config, problems, warnings }: Findings,
+  isValid: boolean,
+  isOnline: boolean,
+  { out, error, colours }: CheckOutput,
+): void {
   const paint = (style: 'red' | 'yellow' | 'bold', text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
   const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
     error(`${paint('bold', `${file}:${line}:${column}:`)} ${mark}${message}`);
@@ -66,11 +83,12 @@ function printReadable({ config, problems, warnings }: Findings, { out, error, c
   };
   for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
   for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
-  if (problems.length > 0) error(`${count(problems.length, 'problem')}: the configuration would not run`);
+  if (problems.length > 0) error(`${count(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
   else if (config !== undefined) {
     const sources = `${count(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
     const sinks = `${count(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
-    out(`${config.file} is valid: would run ${sources} and ${sinks}`);
+    const answer = isOnline && warnings.length === 0 ? '; every service takes its events' : '';
+    out(`${config.file} is valid: would run ${sources} and ${sinks}${answer}`);
   }
 }
 
