@@ -30,6 +30,12 @@ const engineCode = (error: unknown): string => {
   return /Code: (\d+)/.exec(messageOf(error))?.[1] ?? (typeof code === 'string' ? code : '');
 };
 
+/** The engine's sentence without the statement that it names. */
+function reasonOf(error: unknown): string {
+  const [, sentence = ''] = /DB::Exception: (.*?)(?:: (?:In scope|while|While|maximum)|\. \([A-Z_]+\)|$)/s.exec(messageOf(error)) ?? [];
+  return sentence.slice(0, 300);
+}
+
 /** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
 export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: QueryLimits): Error | undefined {
   switch (engineCode(error)) {
@@ -40,6 +46,13 @@ export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: Q
       return badRequest(`the query went over its memory limit of ${memoryBytes / 2 ** 20} MiB`);
     case '396':
       return badRequest(`the result is larger than ${resultBytes / 2 ** 20} MiB: set a smaller limit`);
+    // What a query's own arguments asked for: a group that the pattern does not have, an array or a text too large, a value out of range.
+    case '36':
+    case '69':
+    case '128':
+    case '131':
+    case '306':
+      return badRequest(`the query cannot be run: ${reasonOf(error)}`);
     case '427':
       return badRequest('the regular expression cannot be compiled (wanted RE2)');
     default:

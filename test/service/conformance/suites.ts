@@ -11,3 +11,8 @@ import './ingest-formats.ts';
 import './ingest-limits.ts';
 import './ingest-values.ts';
 import './ingest-keys.ts';
+import './query-request.ts';
+import './query-results.ts';
+import './query-pages.ts';
+import './query-legacy.ts';
+import './query-language.ts';

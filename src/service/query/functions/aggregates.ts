@@ -78,15 +78,16 @@ function makeSet(call: AggregateCall): Value {
   );
 }
 
-/** Exact as long as there are no more different values than the engine keeps counters. */
+/** Exact as long as there are no more different values than the engine keeps counters: ten for each value of its answer. */
 function topk(call: AggregateCall): Value {
   const size = Number(call.constant(1).value);
   if (size < 1 || size > SERVICE_QUERY_TOPK) throw call.fail(1, `wanted a number of values from 1 to ${SERVICE_QUERY_TOPK}`);
   const { item, json } = itemsOf(call.value(0));
-  const counters = Math.max(3, Math.ceil(10_000 / size));
   const entry = sql`concat('{"key":', ifNull(${json(sql`e.1`)}, 'null'), ',"count":', toString(e.2), ',"error":', toString(e.3), '}')`;
-  return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySort(e -> (-toInt64(e.2), e.1), topK(${size}, ${counters}, 'counts')(${item})))`));
-} // prettier-ignore
+  // Of values with equal counts those that sort first are taken, so that the same events give the same answer.
+  const sorted = sql`arraySort(e -> (-toInt64(e.2), e.1), topK(${SERVICE_QUERY_TOPK}, 10, 'counts')(${item}))`;
+  return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySlice(${sorted}, 1, ${size}))`));
+}
 
 /** Constants from `from` on, those of a `dynamic([…])` too. */
 function levels(call: AggregateCall, from: number): number[] {

@@ -41,20 +41,24 @@ const trimming = (name: string, start: boolean, end: boolean, where: string): Sc
     returns: 'string', build: (call) => trimRegex(call.string(1), call.params.string(`(?:${String(call.constant(0).value)})+`), start, end) },
 ]; // prettier-ignore
 
-/** `$1` and `${1}` of the language as `\1` of the engine. */
-function rewrite(call: Call, n: number): Sql {
-  const { value } = call.constant(n);
-  const pattern = String(value)
+/** Stands for a backslash before a digit, which the engine would take for a group's number whatever stands before it. */
+const BACKSLASH = '\u{F8FE}';
+
+/** `$1` and `${1}` of the language are `\1` of the engine. */
+function replaceRegex(call: Call): Value {
+  const rewrite = String(call.constant(1).value)
+    .replaceAll(/\\(?=\d)/g, BACKSLASH)
     .replaceAll('\\', '\\\\')
     .replaceAll(/\$(?:(\d)|\{(\d)\})/g, (_, a: string | undefined, b: string | undefined) => `\\${a ?? b}`);
-  return call.params.string(pattern);
+  const replaced = sql`replaceRegexpAll(${call.string(2)}, ${regex(call.string(0))}, ${call.params.string(rewrite)})`;
+  return text(rewrite.includes(BACKSLASH) ? sql`replaceAll(${replaced}, ${call.params.string(BACKSLASH)}, '\\\\')` : replaced);
 }
 
 function extract(call: Call): Value {
   const group = Number(call.constant(1).value);
   if (group < 0 || group > 9) throw call.fail(1, 'wanted the number of a group, 0 for the whole match, up to 9');
   const groups = sql`extractGroups(${solid(call.string(2))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
-  return text(sql`arrayMap(g -> if(empty(g), null, g[${group + 1}]), [${groups}])[1]`);
+  return text(sql`arrayMap(g -> if(length(g) <= ${group}, null, g[${group + 1}]), [${groups}])[1]`);
 }
 
 function extractAll(call: Call): Value {
@@ -130,7 +134,7 @@ export const STRINGS: readonly ScalarFunction[] = [
   { names: ['replace_string'], syntax: 'replace_string(lookup, rewrite, text)', doc: 'The text with every occurrence of lookup replaced.', args: ['string', 'string', 'string'], returns: 'string',
     build: (call) => text(sql`replaceAll(${call.string(2)}, ${call.string(0)}, ${call.string(1)})`) },
   { names: ['replace_regex', 'replace'], syntax: 'replace_regex(regex, rewrite, text)', doc: 'The text with every match replaced; `$1` stands for the first group, `$0` for all.',
-    args: ['constant string', 'constant string', 'string'], returns: 'string', build: (call) => text(sql`replaceRegexpAll(${call.string(2)}, ${regex(call.string(0))}, ${rewrite(call, 1)})`) },
+    args: ['constant string', 'constant string', 'string'], returns: 'string', build: replaceRegex },
   { names: ['extract'], syntax: 'extract(regex, group, text)', doc: 'What a group of the regular expression matches first, 0 for the whole match; null without a match.',
     args: ['constant string', 'constant int', 'string'], returns: 'string', build: extract },
   { names: ['extract_all'], syntax: 'extract_all(regex, dynamic([1]), text)', doc: 'What the groups match, of every match: an array, of arrays when there are several groups.',

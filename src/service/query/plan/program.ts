@@ -96,7 +96,7 @@ export function programOf(stages: readonly Stage[], options: ProgramOptions): Pr
   if (!series) return { ...result, rows: tableOf(rows, atMost + 1), series: undefined };
 
   const totals = build(range, totalsOf(stages, series));
-  const groups = series.alone ? undefined : options.limit === undefined && !limited ? undefined : atMost;
+  const groups = series.alone ? undefined : groupLimit(stages, series, options.limit);
   return {
     ...result,
     rows: tableOf(rows, series.alone ? atMost + 1 : SERIES_ROWS + 1),
@@ -154,11 +154,17 @@ function seriesOf(stages: readonly Stage[]): Series | undefined {
   return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
 }
 
-function totalsOf(stages: readonly Stage[], { at, key, alone }: Series): Stage[] {
+/** How many groups are wanted; undefined for all. */
+function groupLimit(stages: readonly Stage[], { at }: Series, limit: number | undefined): number | undefined {
+  const limits = stages.slice(at).flatMap((stage) => (stage.kind === 'limit' && !stage.exactly ? [stage.count] : []));
+  if (limit !== undefined) limits.push(limit);
+  return limits.length === 0 ? undefined : Math.min(...limits, SERVICE_QUERY_MAX_EVENTS);
+}
+
+function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[] {
   return stages.flatMap((stage, n): Stage[] => {
     if (n < at) return [stage];
     if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
-    if (stage.kind === 'limit') return alone || stage.exactly ? [] : [stage];
     if (stage.kind !== 'sort') return [];
     const keys = stage.keys.filter(({ node }) => !uses(node, key.name));
     return keys.length === 0 ? [] : [{ ...stage, keys }];

@@ -12,7 +12,7 @@ export type Token =
   | { readonly kind: 'end'; readonly text: ''; readonly at: number; readonly end: number };
 
 const BLANK = /(?:\s|\/\/[^\n]*)*/y;
-const NAME = /[A-Za-z_$][A-Za-z0-9_$]*/y;
+const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
 const NUMBER = /0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const UNIT = /[A-Za-zµμ]+/y;
 /** `1h30m`: more units behind the first. */

@@ -1,0 +1,283 @@
+/** The legacy form whole: filters, aggregations, groups, virtual fields, order, project, resolution. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { QueryAnswer } from '../support.ts';
+import { ALWAYS } from './ask.ts';
+import { client, dataset } from './under.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const at = (second: number): string => new Date(START + second * 1000).toISOString().replace('.000', '');
+const events = Array.from({ length: 100 }, (_, n) => ({
+  _time: at(n),
+  seq: n,
+  level: ['info', 'warn', 'Error'][n % 3],
+  ...(n % 10 !== 0 && { latency: n / 4 }),
+  ok: n % 2 === 0,
+  mixed: n % 2 === 0 ? n : `text ${n}`,
+  message: `GET /items/${n}?user=foo_bar`,
+  tags: n % 2 === 0 ? ['red', 'green'] : ['blue'],
+}));
+
+describe('the legacy form', () => {
+  let logs: string;
+  beforeAll(async () => {
+    logs = await dataset();
+    await client.ingest(logs, events);
+  });
+  const query = (body: object): Promise<QueryAnswer> => client.query(logs, { ...ALWAYS, ...body });
+  const seqs = async (body: object): Promise<unknown[]> =>
+    (await query({ order: [{ field: 'seq' }], ...body })).matches.map(({ data }) => data['seq']);
+  const matched = async (filter: unknown): Promise<number> => Number((await query({ filter })).status['rowsMatched']);
+  const value = async (aggregation: object): Promise<unknown> =>
+    (await query({ aggregations: [aggregation] })).buckets.totals[0]!.aggregations[0]!.value;
+
+  describe('filters', () => {
+    const count = (test: (event: (typeof events)[number]) => boolean): number => events.filter(test).length;
+    test.each([
+      ['==', 'level', 'info', count(({ level }) => level === 'info')],
+      ['eq', 'seq', 5, 1],
+      ['==', 'ok', true, 50],
+      ['==', 'seq', '5', 0],
+      ['!=', 'level', 'info', 66],
+      ['ne', 'latency', 2.25, 99],
+      ['>', 'latency', 20, count(({ latency }) => latency! > 20)],
+      ['gt', 'seq', 97, 2],
+      ['>=', 'seq', 97, 3],
+      ['gte', 'seq', 97, 3],
+      ['<', 'latency', 1, count(({ latency }) => latency! < 1)],
+      ['lt', 'seq', 2, 2],
+      ['<=', 'seq', 2, 3],
+      ['lte', 'seq', 2, 3],
+      ['exists', 'latency', null, 90],
+      ['not-exists', 'latency', null, 10],
+      ['starts-with', 'level', 'IN', 34],
+      ['not-starts-with', 'level', 'in', 66],
+      ['ends-with', 'level', 'FO', 34],
+      ['not-ends-with', 'level', 'fo', 66],
+      ['contains', 'level', 'RR', 33],
+      ['not-contains', 'level', 'rr', 67],
+      ['contains', 'tags', 'red', 50],
+      ['contains', 'seq', '9', 19],
+      ['regexp', 'message', 'items/9\\d', 10],
+      ['not-regexp', 'message', 'ITEMS/9\\d', 90],
+      ['has', 'message', 'BAR', 100],
+      ['has', 'message', 'ba', 0],
+      ['not-has', 'message', 'get', 0],
+      ['contains', 'latency', 'x', 0],
+      ['not-contains', 'nothing', 'x', 100],
+      ['!=', 'nothing', 1, 100],
+      ['>=', '_time', at(90), 10],
+      ['<', '_time', at(10), 10],
+      ['==', '_time', at(10), 1],
+      ['==', 'mixed', 4, 1],
+      ['==', 'mixed', 'text 5', 1],
+    ])('%s on %s with %j', async (op, field, wanted, expected) => {
+      expect(await matched({ op, field, value: wanted })).toBe(expected);
+    });
+
+    test.each([
+      ['starts-with', 'IN', 0],
+      ['ends-with', 'FO', 0],
+      ['contains', 'RR', 0],
+      ['contains', 'rr', 33],
+      ['has', 'ERROR', 0],
+      ['regexp', 'ERR', 0],
+    ])('%s with its case', async (op, wanted, expected) => {
+      expect(await matched({ op, field: 'level', value: wanted, caseSensitive: true })).toBe(expected);
+    });
+
+    test('and, or and not combine; only they have children; an empty op is no filter', async () => {
+      const small = { op: '<', field: 'seq', value: 10 };
+      const even = { op: '==', field: 'ok', value: true };
+      expect(await matched({ op: 'and', children: [small, even] })).toBe(5);
+      expect(await matched({ op: 'or', children: [small, even] })).toBe(55);
+      expect(await matched({ op: 'not', children: [small] })).toBe(90);
+      expect(await matched({ op: 'not', children: [{ op: 'and', children: [small, even] }] })).toBe(95);
+      expect(await matched({ op: 'and', children: [] })).toBe(100);
+      expect(await matched({ op: 'and', children: null })).toBe(100);
+      expect(await matched({ op: '', field: 'seq', value: 1, children: [small] })).toBe(100);
+      expect(await matched({ op: 'exists', field: 'seq', children: [small] })).toBe(100);
+      expect(await matched(null)).toBe(100);
+    });
+
+    test('the case of an op does not matter', async () => {
+      expect(await matched({ op: 'AND', children: [{ op: 'EXISTS', field: 'latency' }] })).toBe(90);
+    });
+  });
+
+  describe('aggregations', () => {
+    const latencies = events.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));
+    const mean = latencies.reduce((a, b) => a + b, 0) / latencies.length;
+    const variance = latencies.reduce((sum, latency) => sum + (latency - mean) ** 2, 0) / (latencies.length - 1);
+
+    test.each([
+      [{ op: 'count' }, 100],
+      [{ op: 'count', field: '*' }, 100],
+      [{ op: 'count', field: 'latency' }, 90],
+      [{ op: 'distinct', field: 'level' }, 3],
+      [{ op: 'distinct', field: 'mixed' }, 100],
+      [{ op: 'sum', field: 'seq' }, 4950],
+      [{ op: 'avg', field: 'latency' }, expect.closeTo(mean, 9)],
+      [{ op: 'min', field: 'latency' }, 0.25],
+      [{ op: 'max', field: 'latency' }, 24.75],
+      [{ op: 'min', field: 'level' }, 'Error'],
+      [{ op: 'max', field: '_time' }, at(99)],
+      [{ op: 'stdev', field: 'latency' }, expect.closeTo(Math.sqrt(variance), 9)],
+      [{ op: 'variance', field: 'latency' }, expect.closeTo(variance, 9)],
+      [{ op: 'percentiles', field: 'seq', argument: [0, 50, 95, 99, 100] }, [0, 49, 94, 98, 99]],
+      [{ op: 'percentiles', field: 'seq', argument: 50 }, [49]],
+      [{ op: 'topk', field: 'level', argument: 2 }, [{ key: 'info', count: 34, error: 0 }, { key: 'Error', count: 33, error: 0 }]],
+      [{ op: 'topk', field: 'ok', argument: 5 }, [{ key: false, count: 50, error: 0 }, { key: true, count: 50, error: 0 }]],
+      [{ op: 'histogram', field: 'seq', argument: 2 }, [{ from: 0, to: 49.5, count: 50 }, { from: 49.5, to: 99, count: 50 }]],
+      [{ op: 'argmax', field: 'seq', argument: 'message' }, 'GET /items/99?user=foo_bar'],
+      [{ op: 'argmin', field: 'latency', argument: ['seq', 'level', 'nothing'] }, { seq: 1, level: 'warn', nothing: null }],
+      [{ op: 'argmax', field: 'seq' }, at(99)],
+      [{ op: 'makeset', field: 'level' }, ['Error', 'info', 'warn']],
+      [{ op: 'makeset', field: 'seq', argument: 3 }, [expect.any(Number), expect.any(Number), expect.any(Number)]],
+      [{ op: 'countif', argument: 'seq < 10 and ok' }, 5],
+      [{ op: 'countif', field: '*', argument: { op: '==', field: 'ok', value: true } }, 50],
+      [{ op: 'distinctif', field: 'level', argument: 'seq < 2' }, 2],
+      [{ op: 'makesetif', field: 'level', argument: "level != 'Error'" }, ['info', 'warn']],
+      [{ op: 'rate', field: 'seq' }, expect.any(Number)],
+      [{ op: 'sum', field: 'nothing' }, null],
+      [{ op: 'sum', field: 'level' }, null],
+    ] as const)('%j', async (aggregation, wanted) => {
+      expect(await value(aggregation)).toEqual(wanted);
+    }); // prettier-ignore
+
+    test('makelist collects all values', async () => {
+      const list = (await value({ op: 'makelist', field: 'seq' })) as number[];
+      expect(list.sort((a, b) => a - b)).toEqual(events.map(({ seq }) => seq));
+    });
+
+    test('an aggregation’s op in the result is its alias, or the op in upper case', async () => {
+      const { buckets } = await query({ aggregations: [{ op: 'count', alias: 'events' }, { op: 'count' }, { op: 'topk', field: 'ok', argument: 1 }, { op: 'Sum', field: 'seq', alias: '' }, { op: 'count' }] });
+      expect(buckets.totals[0]!.aggregations.map(({ op }) => op)).toEqual(['events', 'COUNT', 'TOPK', 'SUM', 'COUNT']);
+    }); // prettier-ignore
+
+    test('rate is per second of the range in the totals and of the bucket in the series', async () => {
+      const { buckets } = await query({
+        aggregations: [{ op: 'rate', field: '*' }],
+        startTime: at(0),
+        endTime: at(100),
+        resolution: '50s',
+      });
+      expect(buckets.totals[0]!.aggregations[0]!.value).toBe(1);
+      expect(buckets.series.map(({ groups }) => groups[0]!.aggregations[0]!.value)).toEqual([1, 1]);
+    });
+  });
+
+  describe('groups and the series', () => {
+    test('groupBy gives totals and a series whose groups have the totals’ ids', async () => {
+      const { buckets, status } = await query({ aggregations: [{ op: 'count' }, { op: 'max', field: 'seq' }], groupBy: ['level', 'ok'], resolution: '25s' });
+      expect(status['numGroups']).toBe(6);
+      expect(buckets.totals).toHaveLength(6);
+      expect(buckets.totals.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(buckets.series.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([0, 25, 50, 75].map((from) => [at(from), at(from + 25)]));
+      for (const total of buckets.totals) {
+        const parts = buckets.series.flatMap(({ groups }) => groups.filter(({ id }) => id === total.id));
+        expect(parts.every(({ group }) => JSON.stringify(group) === JSON.stringify(total.group))).toBe(true);
+        expect(parts.reduce((sum, { aggregations }) => sum + (aggregations[0]!.value as number), 0)).toBe(total.aggregations[0]!.value);
+      }
+    }); // prettier-ignore
+
+    test('order by alias, by op and by a grouped field', async () => {
+      const groups = async (order: object[]): Promise<unknown[]> =>
+        (await query({ aggregations: [{ op: 'sum', field: 'seq', alias: 'total' }], groupBy: ['level'], order })).buckets.totals.map(({ group }) => group['level']);
+      expect(await groups([])).toEqual(['info', 'Error', 'warn']);
+      expect(await groups([{ field: 'total', desc: false }])).toEqual(['warn', 'Error', 'info']);
+      expect(await groups([{ field: 'sum', desc: true }])).toEqual(['info', 'Error', 'warn']);
+      expect(await groups([{ field: 'level', desc: true }])).toEqual(['warn', 'info', 'Error']);
+    }); // prettier-ignore
+
+    test('a limit counts groups, in the series too', async () => {
+      const { buckets } = await query({
+        aggregations: [{ op: 'count' }],
+        groupBy: ['seq'],
+        order: [{ field: 'seq', desc: true }],
+        limit: 2,
+      });
+      expect(buckets.totals.map(({ group }) => group['seq'])).toEqual([99, 98]);
+      expect(buckets.series.flatMap(({ groups }) => groups.map(({ group }) => group['seq'])).sort()).toEqual([98, 99]);
+    });
+
+    test('resolution auto chooses a width for the data', async () => {
+      for (const resolution of ['auto', '', null]) {
+        const { buckets } = await query({ aggregations: [{ op: 'count' }], resolution });
+        expect(buckets.series).toHaveLength(100);
+      }
+    });
+
+    test('a field that events lack groups as null', async () => {
+      const { buckets } = await query({ aggregations: [{ op: 'count' }], groupBy: ['nothing'] });
+      expect(buckets.totals).toEqual([{ id: 0, group: { nothing: null }, aggregations: [{ op: 'COUNT', value: 100 }] }]);
+    });
+  });
+
+  describe('virtual fields, project and order', () => {
+    test('virtual fields can be filtered, grouped, ordered and projected', async () => {
+      const virtualFields = [
+        { alias: 'success', expr: 'toint(seq) < 40' },
+        { alias: 'label', expr: "strcat(level, '-', tostring(success))" },
+      ];
+      const { buckets } = await query({
+        virtualFields,
+        aggregations: [{ alias: 'event_count', op: 'count', field: '*' }],
+        groupBy: ['success', 'label'],
+        filter: { op: '!=', field: 'level', value: 'warn' },
+        order: [{ field: 'success', desc: true }, { field: 'label', desc: false }],
+        project: [{ field: 'level', alias: 'l' }],
+      });
+      expect(buckets.totals.map(({ group, aggregations }) => [group['success'], group['label'], aggregations[0]!.value])).toEqual([
+        [true, 'Error-true', 13], [true, 'info-true', 14], [false, 'Error-false', 20], [false, 'info-false', 20],
+      ]);
+      expect((await query({ virtualFields, limit: 1, project: [{ field: 'label' }] })).matches[0]!.data).toEqual({ label: 'info-false' });
+      expect((await query({ virtualFields, limit: 1 })).matches[0]!.data).toMatchObject({ success: false, label: 'info-false', seq: 99 });
+    }); // prettier-ignore
+
+    test('order by any field, by several, with a limit', async () => {
+      expect(await seqs({ order: [{ field: 'seq', desc: true }], limit: 3 })).toEqual([99, 98, 97]);
+      expect(await seqs({ order: [{ field: 'level' }, { field: 'seq', desc: true }], limit: 2 })).toEqual([98, 95]);
+      expect(await seqs({ limit: 2 })).toEqual([0, 1]);
+    });
+
+    test('project renames and picks', async () => {
+      const { matches } = await query({ project: [{ field: 'seq', alias: 'n' }, { field: 'level' }, { field: 'nothing' }], order: [{ field: 'seq', desc: true }], limit: 2 }); // prettier-ignore
+      expect(matches.map(({ data }) => data)).toEqual([
+        { n: 99, level: 'info' },
+        { n: 98, level: 'Error' },
+      ]);
+    });
+  });
+
+  test('the result has status, matches, buckets and fieldsMeta', async () => {
+    const { text: _, ...result } = await query({ limit: 1 });
+    expect(Object.keys(result).sort()).toEqual(['buckets', 'fieldsMeta', 'matches', 'status']);
+    expect(result.fieldsMeta).toContainEqual({ name: 'mixed', type: 'integer|string', unit: '', hidden: false, description: '' });
+  });
+
+  test('an empty body asks for everything, newest first', async () => {
+    const answer = await client.call('POST', `/v1/datasets/${logs}/query`);
+    expect((answer.json['matches'] as unknown[]).length).toBe(100);
+  });
+
+  test.each([
+    [{ aggregations: [{ op: 'mode', field: 'seq' }] }],
+    [{ aggregations: [{ op: 'sum' }] }],
+    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 'many' }] }],
+    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 100_000 }] }],
+    [{ aggregations: [{ op: 'percentiles', field: 'seq', argument: [101] }] }],
+    [{ aggregations: [{ op: 'countif', argument: 'seq <' }] }],
+    [{ filter: { op: 'sounds-like', field: 'a', value: 'b' } }],
+    [{ filter: { op: '>', field: 'a', value: { b: 1 } } }],
+    [{ filter: { op: 'and', children: [5] } }],
+    [{ filter: 'seq == 1' }],
+    [{ virtualFields: [{ alias: 'a', expr: 'nope(' }] }],
+    [{ virtualFields: [{ alias: 'a' }] }],
+    [{ resolution: '1ns', aggregations: [{ op: 'count' }] }],
+    [{ limit: 1.5 }],
+    [{ order: 'seq' }],
+  ])('%j is 400', async (body) => {
+    const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: { ...ALWAYS, ...body } });
+    expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });
+  });
+});
