@@ -6,7 +6,7 @@ import { Delivery } from '../../src/batcher/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/disk-buffer.ts';
 import { decode } from '../../src/batcher/events.ts';
 import { Room } from '../../src/batcher/room.ts';
-import type { Outcome, SendResult } from '../../src/core/sink.ts';
+import type { DeadLetter, Outcome, SendResult } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
@@ -25,6 +25,8 @@ export interface DiskBenchOptions {
   readonly whenFull?: 'block' | 'drop_newest' | 'drop_oldest';
   readonly concurrency?: number;
   readonly compression?: 'gzip' | 'zstd' | 'none';
+  /** Keeps dead letters; by default they are counted. */
+  readonly bury?: (name: string, letters: readonly DeadLetter[]) => 'kept' | 'dropped';
   /** Slots that are free. */
   readonly slots?: number;
   /** Bytes of memory for batches. */
@@ -79,9 +81,9 @@ export class DiskBench {
           evict: (batch) => this.buffer.evict(batch),
           settle: (batch) => this.buffer.settle(batch),
         },
-        bury: (_, letters) => {
+        bury: async (name, letters) => {
           this.buried.push(letters.length);
-          return Promise.resolve('kept');
+          return options.bury?.(name, letters) ?? 'kept';
         },
         paused: () => {},
       },

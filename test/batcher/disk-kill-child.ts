@@ -1,0 +1,23 @@
+/**
+ * A process that takes batches through the disk buffer, of which one has an event that the service refuses, and is killed before
+ * its Nth call that changes the disk. argv: the folder, the journal that the test reads, N (0: not at all).
+ */
+import { appendFileSync } from 'node:fs';
+import { until } from '../support/until.ts';
+import { calls, killBefore, uncounted } from '../support/kill-before.ts';
+import { KillBench, TAKEN } from './disk-kill-bench.ts';
+
+const [folder, journal, nth] = process.argv.slice(2) as [string, string, string];
+const write = (entry: object): void => uncounted(() => appendFileSync(journal, `${JSON.stringify(entry)}\n`));
+
+const bench = new KillBench(folder, (key, body) => write({ key, body }));
+killBefore(Number(nth));
+for (const [name, events] of Object.entries(TAKEN)) {
+  bench.take(name, events);
+  await bench.written();
+  write({ durable: name });
+}
+await until('all is settled', () => bench.delivery.held().length === 0);
+await bench.stop();
+write({ calls });
+process.exit(0);
