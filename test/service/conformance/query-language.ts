@@ -13,7 +13,7 @@ describe('the query language', () => {
     types = await dataset();
     const event = {
       _time: '2026-03-04T05:06:07.089012345Z', text: 'Hello, World_wide web', empty: '', n: 42, zero: 0, f: 2.5, yes: true, no: false, gone: null,
-      list: [1, 'two', { three: [3] }, null, true], object: { inner: { deep: 'x' } }, path: '/api/v1/items', greek: 'Ωμέγα', big: 9007199254740993, dur: 1_500_000_000,
+      list: [1, 'two', { three: [3] }, null, true], object: { inner: { deep: 'x' } }, path: '/api/v1/items', greek: 'Ωμέγα', big: 2 ** 53, dur: 1_500_000_000,
     }; // prettier-ignore
     await client.ingest(one, JSON.stringify(event).replace('9007199254740992', '9007199254740993'));
     await client.ingest(types, [
@@ -117,7 +117,7 @@ describe('the query language', () => {
 
   describe('a field that holds several types', () => {
     const kinds = async (condition: string): Promise<unknown[]> =>
-      (await rows(`['${types}'] | where ${condition} | project k`)).flat().sort();
+      (await rows(`['${types}'] | where ${condition} | project k`)).flat().map(String).sort();
 
     test.each([
       ['x == 5', ['int']],
@@ -150,13 +150,13 @@ describe('the query language', () => {
 
     test('groups and counts by value and type', async () => {
       const found = await objects(`['${types}'] | summarize count() by x`);
-      expect(found.map(({ x, count_ }) => [JSON.stringify(x), count_]).sort()).toEqual([
-        ['"5"', 1],
-        ['5', 1],
-        ['5.5', 1],
-        ['[5]', 1],
-        ['null', 2],
-        ['true', 1],
+      expect(found.map(({ x, count_ }) => `${JSON.stringify(x)} ${String(count_)}`).sort()).toEqual([
+        '"5" 1',
+        '5 1',
+        '5.5 1',
+        '[5] 1',
+        'null 2',
+        'true 1',
       ]);
       expect(await rows(`['${types}'] | summarize dcount(x), max(x), min(x), sum(x), count(x), make_set(x)`)).toEqual([
         [5, 5.5, 5, 10.5, 5, expect.arrayContaining([5, 5.5, '5', true, [5]])],

@@ -197,7 +197,7 @@ describe('the legacy form', () => {
         limit: 2,
       });
       expect(buckets.totals.map(({ group }) => group['seq'])).toEqual([99, 98]);
-      expect(buckets.series.flatMap(({ groups }) => groups.map(({ group }) => group['seq'])).sort()).toEqual([98, 99]);
+      expect(buckets.series.flatMap(({ groups }) => groups.map(({ group }) => String(group['seq']))).sort()).toEqual(['98', '99']);
     });
 
     test('resolution auto chooses a width for the data', async () => {
