@@ -64,8 +64,21 @@ export class Preparation {
   }
 }
 
-/** Compresses a whole batch that is not compressed yet, within its own memory; one that does not shrink stays as it is. */
+const compressing = new WeakMap<Batch, Promise<void>>();
+
+/**
+ * Compresses a whole batch that is not compressed yet, within its own memory; one that does not shrink stays as it is. Who asks
+ * for it meanwhile (a worker, and the disk buffer) waits for the same work: it overwrites what it reads.
+ */
 export async function compressBatch(batch: Batch, compression: Compression): Promise<void> {
+  const underWay = compressing.get(batch);
+  if (underWay) return underWay;
+  const work = compressNow(batch, compression).finally(() => compressing.delete(batch));
+  compressing.set(batch, work);
+  return work;
+}
+
+async function compressNow(batch: Batch, compression: Compression): Promise<void> {
   if (compression === 'none' || batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
   const body = await compressInPlace(batch.body, compression);
   batch.isDense = body === undefined;

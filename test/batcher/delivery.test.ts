@@ -39,6 +39,19 @@ test.for(['gzip', 'zstd'] as const)(
   },
 );
 
+// Symptom: a batch of a deleted file could reach the service, or the disk, with a broken body. Cause: two compressed it at once, in its
+// own memory. Fix: the second waits for the first.
+test('delivery compresses a batch once, whoever else asks for it meanwhile', async () => {
+  const bench = new DeliveryBench({ compression: 'gzip' });
+  const events = Array.from({ length: 5000 }, (_, n) => `{"n":${n},"id":"${crypto.randomUUID()}"}`);
+  const batch = bench.seal('a', events.length, { events });
+  // More than there are threads, so that some begin when others are done.
+  await Promise.all(Array.from({ length: 12 }, () => bench.delivery.prepare(batch)));
+  const request = await bench.next();
+  expect(request.parcel.encoding).toBe('gzip');
+  expect(request.events).toEqual(events);
+});
+
 test('delivery sends what compression makes larger as it is', async () => {
   const bench = new DeliveryBench({ compression: 'gzip' });
   bench.seal('a', 1, { events: ['7'] });
