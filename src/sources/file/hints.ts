@@ -44,7 +44,8 @@ export class Hints {
     watcher.on('error', (error) =>
       this.#giveUp({ code: codeOf(error), reason: messageOf(error) }, 'cannot watch for changes, scanning only'),
     );
-    await new Promise<void>((resolve) => watcher.once('ready', resolve));
+    // Without a watch left it is never ready.
+    await new Promise<void>((resolve) => watcher.once('ready', resolve).once('error', () => resolve()));
   }
 
   /** Waits for the scan interval, or for a hint, of which there is at most one in HINT_PAUSE_MS. Never rejects. */

@@ -1,0 +1,104 @@
+/** What many files cost, and in which order they are read. */
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { TURN_BYTES } from '../../../src/core/limits.ts';
+import type { FileSystem } from '../../../src/sources/file/file-system.ts';
+import { failingFileSystem, TailBench } from './tail-bench.ts';
+
+const FILES = 2000;
+
+/** Counts every call but `pathOf`. */
+function countingFileSystem(): { readonly fileSystem: FileSystem; readonly calls: Record<string, number> } {
+  const calls: Record<string, number> = {};
+  const fileSystem = failingFileSystem((real) => {
+    const counted: Record<string, unknown> = {};
+    for (const name of ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'] as const) {
+      calls[name] = 0;
+      counted[name] = (...given: unknown[]): unknown => {
+        calls[name]! += 1;
+        return Reflect.apply(real[name], real, given);
+      };
+    }
+    return counted as Partial<FileSystem>;
+  });
+  return { fileSystem, calls };
+}
+
+test('2,000 idle files cost a stat each at a scan, and nothing else; of 100 that grow only these are opened', async () => {
+  const { fileSystem, calls } = countingFileSystem();
+  const bench = new TailBench({ fileSystem });
+  for (let n = 0; n < FILES; n += 1) writeFileSync(bench.path(`${n}.log`), `first of ${n}\n`);
+  await bench.start();
+  await bench.drain();
+  // Until nothing is open any more, and the folder's listing is believed.
+  await bench.pass(20, 5);
+  expect(bench.lane.count).toBe(FILES);
+  expect(bench.source.stats.files).toMatchObject({ idle: FILES, active: 0 });
+  const reset = (): void => Object.keys(calls).forEach((name) => (calls[name] = 0));
+
+  reset();
+  await bench.source.pollOnce();
+  // And one for their folder.
+  expect(calls).toEqual({ stat: FILES + 1, readdir: 0, open: 0, fstat: 0, peek: 0, read: 0, close: 0 });
+
+  for (let n = 0; n < 100; n += 1) appendFileSync(bench.path(`${n * 19}.log`), 'second\n');
+  reset();
+  await bench.source.pollOnce();
+  expect(calls).toMatchObject({ stat: FILES + 1, readdir: 0, open: 100, read: 100 });
+  expect(bench.lane.count).toBe(FILES + 100);
+});
+
+test('quiet files get their turns beside one with a backlog of 100 MB: between two turns of each lie two of the loud one at most', async () => {
+  const bench = new TailBench();
+  const line = `${'x'.repeat(64 * 1024 - 1)}\n`;
+  writeFileSync(bench.path('loud.log'), line.repeat(1600));
+  const quiet = ['a.log', 'm.log', 'z.log'];
+  for (const name of quiet) writeFileSync(bench.path(name), 'quiet 0\n');
+  await bench.start();
+  let polls = 0;
+  for (let more = true; more; polls += 1) {
+    ({ moreToRead: more } = await bench.source.pollOnce());
+    bench.clock.advance(1000);
+    for (const name of quiet) appendFileSync(bench.path(name), `quiet ${polls + 1}\n`);
+  }
+  await bench.drain();
+  // Bytes of the loud file between two lines of each quiet one.
+  for (const name of quiet) {
+    let between = 0;
+    let most = 0;
+    for (const block of bench.lane.blocks) {
+      const file = block.shape.wrapFields['file'];
+      if (file === bench.path('loud.log')) between += block.length;
+      else if (file === bench.path(name)) [most, between] = [Math.max(most, between), 0];
+    }
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2 * (TURN_BYTES + line.length));
+    expect(bench.byFile[name]).toEqual(Array.from({ length: polls + 1 }, (_, n) => `quiet ${n}`));
+  }
+  expect(polls).toBeGreaterThanOrEqual(25);
+  expect(bench.byFile['loud.log']).toHaveLength(1600);
+});
+
+test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async () => {
+  const bench = new TailBench();
+  writeFileSync(bench.path('loud.log'), `${'x'.repeat(1023)}\n`.repeat(40 * 1024));
+  writeFileSync(bench.path('quiet.log'), 'one\n');
+  await bench.start();
+  const running = bench.source.run();
+  const isQuiet = (block: { shape: { wrapFields: Record<string, unknown> } }): boolean =>
+    block.shape.wrapFields['file'] === bench.path('quiet.log');
+  await bench.lane.until((lane) => lane.blocks.some(isQuiet));
+  bench.lane.hold();
+  await bench.lane.until((lane) => lane.waiting === 1);
+  const before = bench.lane.blocks.length;
+  appendFileSync(bench.path('quiet.log'), 'two\n');
+  await bench.source.scanOnce();
+  bench.lane.release();
+  await bench.lane.until((lane) => lane.blocks.filter(isQuiet).length === 2);
+  const index = bench.lane.blocks.findLastIndex(isQuiet);
+  const between = bench.lane.blocks.slice(before, index).reduce((sum, block) => sum + block.length, 0);
+  expect(between).toBeLessThanOrEqual(2 * TURN_BYTES);
+  bench.lane.giveUp();
+  await bench.source.stop();
+  await running;
+});
