@@ -138,6 +138,8 @@ export const SERVICE_INSERT_SECONDS = 120;
 /** Rows, and bytes by their average size, that a move between engines takes at a time. */
 export const SERVICE_MOVE_ROWS = 100_000;
 export const SERVICE_MOVE_BYTES = 64 * 1024 * 1024;
+/** Bytes of one value in a query: a server takes fields of 128 KiB, and escaping may double them. */
+export const SERVICE_BOUND_VALUE_BYTES = 60 * 1024;
 /** Bytes of one query's result inside the engine. */
 export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 /** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */

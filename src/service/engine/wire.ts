@@ -1,9 +1,19 @@
 /** Values on their way into an engine and rows on their way out. */
+import { SERVICE_BOUND_VALUE_BYTES } from '../../core/limits.ts';
+import { badRequest } from '../http/api-error.ts';
 import type { Cell, Param, QueryResult } from './engine.ts';
 
-/** The engine takes UTF-8: half of a surrogate pair becomes U+FFFD, as it does in what is stored. */
+/**
+ * Bound values as the engines take them. UTF-8: half of a surrogate pair becomes U+FFFD, as it does in what is stored. Throws an `ApiError` 400 for a
+ * value that is too long for a field of a request to a server, escaped.
+ */
 export function wellFormed(params: Readonly<Record<string, Param>>): Record<string, Param> {
-  const clean = (value: Param): Param => (typeof value === 'string' ? value.toWellFormed() : value);
+  const clean = (value: Param): Param => {
+    if (typeof value !== 'string') return value;
+    if (Buffer.byteLength(value) > SERVICE_BOUND_VALUE_BYTES)
+      throw badRequest(`a value in the query is longer than ${SERVICE_BOUND_VALUE_BYTES} bytes`);
+    return value.toWellFormed();
+  };
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, typeof value === 'object' ? value.map((item) => clean(item)) : clean(value)]),
   ) as Record<string, Param>;
