@@ -113,6 +113,9 @@ program
   .option('--json', 'one JSON object a source')
   .action(async (path: string, options: CheckArguments) => exitWith((await import('./cli/explain.ts')).explain(path, options)));
 
+// Eleven more commands are not the agent's to load.
+if (process.argv[2] !== 'run') (await import('./cli/client/commands.ts')).addClientCommands(program, exitWith);
+
 await main();
 
 /** A reader that went away (`… | head`) ends a command that only prints, without a word, as any Unix tool ends; a lasting one goes on. */

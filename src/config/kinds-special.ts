@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { JsonValue } from '../core/block.ts';
 import { MAX_FIELDS } from '../core/limits.ts';
+import { parseBaseUrl } from './base-url.ts';
 import type { YamlNode } from './document.ts';
 import type { Key, Kind, Reading } from './field.ts';
 import { readScalar, text } from './kinds.ts';
@@ -50,14 +51,7 @@ export const token: Kind<string> = text({
 export const baseUrl: Kind<string> = text({
   type: 'http or https address',
   schema: { pattern: '^(https?://|.*\\$\\{)' },
-  parse: (value) => {
-    const fix = 'write it as `https://host` or `http://host:port`';
-    const url = /^https?:\/\/[^/]/i.test(value) && !/[\s\\]/.test(value) ? URL.parse(value) : null;
-    if (url === null) return { message: 'is not an http or https address', fix };
-    if (url.username !== '' || url.password !== '') return { message: 'holds a user or password', fix: 'remove it and use `token`' };
-    if (/[?#]/.test(value)) return { message: 'holds a query or fragment', fix: 'end it before the `?` or `#`' };
-    return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
-  },
+  parse: parseBaseUrl,
 });
 
 /** Never shown, because it may hold a password. */

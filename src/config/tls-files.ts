@@ -76,3 +76,10 @@ function readKey(path: string | undefined, pem: Buffer): KeyObject {
     });
   }
 }
+
+/** The machine's certificate authorities and NODE_EXTRA_CA_CERTS; undefined (Node's own list) where the machine has none. */
+export function systemAuthorities(): string[] | undefined {
+  const { getCACertificates } = process.getBuiltinModule('node:tls');
+  const system = getCACertificates('system');
+  return system.length === 0 ? undefined : [...new Set([...system, ...getCACertificates('extra')])];
+}

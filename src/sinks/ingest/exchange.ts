@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
 import type { Answer } from './classify.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure } from '../../client/failure.ts';
 
 export interface Request {
   readonly origin: string;

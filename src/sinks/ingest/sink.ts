@@ -3,6 +3,7 @@
  * says what is in the way and it can be mended at once (a replaced token, a dataset to create) it does that; it decides
  * nothing else, and sends each batch once.
  */
+import { basePathOf, ingestPath, prefixHeaders, timestampQuery } from '../../client/paths.ts';
 import type { IngestSinkConfig } from '../../config/model.ts';
 import { SecretReader } from '../../config/secrets.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -25,9 +26,9 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   const api = isElsewhere ? new Transport({ ...common, url: apiUrl, proxy: apiProxy, connections: 1 }) : transport;
   const token = config.token && new SecretReader(config.token);
   const headers = commonHeaders(config);
-  const formHeaders = prefixed(config, formHeadersOf(config));
+  const formHeaders = prefixHeaders(config.headerPrefix, formHeadersOf(config));
   const path = requestPath(config);
-  const datasetsPath = `${basePath(apiUrl)}/v1/datasets`;
+  const datasetsPath = `${basePathOf(apiUrl)}/v1/datasets`;
   const creator = new DatasetCreator({
     clock,
     async post(body, secret, signal) {
@@ -83,30 +84,16 @@ function unreadable(error: unknown): Outcome {
 
 /** The path and query of a dataset's requests. */
 function requestPath(config: IngestSinkConfig): (dataset: string) => string {
-  const prefix = basePath(config.url);
-  const query = new URLSearchParams();
-  if (config.timestampField !== undefined) query.set('timestamp-field', config.timestampField);
-  if (config.timestampFormat !== undefined) query.set('timestamp-format', config.timestampFormat);
+  const prefix = basePathOf(config.url);
+  const query = timestampQuery(config);
   const tail = query.size > 0 ? `?${query.toString()}` : '';
-  return (dataset) => {
-    const name = encodeURIComponent(dataset);
-    return `${prefix}${config.path === 'legacy' ? `/v1/datasets/${name}/ingest` : `/v1/ingest/${name}`}${tail}`;
-  };
-}
-
-function basePath(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
+  return (dataset) => `${prefix}${ingestPath(dataset, config.path)}${tail}`;
 }
 
 type Headers = Record<string, string>;
 
-function commonHeaders(config: IngestSinkConfig): Headers {
-  return { 'user-agent': `tailrace/${version}`, ...prefixed(config, config.orgId === undefined ? {} : { 'org-id': config.orgId }) };
-}
-
-function prefixed(config: IngestSinkConfig, headers: Headers): Headers {
-  const prefix = config.headerPrefix.toLowerCase();
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [prefix + name, value]));
+function commonHeaders({ headerPrefix, orgId }: IngestSinkConfig): Headers {
+  return { 'user-agent': `tailrace/${version}`, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
 }
 
 function parcelHeaders(config: IngestSinkConfig, { key, encoding }: Parcel): Headers {

@@ -9,7 +9,7 @@ import type { Dispatcher, Pool as PoolOfUndici } from 'undici';
 // @ts-expect-error TS7016
 import PoolPart from 'undici/lib/dispatcher/pool.js';
 import type { TlsFiles } from '../../config/model.ts';
-import { readTlsFiles, tlsStampOf } from '../../config/tls-files.ts';
+import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/tls-files.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from '../../core/limits.ts';
@@ -181,11 +181,4 @@ export class Transport {
     await dispatcher.destroy();
     this.#dispatchers.delete(dispatcher);
   }
-}
-
-/** The machine's certificate authorities and NODE_EXTRA_CA_CERTS; undefined (Node's own list) where the machine has none. */
-function systemAuthorities(): string[] | undefined {
-  const { getCACertificates } = process.getBuiltinModule('node:tls');
-  const system = getCACertificates('system');
-  return system.length === 0 ? undefined : [...new Set([...system, ...getCACertificates('extra')])];
 }

@@ -1,4 +1,5 @@
 /** How a sink writes its events: the content type, the encoder, and the headers that belong to it. */
+import { asciiJson } from '../../../client/paths.ts';
 import type { IngestSinkConfig } from '../../../config/model.ts';
 import { columnsOf, encodeCsv } from './csv.ts';
 import { encodeArray, encodeEnvelopes } from './json.ts';
@@ -41,9 +42,4 @@ export function formHeadersOf({ encoding, csv, json, labels }: Form): Record<str
 
 function hasLabels(labels: Form['labels']): boolean {
   return Object.keys(labels).length > 0;
-}
-
-/** JSON text of ASCII alone, for a header. */
-function asciiJson(value: Form['labels']): string {
-  return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,11 +1,22 @@
 /** What a failed connection means and what to do about it. Pure. */
-import { codeOf, messageOf } from '../../core/errors.ts';
+import { codeOf, messageOf } from '../core/errors.ts';
 
 export interface Failure {
   readonly code: string;
   /** One sentence; what was tried, why it failed, and, where it is known, the remedy. */
   readonly message: string;
 }
+
+/** What the user calls the settings that a remedy is about. */
+export interface SettingNames {
+  readonly url: string;
+  readonly proxy: string;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+const CONFIG_NAMES: SettingNames = { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
 
 const UNKNOWN_AUTHORITY = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -18,45 +29,46 @@ const UNKNOWN_AUTHORITY = new Set([
 const CLIENT_CERTIFICATE = /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED|ACCESS_DENIED)/i;
 
 /** `origin` is the address that was to be reached. */
-export function describeFailure(error: unknown, origin: string): Failure {
+export function describeFailure(error: unknown, origin: string, names: SettingNames = CONFIG_NAMES): Failure {
   const deepest = causeOf(error);
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
-  const closed = origin.startsWith('https:') && code === 'UND_ERR_SOCKET' ? closedMessage(deepest, host) : undefined;
-  return { code, message: tlsMessage(deepest, code, host) ?? proxyMessage(error) ?? closed ?? plainMessage(deepest) };
+  const closed = origin.startsWith('https:') && code === 'UND_ERR_SOCKET' ? closedMessage(deepest, host, names) : undefined;
+  return { code, message: tlsMessage(deepest, code, host, names) ?? proxyMessage(error, names) ?? closed ?? plainMessage(deepest) };
 }
 
-function tlsMessage(error: unknown, code: string, host: string): string | undefined {
+function tlsMessage(error: unknown, code: string, host: string, names: SettingNames): string | undefined {
   const certificate = `the certificate of ${host}`;
   if (UNKNOWN_AUTHORITY.has(code))
-    return `${certificate} is signed by an authority that is not trusted here: set tls.ca to the file with that authority's certificate`;
+    return `${certificate} is signed by an authority that is not trusted here: set ${names.ca} to the file with that authority's certificate`;
   if (code === 'CERT_HAS_EXPIRED') return `${certificate}, or one above it, has expired: renew it, or correct this machine's clock`;
   if (code === 'CERT_NOT_YET_VALID') return `${certificate} is not valid yet: correct this machine's clock, or the certificate`;
   if (code === 'CERT_REVOKED') return `${certificate} was revoked: the service needs another one`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const names = (error as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
-    const has = typeof names === 'string' && names !== '' ? ` (it names ${names.slice(0, 200)})` : '';
-    return `${certificate} is for another host${has}: use a name that it holds in url, or a certificate that holds this one`;
+    const held = (error as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
+    const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
+    return `${certificate} is for another host${has}: use a name that it holds in ${names.url}, or a certificate that holds this one`;
   }
-  if (CLIENT_CERTIFICATE.test(code)) return `${host} does not take this agent's client certificate: check tls.cert and tls.key (${code})`;
+  if (CLIENT_CERTIFICATE.test(code))
+    return `${host} does not take this agent's client certificate: check ${names.cert} and ${names.key} (${code})`;
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
-    return `${host} refused the TLS handshake: if it wants a client certificate, check tls.cert and tls.key`;
+    return `${host} refused the TLS handshake: if it wants a client certificate, check ${names.cert} and ${names.key}`;
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
-    return `${host} does not speak TLS: write http:// in url, or the port that does`;
+    return `${host} does not speak TLS: write http:// in ${names.url}, or the port that does`;
   return undefined;
 }
 
 /** With TLS 1.3 many servers say no more than this to a client without the certificate that they want. */
-function closedMessage(error: unknown, host: string): string {
-  return `${host} closed the connection without an answer, ${messageOf(error)}: if it wants a client certificate, check tls.cert and tls.key`;
+function closedMessage(error: unknown, host: string, { cert, key }: SettingNames): string {
+  return `${host} closed the connection without an answer, ${messageOf(error)}: if it wants a client certificate, check ${cert} and ${key}`;
 }
 
-function proxyMessage(error: unknown): string | undefined {
+function proxyMessage(error: unknown, { proxy }: SettingNames): string | undefined {
   const text = messageOf(error);
   const status = /^Proxy response \((\d+)\)/.exec(text)?.[1] ?? (text.includes('(407)') ? '407' : undefined);
   if (status === '407')
-    return 'the proxy wants a user and password, or other ones (407): give them in proxy, as http://user:password@host:port';
-  if (status !== undefined) return `the proxy refused to connect (${status}): check proxy, and that it may reach the service`;
+    return `the proxy wants a user and password, or other ones (407): give them in ${proxy}, as http://user:password@host:port`;
+  if (status !== undefined) return `the proxy refused to connect (${status}): check ${proxy}, and that it may reach the service`;
   const name = error instanceof Error ? error.name : '';
   if (name === 'ProxyConnectionError' || name === 'SecureProxyConnectionError')
     return `the proxy cannot be reached: ${plainMessage(causeOf(error))}`;

@@ -1,0 +1,50 @@
+/** What to do about a failed request, said with what this program knows: which token it sent, which datasets there are. */
+import { ClientError } from '../../client/client-error.ts';
+import { nearest } from '../../config/nearest.ts';
+import { TailraceError } from '../../core/errors.ts';
+import type { Connection } from './connection.ts';
+
+/** The error to show in place of `error`; asks the service for its datasets where `dataset` was not found. */
+export async function explainFailure(error: unknown, connection: Connection, dataset: string | undefined): Promise<unknown> {
+  if (!(error instanceof ClientError)) return error;
+  const fix = await fixFor(error, connection, dataset);
+  return new TailraceError(error.code, error.message, { ...(fix !== undefined && { fix }), cause: error });
+}
+
+async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {
+  if (error.code === 'E_UNAUTHORIZED') return adviseOnToken(error, connection);
+  if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message)) return adviseOnDataset(dataset, connection);
+  if (error.code === 'E_NOT_FOUND') return error.fix ?? 'check that --url is the address of the service’s API, without /v1';
+  return error.fix;
+}
+
+/** Which token was sent, why it may have been refused, and how to get another one. */
+export function adviseOnToken(
+  { method, url }: Pick<ClientError, 'method' | 'url'>,
+  connection: Omit<Connection, 'client' | 'url'>,
+): string {
+  const { token, tokenFrom, orgId } = connection;
+  const path = new URL(url).pathname;
+  const kind = token.startsWith('xaat-') ? 'API token' : token.startsWith('xapt-') ? 'personal token' : 'token';
+  const sent = `the ${kind} ending in …${token.slice(-4)} (from ${tokenFrom})`;
+  if (kind === 'personal token' && path.includes('ingest') && method === 'POST')
+    return `ingest takes API tokens (xaat-…) only, and ${sent} was sent: make one with \`tailrace tokens create NAME --ingest DATASET\``;
+  if (kind === 'API token' && /\/(user|users|orgs)$/.test(path))
+    return `this takes personal tokens (xapt-…) only, and ${sent} was sent: give a personal one`;
+  if (kind === 'personal token' && orgId === undefined)
+    return `${sent} was sent without an organisation: set TAILRACE_ORG_ID or give --org-id; \`tailrace orgs\` shows the id`;
+  return `${sent} was sent: give one that may do this; an owner makes it with \`tailrace tokens create\`, hosted services in their settings`;
+}
+
+async function adviseOnDataset(dataset: string, { client }: Connection): Promise<string> {
+  const create = `\`tailrace datasets create ${dataset}\` makes it, \`tailrace datasets list\` shows those that are there`;
+  try {
+    const names = (await client.datasets.list()).map(({ name }) => name);
+    if (names.includes(dataset)) return `the dataset ${dataset} is there: this service does not know what was asked of it`;
+    const near = nearest(dataset, names);
+    return near === undefined ? create : `did you mean "${near}"? ${create}`;
+  } catch {
+    // The token may not list them.
+    return create;
+  }
+}

@@ -1,0 +1,147 @@
+/** From options and environment to a client: which service, which token and where it came from. */
+import { parseBaseUrl } from '../../config/base-url.ts';
+import { parseProxy, proxyVariableFor } from '../../config/proxy.ts';
+import { readSecret } from '../../config/secrets.ts';
+import { readTlsFiles } from '../../config/tls-files.ts';
+import { parseDuration } from '../../config/units.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { parseExactJson } from '../../client/exact-json.ts';
+import type { Retry } from '../../client/requester.ts';
+import { UsageError } from '../../core/errors.ts';
+import { explainFailure } from './advice.ts';
+
+/** The options that every client command takes. */
+export interface ConnectionArguments {
+  readonly url?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly orgId?: string;
+  readonly edgeDomain?: string;
+  readonly headerPrefix?: string;
+  readonly timeout?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+export interface Connection {
+  readonly client: Client;
+  readonly url: string;
+  readonly token: string;
+  /** What the user called it: `--token`, `TAILRACE_TOKEN`, …. */
+  readonly tokenFrom: string;
+  readonly orgId: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where `tailrace serve` listens by default. */
+const DEFAULT_URL = 'http://127.0.0.1:4100';
+
+/**
+ * Runs `work` with a client and closes it. A failure is thrown as a `TailraceError` that says what to do; `dataset` is what the work is
+ * about, so that a misspelt one can be corrected.
+ */
+export async function withClient<T>(
+  args: ConnectionArguments,
+  dataset: string | undefined,
+  work: (client: Client, connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = openConnection(args, process.env);
+  try {
+    return await work(connection.client, connection);
+  } catch (error) {
+    throw await explainFailure(error, connection, dataset);
+  } finally {
+    await connection.client.close();
+  }
+}
+
+/** Throws `UsageError` for what is missing or wrong. Opens no connection yet. */
+export function openConnection(args: ConnectionArguments, env: Environment): Connection {
+  const url = addressOf(args.url, '--url') ?? addressOf(env['TAILRACE_URL'], 'TAILRACE_URL') ?? DEFAULT_URL;
+  const { token, tokenFrom } = tokenOf(args, env);
+  const orgId = args.orgId ?? nonEmpty(env['TAILRACE_ORG_ID']);
+  const edgeDomain = edgeOf(args.edgeDomain ?? nonEmpty(env['TAILRACE_EDGE_DOMAIN']));
+  const headerPrefix = prefixOf(args.headerPrefix ?? nonEmpty(env['TAILRACE_HEADER_PREFIX']));
+  const timeoutMs = timeoutOf(args.timeout);
+  const variable = proxyVariableFor(url, env);
+  const client = createClient({
+    url,
+    token,
+    ...(orgId !== undefined && { orgId }),
+    ...(edgeDomain !== undefined && { edgeDomain }),
+    ...(headerPrefix !== undefined && { headerPrefix }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(variable !== undefined && { proxy: proxyOf(variable, env) }),
+    tls: readTlsFiles({ ca: args.ca, cert: args.cert, key: args.key }),
+    parseJson: parseExactJson,
+    onRetry: sayRetry,
+    names: { url: '--url', proxy: variable ?? 'HTTPS_PROXY', ca: '--ca', cert: '--cert', key: '--key' },
+  });
+  return { client, url, token, tokenFrom, orgId };
+}
+
+function sayRetry({ error, waitMs, attempt, tries }: Retry): void {
+  process.stderr.write(`tailrace: ${error.message}; trying again in ${(waitMs / 1000).toFixed(1)} s (${attempt} of ${tries})\n`);
+}
+
+function addressOf(text: string | undefined, name: string): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = parseBaseUrl(text);
+  if ('value' in parsed) return parsed.value;
+  throw new UsageError('E_USAGE', `${name}: "${text}" ${parsed.message}`, { fix: parsed.fix.replace('`token`', '--token') });
+}
+
+function tokenOf({ token, tokenFile }: ConnectionArguments, env: Environment): { token: string; tokenFrom: string } {
+  if (token !== undefined) return { token: checkedToken(token, '--token'), tokenFrom: '--token' };
+  if (tokenFile !== undefined) return { token: readSecret({ kind: 'file', path: tokenFile }), tokenFrom: `the file ${tokenFile}` };
+  const given = nonEmpty(env['TAILRACE_TOKEN']);
+  if (given !== undefined) return { token: checkedToken(given, 'TAILRACE_TOKEN'), tokenFrom: 'TAILRACE_TOKEN' };
+  throw new UsageError('E_USAGE', 'no token: every request to the service carries one', {
+    fix: 'set TAILRACE_TOKEN, or give --token-file or --token; `tailrace serve` prints its tokens at its first start',
+  });
+}
+
+function checkedToken(token: string, name: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new UsageError('E_USAGE', `${name} is empty or holds a space, a line break or a character outside ASCII`, {
+    fix: 'give the token alone, as one word',
+  });
+}
+
+function edgeOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseBaseUrl(text.includes('://') ? text : `https://${text}`);
+  if ('value' in parsed) return text;
+  throw new UsageError('E_USAGE', `the edge domain "${text}" ${parsed.message}`, {
+    fix: 'write it as `edge.example.com` or as an address',
+  });
+}
+
+function prefixOf(text: string | undefined): string | undefined {
+  if (text === undefined || /^[A-Za-z][A-Za-z0-9-]{0,62}-$/.test(text)) return text;
+  throw new UsageError('E_USAGE', `the header prefix "${text}" cannot begin a header's name`, {
+    fix: 'use letters, digits and `-`, ending in `-`, such as `X-Service-`',
+  });
+}
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseDuration(text);
+  if (parsed.ok && parsed.value > 0) return parsed.value;
+  throw new UsageError('E_USAGE', `--timeout: "${text}" ${parsed.ok ? 'is no time at all' : parsed.message}`, {
+    fix: parsed.ok ? 'write a duration such as `30s`' : parsed.fix,
+  });
+}
+
+function proxyOf(variable: string, env: Environment): string {
+  const parsed = parseProxy(env[variable] ?? '');
+  if ('value' in parsed) return parsed.value;
+  throw new UsageError('E_USAGE', `${variable} ${parsed.message}`, { fix: parsed.fix });
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}

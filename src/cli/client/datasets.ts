@@ -1,0 +1,95 @@
+/** `tailrace datasets list|get|create|update|delete|trim`. Each resolves with the exit code. */
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from '../../core/errors.ts';
+import { type ConnectionArguments, withClient } from './connection.ts';
+import { plural, printList, printRecord, say, write } from './print.ts';
+
+export interface DatasetArguments extends ConnectionArguments {
+  readonly description?: string;
+  readonly maxDuration?: string;
+  readonly yes?: boolean;
+}
+
+export function listDatasets(args: DatasetArguments): Promise<number> {
+  return withClient(args, undefined, async (client) => {
+    const datasets = await client.datasets.list();
+    const columns = {
+      name: ({ name }: { name: string }) => name,
+      created: ({ created }: { created: string }) => created,
+      who: ({ who }: { who: string }) => who,
+      description: ({ description }: { description: string }) => description,
+    };
+    await printList(datasets, columns, args.json);
+    if (datasets.length === 0 && !args.json) say('No datasets; `tailrace datasets create NAME` makes one.');
+    return 0;
+  });
+}
+
+export function getDataset(name: string, args: DatasetArguments): Promise<number> {
+  return withClient(args, name, async (client) => {
+    await printRecord(await client.datasets.get(name), args.json);
+    return 0;
+  });
+}
+
+export function createDataset(name: string, args: DatasetArguments): Promise<number> {
+  checkName(name);
+  return withClient(args, undefined, async (client) => {
+    const { description } = args;
+    await printRecord(await client.datasets.create({ name, ...(description !== undefined && { description }) }), args.json);
+    return 0;
+  });
+}
+
+export function updateDataset(name: string, args: DatasetArguments): Promise<number> {
+  const { description } = args;
+  if (description === undefined)
+    throw new UsageError('E_USAGE', 'update changes nothing without --description', { fix: 'give --description TEXT' });
+  return withClient(args, name, async (client) => {
+    await printRecord(await client.datasets.update(name, { description }), args.json);
+    return 0;
+  });
+}
+
+export function deleteDataset(name: string, args: DatasetArguments): Promise<number> {
+  return withClient(args, name, async (client) => {
+    if (!(await confirm(`Delete the dataset ${name} and all its events?`, args.yes))) return 1;
+    await client.datasets.delete(name);
+    if (args.json) await write(`${JSON.stringify({ deleted: name })}\n`);
+    else say(`The dataset ${name} is deleted.`);
+    return 0;
+  });
+}
+
+export function trimDataset(name: string, duration: string | undefined, args: DatasetArguments): Promise<number> {
+  const keep = duration ?? args.maxDuration;
+  if (keep === undefined)
+    throw new UsageError('E_USAGE', 'trim needs the age over which events are deleted', {
+      fix: 'such as `tailrace datasets trim logs 30d`',
+    });
+  return withClient(args, name, async (client) => {
+    if (!(await confirm(`Delete the events of ${name} that are older than ${keep}?`, args.yes))) return 1;
+    const numDeleted = await client.datasets.trim(name, keep);
+    await write(args.json ? `${JSON.stringify({ numDeleted })}\n` : `${plural(numDeleted, 'event')} deleted\n`);
+    return 0;
+  });
+}
+
+/** Asks on a terminal; a script has decided. */
+export async function confirm(question: string, yes: boolean | undefined): Promise<boolean> {
+  if (yes === true || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question(`${question} [y/N] `);
+    if (/^y(es)?$/i.test(answer.trim())) return true;
+    say('Nothing was deleted.');
+    return false;
+  } finally {
+    asking.close();
+  }
+}
+
+function checkName(name: string): void {
+  if (/^[A-Za-z0-9-]{1,128}$/.test(name)) return;
+  throw new UsageError('E_USAGE', `"${name}" cannot be the name of a dataset`, { fix: 'use 1 to 128 letters (A-Z, a-z), digits and `-`' });
+}

@@ -1,0 +1,83 @@
+/** The files that `tailrace ingest` reads, or stdin: their bytes, counted, and their format. */
+import { createReadStream, statSync, accessSync, constants } from 'node:fs';
+import type { IngestFormat } from '../../client/client.ts';
+import { openBody, peek } from '../../client/ingest/open-body.ts';
+import { messageOf, UsageError } from '../../core/errors.ts';
+
+export interface Input {
+  /** As messages name it. */
+  readonly name: string;
+  /** Undefined for what is no plain file. */
+  readonly bytes: number | undefined;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Throws `UsageError` before anything is sent when one of the files cannot be read. */
+export function openInputs(files: readonly string[]): Input[] {
+  if (files.length === 0 && process.stdin.isTTY)
+    throw new UsageError('E_USAGE', 'nothing to ingest: no file was named, and stdin is a terminal', {
+      fix: 'name files, or pipe events in: … | tailrace ingest DATASET',
+    });
+  return (files.length === 0 ? ['-'] : files).map((file) => (file === '-' ? stdinInput() : fileInput(file)));
+}
+
+function stdinInput(): Input {
+  return { name: 'stdin', bytes: undefined, open: () => process.stdin as AsyncIterable<Uint8Array> };
+}
+
+function fileInput(path: string): Input {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw new Error('it is a directory');
+    accessSync(path, constants.R_OK);
+    return { name: path, bytes: stat.isFile() ? stat.size : undefined, open: () => createReadStream(path) };
+  } catch (cause) {
+    throw new UsageError('E_USAGE', `cannot read "${path}": ${messageOf(cause)}`, { fix: 'nothing was sent; correct the path', cause });
+  }
+}
+
+const BY_ENDING: Readonly<Record<string, IngestFormat>> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv' };
+
+/** The text of an input and its format: by its name's ending, else by how it begins. Throws `UsageError` where neither says it. */
+export async function openText(
+  input: Input,
+  given: IngestFormat | undefined,
+  onBytes: (bytes: number) => void,
+): Promise<{ readonly format: IngestFormat; readonly text: AsyncIterable<Uint8Array> }> {
+  const text = openBody(counted(input.open(), onBytes));
+  const ending = /\.([^.]+?)(?:\.(?:gz|zst))?$/.exec(input.name)?.[1]?.toLowerCase() ?? '';
+  const format = given ?? BY_ENDING[ending];
+  if (format !== undefined) return { format, text };
+  const { head, all } = await peek(text, 1);
+  return { format: formatOf(head.toString('utf8'), input.name), text: all };
+}
+
+/** `head`: what came first. */
+function formatOf(head: string, name: string): IngestFormat {
+  const start = head.trimStart();
+  if (start === '' || start.startsWith('[')) return 'json';
+  if (start.startsWith('{')) {
+    const [line = '', ...more] = start.split('\n');
+    // Of a value over several lines the first one is no JSON.
+    return more.length > 0 && !isJson(line) ? 'json' : 'ndjson';
+  }
+  throw new UsageError('E_USAGE', `${name} is neither JSON nor has a name that says what it is`, {
+    fix: 'give --format csv, json or ndjson; lines of plain text are for the agent: `tailrace run` with a stdin or file source',
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function* counted(source: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}

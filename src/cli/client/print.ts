@@ -1,0 +1,67 @@
+/** Data for people (tables) and for scripts (JSON) on stdout. Promises: nothing is lost when the reader is slow. */
+import { once } from 'node:events';
+import { styleText } from 'node:util';
+import { cellText, fitWidths, renderRow, type Cell } from './table.ts';
+
+/** Writes, and waits while the reader is behind. */
+export async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}
+
+const PIECE_CHARACTERS = 64 * 1024;
+
+/** Writes each line with its line end, many in one go. */
+export async function writeLines(lines: Iterable<string>): Promise<void> {
+  let piece = '';
+  for (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    await write(piece);
+    piece = '';
+  }
+  if (piece !== '') await write(piece);
+}
+
+/** Resolves once everything is written, after which the process may exit. */
+export async function flush(): Promise<void> {
+  await new Promise((resolve) => process.stdout.write('', resolve));
+}
+
+/** The columns of the terminal; undefined where stdout is none, and nothing is cut. */
+export function terminalColumns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
+export function heading(text: string): string {
+  return styleText('bold', text, { stream: process.stdout });
+}
+
+/** A list: one JSON object a line, or a table of the named values. */
+export async function printList<T extends object>(
+  items: readonly T[],
+  columns: Readonly<Record<string, (item: T) => Cell>>,
+  json: boolean | undefined,
+): Promise<void> {
+  if (json) return writeLines(items.map((item) => JSON.stringify(item)));
+  const names = Object.keys(columns);
+  const rows = items.map((item) => names.map((name) => columns[name]!(item)));
+  const widths = fitWidths(names, rows, terminalColumns());
+  await writeLines([heading(renderRow(names, widths)), ...rows.map((row) => renderRow(row, widths))]);
+}
+
+/** One thing: a JSON object, or a line for each value. */
+export async function printRecord(item: object, json: boolean | undefined): Promise<void> {
+  if (json) return write(`${JSON.stringify(item)}\n`);
+  const entries = Object.entries(item).filter(([, value]) => value !== undefined && value !== null);
+  const width = Math.max(...entries.map(([key]) => key.length));
+  await writeLines(entries.map(([key, value]) => `${heading(key.padEnd(width))}  ${cellText(value)}`));
+}
+
+/** What a person may want to know and a script does not. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,165 @@
+/** `tailrace query`: APL, or a structured query of one dataset as JSON; its rows as table, JSON, NDJSON or CSV, following pages where asked to. */
+import { readFileSync } from 'node:fs';
+import type { LegacyQuery, LegacyResult, QueryStatus, TabularResult } from '../../client/api-types.ts';
+import { ClientError } from '../../client/client-error.ts';
+import type { Client } from '../../client/client.ts';
+import { pagesOf, pagesOfDataset } from '../../client/pages.ts';
+import { printable } from '../../config/quote.ts';
+import { messageOf, UsageError } from '../../core/errors.ts';
+import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
+import { type ConnectionArguments, withClient } from './connection.ts';
+import { heading, plural, say, write } from './print.ts';
+import { startProgress } from './progress.ts';
+import { type Output, rowWriter, type WriteRows } from './row-writers.ts';
+import { rowsOfLegacy, rowsOfTables, type Rows } from './rows.ts';
+
+export interface QueryArguments extends ConnectionArguments {
+  /** The dataset of a structured query. */
+  readonly dataset?: string;
+  /** Holds the query's text. */
+  readonly file?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly output?: Output;
+  readonly limit?: number;
+  readonly all?: boolean;
+  readonly series?: boolean;
+  readonly cache?: boolean;
+}
+
+/** A page, and what to do with it. */
+interface Page {
+  readonly result: TabularResult | LegacyResult;
+  readonly status: QueryStatus;
+  readonly rows: readonly Rows[];
+}
+
+/** Resolves with 0. */
+export async function query(text: string | undefined, args: QueryArguments): Promise<number> {
+  const asked = await readQuery(text, args);
+  const dataset = args.dataset ?? datasetIn(asked);
+  return withClient(args, dataset, async (client) => {
+    try {
+      await show(args.dataset === undefined ? tabularPages(client, asked, args) : legacyPages(client, asked, args.dataset, args), args);
+      return 0;
+    } catch (error) {
+      if (error instanceof ClientError) pointAt(asked, error.body);
+      throw error;
+    }
+  });
+}
+
+async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<void> {
+  const output = args.output ?? (args.json ? 'json' : 'table');
+  const writers: WriteRows[] = [];
+  const progress = startProgress();
+  let [count, isMore] = [0, false];
+  let first: QueryStatus | undefined;
+  for await (const { result, status, rows } of pages) {
+    if (first === undefined) sayMessages(status);
+    first ??= status;
+    const left = (args.limit ?? Infinity) - count;
+    const [main, ...others] = rows.map((table) => ({ ...table, rows: table.rows.slice(0, left) }));
+    count += main?.rows.length ?? 0;
+    isMore = first.rowsMatched > count;
+    if (output === 'json') await write(`${JSON.stringify(result)}\n`);
+    else
+      for (const [index, table] of [main, ...(output === 'table' ? others : [])].entries()) {
+        if (table === undefined) continue;
+        if (index > 0) await write(`\n${heading(table.name)}\n`);
+        await (writers[index] ??= rowWriter(output))(table);
+      }
+    if (!process.stdout.isTTY) progress.show(() => `${plural(count, 'row')} of ${first!.rowsMatched.toLocaleString('en')}`);
+    if (count >= (args.limit ?? (args.all ? Infinity : 0))) break;
+  }
+  progress.end();
+  if (first && process.stderr.isTTY) sayEnd(count, first, isMore && !args.all && args.limit === undefined);
+}
+
+/** How many rows a request asks for; undefined leaves it to the text and the service. */
+function pageRows({ all, limit }: QueryArguments): number | undefined {
+  return limit === undefined ? (all ? CLIENT_PAGE_ROWS : undefined) : Math.min(limit, CLIENT_PAGE_ROWS);
+}
+
+async function* tabularPages(client: Client, apl: string, args: QueryArguments): AsyncGenerator<Page> {
+  const limit = pageRows(args);
+  const options = { ...rangeOf(args), ...(limit !== undefined && { limit }), ...(args.cache === false && { noCache: true }) };
+  for await (const result of pagesOf(client, apl, options)) yield { result, status: result.status, rows: rowsOfTables(result) };
+}
+
+async function* legacyPages(client: Client, text: string, dataset: string, args: QueryArguments): AsyncGenerator<Page> {
+  const limit = pageRows(args);
+  const asked = { ...parseLegacy(text), ...rangeOf(args), ...(limit !== undefined && { limit }) };
+  const pages = pagesOfDataset(client, dataset, asked, args.cache === false ? { noCache: true } : {});
+  for await (const result of pages) yield { result, status: result.status, rows: [rowsOfLegacy(result, args.series === true)] };
+}
+
+function rangeOf({ start, end }: QueryArguments): { startTime?: string; endTime?: string } {
+  return { ...(start !== undefined && { startTime: start }), ...(end !== undefined && { endTime: end }) };
+}
+
+/** From the argument, `--file`, or stdin. Throws `UsageError`. */
+async function readQuery(text: string | undefined, { file, dataset }: QueryArguments): Promise<string> {
+  if (text !== undefined && text !== '-') return text;
+  if (file !== undefined) {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (cause) {
+      throw new UsageError('E_USAGE', `cannot read the query from "${file}": ${messageOf(cause)}`, { cause });
+    }
+  }
+  // Without a filter a structured query needs no text.
+  if (text === undefined && dataset !== undefined) return '{}';
+  if (text === undefined && process.stdin.isTTY)
+    throw new UsageError('E_USAGE', 'no query: no text was given, and stdin is a terminal', {
+      fix: 'give it as one argument, such as `tailrace query \'logs | where level == "error" | take 10\'`',
+    });
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseLegacy(text: string): LegacyQuery {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError('E_USAGE', `with --dataset the query is JSON, and this is none: ${messageOf(cause)}`, {
+      fix: 'write it as `--dataset logs \'{"aggregations": [{"op": "count"}]}\'`, or leave --dataset out for APL',
+      cause,
+    });
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new UsageError('E_USAGE', 'with --dataset the query is a JSON object', { fix: 'see docs/cli.md for an example' });
+}
+
+/** The dataset that a text in APL begins with. */
+export function datasetIn(apl: string): string | undefined {
+  return /^\s*(?:\[\s*(?:'([^']+)'|"([^"]+)")\s*\]|([A-Za-z_][\w-]*))/
+    .exec(apl)
+    ?.slice(1)
+    .find((name) => name !== undefined);
+}
+
+/** Shows the place that the service names in a query that it refuses. */
+function pointAt(text: string, body: unknown): void {
+  const detail = (body as { detail?: { line?: unknown; column?: unknown } } | null | undefined)?.detail;
+  if (typeof detail?.line !== 'number' || typeof detail.column !== 'number') return;
+  const line = text.split('\n')[detail.line - 1];
+  if (line === undefined) return;
+  const place = Math.max(0, detail.column - 1);
+  say(`${printable(line)}\n${' '.repeat(printable(line.slice(0, place)).length)}^`);
+}
+
+/** That a missing end means now is what this command says itself. */
+const EXPECTED = /implicitendtime/i;
+
+function sayMessages({ messages }: QueryStatus): void {
+  for (const { msg, code, priority } of messages ?? [])
+    if (!EXPECTED.test(code)) say(`tailrace: ${priority || 'note'}: ${printable(msg || code)}`);
+}
+
+function sayEnd(count: number, { rowsMatched, elapsedTime, isPartial }: QueryStatus, isCut: boolean): void {
+  const rows = isCut ? `${count.toLocaleString('en')} of ${plural(rowsMatched, 'matching row')}` : plural(count, 'row');
+  say(`${rows}, ${(elapsedTime / 1000).toFixed(0)} ms${isPartial ? ', partial' : ''}${isCut ? '; --limit N or --all for more' : ''}`);
+}

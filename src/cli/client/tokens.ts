@@ -1,0 +1,126 @@
+/** `tailrace tokens create|list|revoke`, where the service has endpoints for it. Each resolves with the exit code. */
+import type { Action, NewToken, Token } from '../../client/api-types.ts';
+import { ClientError } from '../../client/client-error.ts';
+import type { Client } from '../../client/client.ts';
+import { parseDuration } from '../../config/units.ts';
+import { TailraceError, UsageError } from '../../core/errors.ts';
+import { type ConnectionArguments, withClient } from './connection.ts';
+import { confirm } from './datasets.ts';
+import { printList, say, write } from './print.ts';
+
+export interface TokenArguments extends ConnectionArguments {
+  readonly description?: string;
+  /** Datasets, or `*`. */
+  readonly ingest?: readonly string[];
+  readonly query?: readonly string[];
+  readonly trim?: readonly string[];
+  readonly manageDatasets?: boolean;
+  readonly manageTokens?: boolean;
+  readonly personal?: boolean;
+  readonly user?: string;
+  /** A duration from now, or RFC 3339. */
+  readonly expires?: string;
+  readonly yes?: boolean;
+}
+
+const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
+
+export function listTokens(args: TokenArguments): Promise<number> {
+  return withTokens(args, async ({ tokens }) => {
+    const columns = {
+      id: ({ id }: Token) => id,
+      name: ({ name }: Token) => name,
+      kind: ({ kind }: Token) => kind,
+      created: ({ created }: Token) => created,
+      expires: ({ expiresAt }: Token) => expiresAt ?? 'never',
+      rights: rightsOf,
+    };
+    await printList(await tokens.list(), columns, args.json);
+    return 0;
+  });
+}
+
+/** The token alone goes to stdout, so that a script can keep it. */
+export function createToken(name: string, args: TokenArguments): Promise<number> {
+  const wanted = newToken(name, args, Date.now());
+  return withTokens(args, async ({ tokens }) => {
+    const created = await tokens.create(wanted);
+    await write(`${args.json ? JSON.stringify(created) : created.token}\n`);
+    if (!args.json) say(`The token ${name} (${created.id}) is made. It is shown this once: the service keeps only its hash.`);
+    return 0;
+  });
+}
+
+export function revokeToken(id: string, args: TokenArguments): Promise<number> {
+  return withTokens(args, async ({ tokens }) => {
+    if (!(await confirm(`Revoke the token ${id}? What uses it is refused from then on.`, args.yes))) return 1;
+    await tokens.revoke(id);
+    if (args.json) await write(`${JSON.stringify({ revoked: id })}\n`);
+    else say(`The token ${id} is revoked.`);
+    return 0;
+  });
+}
+
+/** What the options ask for. Throws `UsageError`. */
+export function newToken(name: string, args: TokenArguments, nowMs: number): NewToken {
+  const { description, personal, user, expires, manageDatasets, manageTokens } = args;
+  const datasets: Record<string, Record<string, Action[]>> = {};
+  const grant = (names: readonly string[] | undefined, area: string, action: Action): void => {
+    for (const dataset of names ?? []) (datasets[dataset] ??= {})[area] = [action];
+  };
+  grant(args.ingest, 'ingest', 'create');
+  grant(args.query, 'query', 'read');
+  grant(args.trim, 'trim', 'update');
+  const org = { ...(manageDatasets && { datasets: EVERY }), ...(manageTokens && { apiTokens: EVERY }) };
+  const hasRights = Object.keys(datasets).length + Object.keys(org).length > 0;
+  if (!personal && !hasRights)
+    throw new UsageError('E_USAGE', `the token "${name}" could do nothing`, {
+      fix: 'give --ingest, --query or --trim with datasets (or "*"), --manage-datasets, --manage-tokens, or --personal',
+    });
+  if (personal && hasRights)
+    throw new UsageError('E_USAGE', 'a personal token has the rights of its user', { fix: 'give --personal alone, or none of it' });
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(expires !== undefined && { expiresAt: expiryOf(expires, nowMs) }),
+    ...(personal
+      ? { kind: 'personal' as const, ...(user !== undefined && { user }) }
+      : { datasetCapabilities: datasets, orgCapabilities: org }),
+  };
+}
+
+function expiryOf(text: string, nowMs: number): string {
+  const duration = parseDuration(text);
+  if (duration.ok) return new Date(nowMs + duration.value).toISOString();
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new UsageError('E_USAGE', `--expires: "${text}" is neither a duration nor a time`, {
+    fix: 'write `90d` or `2030-01-31T00:00:00Z`',
+  });
+}
+
+/** `ingest: logs, web; query: *; datasets`. */
+function rightsOf({ kind, datasetCapabilities, orgCapabilities }: Token): string {
+  if (kind === 'personal') return 'of its user';
+  const byArea = new Map<string, string[]>();
+  for (const [dataset, areas] of Object.entries(datasetCapabilities ?? {}))
+    for (const area of Object.keys(areas)) byArea.set(area, [...(byArea.get(area) ?? []), dataset]);
+  return [...[...byArea].map(([area, names]) => `${area}: ${names.join(', ')}`), ...Object.keys(orgCapabilities ?? {})].join('; ');
+}
+
+function withTokens(args: TokenArguments, work: (client: Client) => Promise<number>): Promise<number> {
+  return withClient(args, undefined, async (client) => {
+    try {
+      return await work(client);
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.status !== 404) throw error;
+      const isUnknownToken = /token .*not found/i.test(error.message);
+      throw new TailraceError(error.code, error.message, {
+        fix: isUnknownToken
+          ? '`tailrace tokens list` shows the tokens and their ids'
+          : 'this service has no endpoints for tokens: make and revoke them in its settings',
+        cause: error,
+      });
+    }
+  });
+}

@@ -1,0 +1,43 @@
+/** What an answer says in words and asks for in headers. Pure. */
+
+/** Characters of an answer that are quoted in a message. */
+const QUOTED_CHARACTERS = 200;
+
+/** `HTTP 404` and what the answer says, on one line. */
+export function describeAnswer(status: number, body: string): string {
+  const text = messageIn(body).replaceAll(/\s+/g, ' ').trim();
+  return `HTTP ${status}${text ? ` ${text.slice(0, QUOTED_CHARACTERS)}` : ''}`;
+}
+
+/** The `message` of a JSON error body, or the body itself. */
+function messageIn(body: string): string {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const message = (parsed as { message?: unknown } | null)?.message;
+    return typeof message === 'string' ? message : '';
+  } catch {
+    return body;
+  }
+}
+
+/** The wait that Retry-After (seconds or an HTTP date) or X-RateLimit-Reset (epoch seconds) asks for, in ms; the longer of both. */
+export function askedDelayMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
+  const delays = [retryAfterMs(headers['retry-after'], nowMs), rateLimitResetMs(headers, nowMs)].filter((delay) => delay !== undefined);
+  return delays.length === 0 ? undefined : Math.max(...delays);
+}
+
+function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  // Date.parse takes "-5" and "in 3" for dates, too.
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+function rateLimitResetMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
+  const value = headers['x-ratelimit-reset'];
+  if (value === undefined || !/^\d+$/.test(value.trim())) return undefined;
+  return Math.max(0, Number(value) * 1000 - nowMs);
+}

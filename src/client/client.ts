@@ -1,0 +1,187 @@
+/**
+ * A typed client of the whole service API, for any service that speaks it: datasets, ingest, queries in both forms, users,
+ * organizations, tokens. Promises: requests that may be repeated are repeated over a passing failure, others never are; every
+ * failure is a `ClientError`, or the reason of the caller's own signal.
+ */
+import { CLIENT_TIMEOUT_MS } from '../core/limits.ts';
+import type * as api from './api-types.ts';
+import type { SettingNames } from './failure.ts';
+import { createHttp, type Tls } from './http.ts';
+import { readIngestResult, type IngestReply } from './ingest-result.ts';
+import { asciiJson, edgeBaseOf, ingestPath, type IngestPath, prefixHeaders, timestampQuery, type TimestampOptions } from './paths.ts';
+import { type ApiRequest, createRequester, type Requester, type Retry } from './requester.ts';
+import { realTiming, type Timing } from './retry.ts';
+
+export interface ClientOptions {
+  /** The service's base address, without `/v1`. */
+  readonly url: string;
+  /** An API token or a personal one. */
+  readonly token?: string;
+  /** Needed with a personal token. */
+  readonly orgId?: string;
+  /** Host, or whole address, that takes ingest and queries in place of the base address. */
+  readonly edgeDomain?: string;
+  /** Of the headers for organization, labels and CSV fields; default `X-Service-`. */
+  readonly headerPrefix?: string;
+  /** Of one try of one request; default a minute. */
+  readonly timeoutMs?: number;
+  /** Address of a proxy. */
+  readonly proxy?: string;
+  readonly tls?: Tls;
+  /** Reads answers; for a parser that keeps integers over 2^53 exact. */
+  readonly parseJson?: (text: string) => unknown;
+  /** Called before every wait. */
+  readonly onRetry?: (retry: Retry) => void;
+  /** What messages call the settings; for a program that has other names for them. */
+  readonly names?: SettingNames;
+  readonly timing?: Timing;
+}
+
+export type IngestFormat = 'ndjson' | 'json' | 'csv';
+
+export interface IngestOptions extends TimestampOptions {
+  readonly format: IngestFormat;
+  /** Of the body, when it is compressed already. */
+  readonly encoding?: 'gzip' | 'zstd' | undefined;
+  /** Added to every event. */
+  readonly labels?: Readonly<Record<string, unknown>> | undefined;
+  readonly csvDelimiter?: string | undefined;
+  /** Column names, when the first line does not hold them. */
+  readonly csvFields?: readonly string[] | undefined;
+  /** Makes the request repeatable: a service that knows keys stores it once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly path?: IngestPath | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Client {
+  readonly datasets: {
+    list(): Promise<api.Dataset[]>;
+    get(id: string): Promise<api.Dataset>;
+    create(dataset: { readonly name: string; readonly description?: string }): Promise<api.Dataset>;
+    update(id: string, changes: { readonly description: string }): Promise<api.Dataset>;
+    delete(id: string): Promise<void>;
+    /** Deletes the events older than `maxDuration`, such as `720h`; resolves with how many. */
+    trim(id: string, maxDuration: string): Promise<number>;
+  };
+  readonly tokens: {
+    list(): Promise<api.Token[]>;
+    create(token: api.NewToken): Promise<api.CreatedToken>;
+    revoke(id: string): Promise<void>;
+  };
+  /** One request with the events of `body`. */
+  ingest(dataset: string, body: Uint8Array | string, options: IngestOptions): Promise<IngestReply>;
+  /** A query in APL; its result as tables. */
+  query(apl: string, options?: api.AplOptions): Promise<api.TabularResult>;
+  /** A query in APL; its result in the legacy form. */
+  queryLegacy(apl: string, options?: api.AplOptions): Promise<api.LegacyResult>;
+  /** A structured query of one dataset. */
+  queryDataset(id: string, query: api.LegacyQuery, options?: api.LegacyOptions): Promise<api.LegacyResult>;
+  currentUser(): Promise<api.CurrentUser>;
+  users(): Promise<api.User[]>;
+  orgs(): Promise<api.Organization[]>;
+  /** Ends every connection; requests under way fail. */
+  close(): Promise<void>;
+}
+
+/** Opens no connection yet. Throws a `TypeError` for an address that is none. */
+export function createClient(options: ClientOptions): Client {
+  const { token, orgId, headerPrefix = 'X-Service-', timeoutMs = CLIENT_TIMEOUT_MS, proxy, tls, parseJson = JSON.parse, onRetry } = options;
+  const base = new URL(options.url).href.replace(/\/+$/, '');
+  const edgeBase = options.edgeDomain === undefined ? base : edgeBaseOf(base, options.edgeDomain);
+  const http = createHttp({ timeoutMs, isTls: /^https:/m.test(`${base}\n${edgeBase}`), proxy, tls });
+  const names = options.names ?? { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
+  const timing = options.timing ?? realTiming;
+  const requester = createRequester({ http, base, edgeBase, token, orgId, headerPrefix, names, timeoutMs, timing, onRetry });
+
+  const list = <T>(path: string, what: string): Promise<T[]> =>
+    requester.ask({ method: 'GET', path, repeatable: 'read' }, `a list of ${what}`, (text) => {
+      const value = parseJson(text);
+      return Array.isArray(value) ? (value as T[]) : undefined;
+    });
+  const object = <T extends object>(request: ApiRequest, what: string, ...keys: (keyof T & string)[]): Promise<T> =>
+    requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
+  const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
+  const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
+  const apl = (text: string, format: string, { noCache, signal, ...body }: api.AplOptions): ApiRequest => ({
+    method: 'POST',
+    path: edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl',
+    query: new URLSearchParams({ format, ...(noCache && { nocache: 'true' }) }),
+    ...json({ apl: text, ...body }),
+    repeatable: 'read',
+    edge: true,
+    signal,
+  });
+
+  return {
+    datasets: {
+      list: () => list('/v1/datasets', 'datasets'),
+      get: (id) => object({ method: 'GET', path: datasetPath(id), repeatable: 'read' }, 'a dataset', 'name'),
+      create: (dataset) => object({ method: 'POST', path: '/v1/datasets', ...json(dataset), repeatable: 'no' }, 'a dataset', 'name'),
+      update: (id, changes) => object({ method: 'PUT', path: datasetPath(id), ...json(changes), repeatable: 'no' }, 'a dataset', 'name'),
+      delete: async (id) => void (await requester.send({ method: 'DELETE', path: datasetPath(id), repeatable: 'no' })),
+      async trim(id, maxDuration) {
+        const request: ApiRequest = { method: 'POST', path: `${datasetPath(id)}/trim`, ...json({ maxDuration }), repeatable: 'no' };
+        return (await object<{ numDeleted: number }>(request, 'a count of deleted events', 'numDeleted')).numDeleted;
+      },
+    },
+    tokens: {
+      list: () => list('/v2/tokens', 'tokens'),
+      create: (wanted) => object({ method: 'POST', path: '/v2/tokens', ...json(wanted), repeatable: 'no' }, 'a token', 'id', 'token'),
+      revoke: async (id) =>
+        void (await requester.send({ method: 'DELETE', path: `/v2/tokens/${encodeURIComponent(id)}`, repeatable: 'no' })),
+    },
+    ingest: (dataset, body, how) => requester.ask(ingestRequest(dataset, body, how, requester), 'an ingest result', readIngestResult),
+    query: (text, how = {}) => object(apl(text, 'tabular', how), 'a tabular result', 'tables', 'status'),
+    queryLegacy: (text, how = {}) => object(apl(text, 'legacy', how), 'a query result', 'buckets', 'status'),
+    queryDataset(id, query, { noCache, saveAsKind, streamingDuration, signal } = {}) {
+      const parameters = new URLSearchParams({
+        ...(noCache && { nocache: 'true' }),
+        ...(saveAsKind !== undefined && { saveAsKind }),
+        ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
+      });
+      const path = `${datasetPath(id)}/query`;
+      const request: ApiRequest = { method: 'POST', path, query: parameters, ...json(query), repeatable: 'read', edge: true, signal };
+      return object(request, 'a query result', 'buckets', 'status');
+    },
+    currentUser: () => object({ method: 'GET', path: '/v1/user', repeatable: 'read' }, 'a user', 'id'),
+    users: () => list('/v1/users', 'users'),
+    orgs: () => list('/v1/orgs', 'organizations'),
+    close: () => http.close(),
+  };
+}
+
+const CONTENT_TYPES: Readonly<Record<IngestFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+  csv: 'text/csv',
+};
+
+function ingestRequest(dataset: string, body: Uint8Array | string, how: IngestOptions, { headerPrefix }: Requester): ApiRequest {
+  const query = timestampQuery(how);
+  if (how.csvDelimiter !== undefined) query.set('csv-delimiter', how.csvDelimiter);
+  return {
+    method: 'POST',
+    path: ingestPath(dataset, how.path ?? 'current'),
+    query,
+    headers: {
+      'content-type': CONTENT_TYPES[how.format],
+      ...(how.encoding && { 'content-encoding': how.encoding }),
+      ...(how.idempotencyKey !== undefined && { 'idempotency-key': how.idempotencyKey }),
+      ...prefixHeaders(headerPrefix, {
+        ...(how.labels && { 'event-labels': asciiJson(how.labels) }),
+        // The bytes of UTF-8: a header has no other way to carry them.
+        ...(how.csvFields && { 'csv-fields': Buffer.from(how.csvFields.join(',')).toString('latin1') }),
+      }),
+    },
+    body,
+    repeatable: how.idempotencyKey === undefined ? 'no' : 'keyed',
+    edge: true,
+    signal: how.signal,
+  };
+}
+
+function objectIn<T extends object>(value: unknown, keys: readonly (keyof T & string)[]): T | undefined {
+  const isObject = typeof value === 'object' && value !== null && keys.every((key) => key in value);
+  return isObject ? (value as T) : undefined;
+}

@@ -1,0 +1,123 @@
+/**
+ * Stores the events of one chunk, each at most once, and says which the service refused. What is in the way and can be mended is mended: a request
+ * too large is sent in halves, one that is refused whole for a broken event without it, a compression that is not understood not at all.
+ * Every part has a key of its own, so that a repeated request is stored once.
+ */
+import { promisify } from 'node:util';
+import { constants, gzip, zstdCompress } from 'node:zlib';
+import { messageOf } from '../../core/errors.ts';
+import { ClientError } from '../client-error.ts';
+import type { Client, IngestOptions } from '../client.ts';
+import type { IngestReply } from '../ingest-result.ts';
+import { bodyOf } from './chunk.ts';
+import type { SplitEvent } from './event-bytes.ts';
+
+export type Compression = 'gzip' | 'zstd' | 'none';
+
+/** An event that was not stored, or several that the service did not tell apart. */
+export interface FailedEvents {
+  /** First and last line on which one of them may begin. */
+  readonly lines: readonly [number, number];
+  readonly events: number;
+  readonly reason: string;
+}
+
+export interface Delivery {
+  readonly client: Pick<Client, 'ingest'>;
+  readonly dataset: string;
+  readonly options: IngestOptions;
+  /** Of the CSV, once it is read. */
+  header: Buffer | undefined;
+  /** Is set to `none` when the service does not take it. */
+  compression: Compression;
+  onReply(reply: IngestReply): void;
+  onFailed(failed: FailedEvents): void;
+}
+
+/** Rejects with a `ClientError` when the service refuses the request itself or cannot be reached. */
+export async function sendChunk(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<void> {
+  if (events.length === 0) return;
+  try {
+    const reply = await post(delivery, events, key);
+    delivery.onReply(reply);
+    nameFailures(delivery, events, reply);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (error.status === 413) return sendHalves(delivery, events, key, error);
+    if (error.status === 400 || error.status === 422) return sendWithoutBroken(delivery, events, key, error);
+    throw error;
+  }
+}
+
+async function post(delivery: Delivery, events: readonly SplitEvent[], key: string): Promise<IngestReply> {
+  const { client, dataset, options, header, compression } = delivery;
+  const body = bodyOf(events, options.format, header);
+  const encoding = compression === 'none' ? undefined : compression;
+  try {
+    return await client.ingest(dataset, await compress(body, compression), { ...options, encoding, idempotencyKey: key });
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.status !== 415 || encoding === undefined) throw error;
+    const reply = await client.ingest(dataset, body, { ...options, idempotencyKey: key });
+    delivery.compression = 'none';
+    return reply;
+  }
+}
+
+async function compress(body: Buffer, compression: Compression): Promise<Buffer> {
+  if (compression === 'gzip') return promisify(gzip)(body, { level: 1 });
+  if (compression === 'zstd') return promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  return body;
+}
+
+async function sendHalves(delivery: Delivery, events: readonly SplitEvent[], key: string, error: ClientError): Promise<void> {
+  if (events.length === 1) return delivery.onFailed(failed(events, `it is too large for the service: ${error.message}`));
+  const middle = events.length >> 1;
+  await sendChunk(delivery, events.slice(0, middle), `${key}.0`);
+  await sendChunk(delivery, events.slice(middle), `${key}.1`);
+}
+
+/** Some services refuse a whole request for one event that is no JSON. */
+async function sendWithoutBroken(delivery: Delivery, events: readonly SplitEvent[], key: string, error: ClientError): Promise<void> {
+  if (delivery.options.format === 'csv') throw error;
+  const sound: SplitEvent[] = [];
+  for (const event of events) {
+    const reason = faultOf(event.bytes);
+    if (reason === undefined) sound.push(event);
+    else delivery.onFailed(failed([event], `it is no JSON: ${reason}`));
+  }
+  if (sound.length === events.length) throw error;
+  return sendChunk(delivery, sound, `${key}.s`);
+}
+
+function faultOf(bytes: Buffer): string | undefined {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function nameFailures(delivery: Delivery, events: readonly SplitEvent[], reply: IngestReply): void {
+  let unnamed = reply.failed;
+  for (const { index, error } of reply.failures) {
+    const event = index === undefined ? undefined : events[index];
+    if (!event) continue;
+    delivery.onFailed(failed([event], error));
+    unnamed -= 1;
+  }
+  if (unnamed > 0) {
+    const reasons = [...new Set(reply.failures.filter(({ index }) => index === undefined).map(({ error }) => error))];
+    const reason = reasons.slice(0, 3).join('; ') || 'the service gives no reason';
+    delivery.onFailed({ ...failed(events, reason), events: unnamed });
+  }
+  const missing = events.length - reply.ingested - reply.failed;
+  if (missing !== 0) {
+    const reason = `the service counts ${reply.ingested} stored and ${reply.failed} refused of the ${events.length} events that it was sent`;
+    delivery.onFailed({ ...failed(events, reason), events: Math.max(0, missing) });
+  }
+}
+
+function failed(events: readonly SplitEvent[], reason: string): FailedEvents {
+  return { lines: [events[0]?.line ?? 0, events.at(-1)?.line ?? 0], events: events.length, reason };
+}

@@ -1,0 +1,148 @@
+/** One request of the API: where it goes, who asks, how often it is tried, and its answer as JSON or a `ClientError`. */
+import { messageOf } from '../core/errors.ts';
+import { CLIENT_MAX_ASKED_WAIT_MS } from '../core/limits.ts';
+import { version } from '../core/version.ts';
+import { askedDelayMs, describeAnswer } from './answer.ts';
+import { ClientError, type ClientErrorCode, codeOfStatus } from './client-error.ts';
+import { describeFailure, type SettingNames } from './failure.ts';
+import type { Http, HttpAnswer, HttpRequest } from './http.ts';
+import { prefixHeaders } from './paths.ts';
+import { isRetriable, type Repeatable, type Timing, triesOf, waitMsOf } from './retry.ts';
+
+export interface ApiRequest {
+  readonly method: HttpRequest['method'];
+  /** From `/v1` on. */
+  readonly path: string;
+  readonly query?: URLSearchParams;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  readonly repeatable: Repeatable;
+  /** Goes to the edge, where there is one. */
+  readonly edge?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Before a wait: what failed, and which try comes next. */
+export interface Retry {
+  readonly error: ClientError;
+  readonly waitMs: number;
+  readonly attempt: number;
+  readonly tries: number;
+}
+
+export interface RequesterOptions {
+  readonly http: Http;
+  /** Without trailing slashes. */
+  readonly base: string;
+  readonly edgeBase: string;
+  readonly token: string | undefined;
+  readonly orgId: string | undefined;
+  readonly headerPrefix: string;
+  readonly names: SettingNames;
+  readonly timeoutMs: number;
+  readonly timing: Timing;
+  readonly onRetry: ((retry: Retry) => void) | undefined;
+}
+
+export interface Requester {
+  readonly headerPrefix: string;
+  /** Resolves with the text of a 2xx. */
+  send(request: ApiRequest): Promise<string>;
+  /** Resolves with what `read` makes of the text; an undefined one, or none at all, is a bad answer: `wanted` says of what. */
+  ask<T>(request: ApiRequest, wanted: string, read: (text: string) => T | undefined): Promise<T>;
+}
+
+export function createRequester(options: RequesterOptions): Requester {
+  const { http, base, edgeBase, token, orgId, headerPrefix, timing } = options;
+  const common: Record<string, string> = {
+    'user-agent': `tailrace/${version}`,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(orgId !== undefined && prefixHeaders(headerPrefix, { 'org-id': orgId })),
+  };
+  const answered = new Set<string>();
+
+  const attempt = async (url: string, { method, headers, body, signal }: ApiRequest): Promise<HttpAnswer | ClientError> => {
+    try {
+      const all = { ...common, ...headers };
+      const answer = await http.send({ method, url, headers: all, ...(body !== undefined && { body }), ...(signal && { signal }) });
+      answered.add(new URL(url).origin);
+      return answer;
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      return connectionError(cause, method, url, options);
+    }
+  };
+
+  const send = async (request: ApiRequest): Promise<string> => {
+    const { method, path, query, repeatable, edge, signal } = request;
+    const search = query && query.size > 0 ? `?${query.toString()}` : '';
+    const url = `${edge ? edgeBase : base}${path}${search}`;
+    const tries = triesOf(repeatable);
+    for (let count = 1; ; count++) {
+      const given = await attempt(url, request);
+      if (!(given instanceof ClientError) && given.status >= 200 && given.status < 300) return given.text;
+      const error = given instanceof ClientError ? given : refusal(given, method, url);
+      const askedMs = given instanceof ClientError ? undefined : askedDelayMs(given.headers, timing.now());
+      const isLast = count === tries || (askedMs ?? 0) > CLIENT_MAX_ASKED_WAIT_MS;
+      if (isLast || !isRetriable(error, repeatable, answered.has(new URL(url).origin))) throw error;
+      const waitMs = waitMsOf(count, askedMs, () => timing.random());
+      options.onRetry?.({ error, waitMs, attempt: count + 1, tries });
+      await timing.wait(waitMs, signal);
+    }
+  };
+
+  return {
+    headerPrefix,
+    send,
+    async ask(request, wanted, read) {
+      const text = await send(request);
+      let reason = '';
+      try {
+        const value = read(text);
+        if (value !== undefined) return value;
+      } catch (error) {
+        reason = ` (${messageOf(error)})`;
+      }
+      const begins = text.trim() === '' ? 'is empty' : `begins ${JSON.stringify(text.trim().slice(0, 60))}`;
+      const { code, fix } = codeOfStatus(200);
+      throw new ClientError(code, `the answer is not ${wanted}, it ${begins}${reason}`, {
+        method: request.method,
+        url: `${request.edge ? edgeBase : base}${request.path}`,
+        status: 200,
+        ...(fix !== undefined && { fix }),
+      });
+    },
+  };
+}
+
+/** The error of an answer that is no 2xx. */
+function refusal({ status, headers, text }: HttpAnswer, method: string, url: string): ClientError {
+  const { code, fix } = codeOfStatus(status);
+  const target = status >= 300 && status < 400 ? headers['location'] : undefined;
+  const what = target === undefined ? describeAnswer(status, text) : `HTTP ${status}, which leads to ${target}; redirects are not followed`;
+  return new ClientError(code, what, { method, url, status, body: parsed(text), ...(fix !== undefined && { fix }) });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error of a request without an answer. */
+function connectionError(cause: unknown, method: string, url: string, { names, timeoutMs }: RequesterOptions): ClientError {
+  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
+  const { code: systemCode, message } = describeFailure(cause, new URL(url).origin, names);
+  const code: ClientErrorCode = timedOut ? 'E_TIMEOUT' : cause instanceof RangeError ? 'E_BAD_ANSWER' : 'E_CONNECTION';
+  const { host, hostname } = new URL(url);
+  const fix =
+    systemCode === 'ECONNREFUSED'
+      ? `nothing listens at ${host}: start the service there, or correct ${names.url}`
+      : systemCode === 'ENOTFOUND' || systemCode === 'EAI_AGAIN'
+        ? `the name ${hostname} cannot be found from here: correct ${names.url}`
+        : undefined;
+  const what = timedOut ? `no complete answer within ${timeoutMs / 1000} s` : message;
+  return new ClientError(code, what, { method, url, systemCode, cause, ...(fix !== undefined && { fix }) });
+}

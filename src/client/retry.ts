@@ -1,0 +1,46 @@
+/** When a failed request is sent again, and after how long. Deciding is pure; waiting goes through one seam. */
+import { CLIENT_FIRST_WAIT_MS, CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../core/limits.ts';
+import type { ClientError } from './client-error.ts';
+
+/** What a second request with the same content does: reads again, stores nothing twice (it has a key), or does it twice. */
+export type Repeatable = 'read' | 'keyed' | 'no';
+
+/** Clock, waiting and chance, for tests. */
+export interface Timing {
+  /** Wall clock, ms. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  /** Rejects with the signal's reason when it aborts. */
+  wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export const realTiming: Timing = {
+  now: Date.now,
+  random: Math.random,
+  async wait(ms, signal) {
+    const { setTimeout } = await import('node:timers/promises');
+    await setTimeout(ms, undefined, signal && { signal });
+  },
+};
+
+export const triesOf = (repeatable: Repeatable): number => (repeatable === 'keyed' ? CLIENT_INGEST_TRIES : CLIENT_TRIES);
+
+/** The connection broke while the answer was awaited. */
+const CUT_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** `hasAnswered`: the service has answered this client before, so that a refused connection is a passing one. */
+export function isRetriable({ code, status, systemCode }: ClientError, repeatable: Repeatable, hasAnswered: boolean): boolean {
+  // Over the limit nothing was done, whatever was asked.
+  if (code === 'E_RATE_LIMITED') return true;
+  if (repeatable === 'no') return false;
+  if (status >= 500) return status !== 501;
+  if (repeatable === 'read') return CUT_OFF.has(systemCode);
+  return status === 408 || code === 'E_TIMEOUT' || (code === 'E_CONNECTION' && (hasAnswered || CUT_OFF.has(systemCode)));
+}
+
+/** Exponential backoff with full jitter, but at least what the service asked for. `attempt` counts from 1. */
+export function waitMsOf(attempt: number, askedMs: number | undefined, random: () => number): number {
+  const ceiling = Math.min(CLIENT_LAST_WAIT_MS, CLIENT_FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return Math.max(askedMs ?? 0, Math.ceil(ceiling * random()));
+}
