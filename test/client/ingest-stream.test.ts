@@ -14,7 +14,7 @@ interface Bench {
   readonly failed: FailedEvents[];
   /** Stores the pieces as one stream. */
   store(pieces: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>, options?: Partial<StreamOptions>): Promise<StreamSummary>;
-  /** The requests that ingest. */
+  /** The requests that ingest, in the order of their keys: several are under way at a time. */
   sent(): ReceivedRequest[];
 }
 
@@ -28,7 +28,7 @@ async function start(): Promise<Bench> {
     failed,
     store: (pieces, options = {}) =>
       ingestStream(client, 'logs', bytesOf(pieces), { format: 'ndjson', onFailed: (each) => failed.push(each), ...options }),
-    sent: () => service.requests.slice(1),
+    sent: () => service.requests.slice(1).sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true })),
   };
 }
 
