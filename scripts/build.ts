@@ -1,7 +1,8 @@
 /**
  * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published, packaged and benchmarked (Node
  * strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy in the sources
- * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's module beside them.
+ * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's module beside them. Beside the program stand the parts of the
+ * client that the package exports, and, when the whole is built, their types. `--out DIR` puts it all elsewhere.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -9,7 +10,18 @@ import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
-const dist = join(root, 'dist');
+const elsewhere = process.argv.indexOf('--out') + 1;
+const dist = elsewhere > 0 ? process.argv[elsewhere]! : join(root, 'dist');
+/** What can be started or imported, by its name in dist/. */
+const entries = {
+  main: 'src/main.ts',
+  client: 'src/client/client.ts',
+  'client-errors': 'src/client/client-error.ts',
+  'client-ingest-stream': 'src/client/ingest/ingest-stream.ts',
+  'client-pages': 'src/client/pages.ts',
+};
+/** Their declarations, which take a second that a start from a checkout does not need to wait. */
+const types = 'types';
 /** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
 const assets = ['src/kernel/kernel.wasm'];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -18,7 +30,7 @@ const startedAt = new Date();
 if (process.argv.includes('--if-stale') && isFresh()) process.exit();
 const result = await build({
   absWorkingDir: root,
-  entryPoints: ['src/main.ts'],
+  entryPoints: entries,
   outdir: dist,
   bundle: true,
   splitting: true,
@@ -39,6 +51,7 @@ const result = await build({
 });
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
 removeOthers(result.metafile);
+if (!process.argv.includes('--if-stale')) writeTypes();
 // What is saved from here on counts as newer, also while the bundle was being made.
 utimesSync(join(dist, 'main.js'), startedAt, startedAt);
 printSizes(result.metafile);
@@ -55,6 +68,15 @@ function isFresh(): boolean {
 function removeOthers({ outputs }: Metafile): void {
   const kept = new Set([...Object.keys(outputs), ...assets].map((file) => basename(file)));
   for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
+}
+
+function writeTypes(): void {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  const wanted = ['--project', join(root, 'scripts', 'tsconfig.types.json'), '--outDir', join(dist, types)];
+  const made = spawnSync(tsc, wanted, { cwd: root, encoding: 'utf8' });
+  if (made.status === 0) return;
+  process.stderr.write(`the types could not be written:\n${made.stdout}${made.stderr}\n`);
+  process.exitCode = 1;
 }
 
 function printSizes({ outputs }: Metafile): void {

@@ -1,5 +1,5 @@
 /** The door to undici: one request and its whole answer. Promises: one timeout for all of it, a bounded answer, no redirect is followed. */
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, ProxyAgent } from 'undici';
 import { systemAuthorities } from '../config/tls-files.ts';
 import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS, MAX_CONNECT_MS } from '../core/limits.ts';
 
@@ -20,7 +20,7 @@ export interface HttpOptions {
 }
 
 export interface HttpRequest {
-  readonly method: Dispatcher.HttpMethod;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Whole, query included. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

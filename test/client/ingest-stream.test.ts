@@ -13,9 +13,12 @@ interface Bench {
   readonly service: FakeService;
   readonly failed: FailedEvents[];
   /** Stores the pieces as one stream. */
-  store(pieces: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>, options?: Partial<StreamOptions>): Promise<StreamSummary>;
+  readonly store: (
+    pieces: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>,
+    options?: Partial<StreamOptions>,
+  ) => Promise<StreamSummary>;
   /** The requests that ingest, in the order of their keys: several are under way at a time. */
-  sent(): ReceivedRequest[];
+  readonly sent: () => ReceivedRequest[];
 }
 
 async function start(): Promise<Bench> {

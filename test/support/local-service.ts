@@ -4,7 +4,7 @@ import { type Program, startProgram } from './program.ts';
 import { until } from './until.ts';
 
 export const API_TOKEN = 'xaat-11111111-2222-4333-8444-555555555555';
-const PERSONAL_TOKEN = 'xapt-11111111-2222-4333-8444-555555555555';
+export const PERSONAL_TOKEN = 'xapt-11111111-2222-4333-8444-555555555555';
 
 export interface LocalService {
   readonly url: string;

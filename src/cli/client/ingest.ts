@@ -1,4 +1,5 @@
 /** `tailrace ingest DATASET [FILE…]`: stores files or stdin, shows how far it is, and names the events that were refused by file and line. */
+import { basename } from 'node:path';
 import type { IngestFormat } from '../../client/client.ts';
 import type { Compression, FailedEvents } from '../../client/ingest/send-chunk.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../client/ingest/ingest-stream.ts';
@@ -9,6 +10,7 @@ import { asciiJson } from '../../client/paths.ts';
 import { type ConnectionArguments, withClient } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
 import { plural, say, write } from './print.ts';
+import { cut } from './table.ts';
 import { formatBytes, type Progress, startProgress } from './progress.ts';
 
 export interface IngestArguments extends ConnectionArguments {
@@ -148,7 +150,7 @@ function describeProgress(name: string, { startedAt, bytes, readBytes, ingested,
   const seconds = Math.max(0.001, (performance.now() - startedAt) / 1000);
   const share = bytes === undefined || bytes === 0 ? '' : ` of ${formatBytes(bytes)} (${Math.floor((100 * readBytes) / bytes)}%)`;
   const rate = `${Math.round(ingested / seconds).toLocaleString('en')}/s, ${formatBytes(readBytes / seconds)}/s`;
-  return `${name}  ${formatBytes(readBytes)}${share}  ${plural(ingested, 'event')} (${rate})${failed === 0 ? '' : `  ${failed} failed`}`;
+  return `${cut(basename(name), 24)}  ${formatBytes(readBytes)}${share}  ${plural(ingested, 'event')} (${rate})${failed === 0 ? '' : `  ${failed} failed`}`;
 }
 
 /** After a failure: from where to go on. */

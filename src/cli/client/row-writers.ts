@@ -75,7 +75,12 @@ function tableWriter(): WriteRows {
 
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-/** Without a choice of columns the time of storage comes first, which few ask for. */
+/** Where no columns were chosen, the service's own stand beside the events': last, and on a terminal not at all. */
 function inReadingOrder(names: readonly string[]): readonly string[] {
-  return names[0] === '_sysTime' && names[1] === '_time' ? [...names.slice(1), '_sysTime'] : names;
+  const isWhole = (names[0] === '_sysTime' && names[1] === '_time') || (names[0] === '_time' && names.at(-1) === '_rowId');
+  if (!isWhole || names.length < 3) return names;
+  const own = names.filter((name) => !OF_THE_SERVICE.includes(name));
+  return terminalColumns() === undefined ? [...own, ...names.filter((name) => OF_THE_SERVICE.includes(name))] : own;
 }
+
+const OF_THE_SERVICE = ['_sysTime', '_rowId'];

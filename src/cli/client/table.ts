@@ -51,12 +51,16 @@ export function fitWidths(names: readonly string[], rows: readonly (readonly Cel
   const total = (count: number, cap: number) => natural.slice(0, count).reduce((sum, width) => sum + Math.min(width, cap), 0);
   let count = names.length;
   while (count > 1 && total(count, LEAST_WIDTH) > room(count)) count--;
-  let cap = Math.max(...natural);
+  let cap = Math.min(terminal, Math.max(...natural));
   while (cap > 1 && total(count, cap) > room(count)) cap--;
   const widths = natural.slice(0, count).map((width) => Math.min(width, cap));
-  // What rounding left over goes to the last column, as a rule the longest text.
-  const spare = room(count) - total(count, cap);
-  widths[count - 1] = Math.min(natural[count - 1]!, widths[count - 1]! + spare);
+  // What rounding left over goes to the first that are cut.
+  let spare = room(count) - total(count, cap);
+  for (const [column, width] of widths.entries()) {
+    const more = Math.min(spare, natural[column]! - width);
+    widths[column] = width + more;
+    spare -= more;
+  }
   return widths;
 }
 

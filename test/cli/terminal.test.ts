@@ -1,0 +1,99 @@
+/** What the client commands do on a terminal only: colours, cut tables, progress, questions. `script` of util-linux makes the terminal. */
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startFakeService } from '../support/fake-service.ts';
+import { findProgram } from '../support/installed.ts';
+import { BINARY } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+
+const script = findProgram('script');
+
+/** Runs `tailrace` on a terminal of 80 columns, with `input` typed into it; resolves with all that was to be seen. */
+function onTerminal(
+  url: string,
+  args: readonly string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+): Promise<string> {
+  const command = `stty cols 80 rows 24; ${[BINARY, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`).join(' ')}`;
+  const child = spawn(script!, ['-qec', command, '/dev/null'], {
+    env: {
+      ...process.env,
+      TAILRACE_URL: url,
+      TAILRACE_TOKEN: 'xaat-1',
+      TERM: 'xterm',
+      FORCE_COLOR: undefined,
+      NO_COLOR: undefined,
+      ...env,
+    },
+  });
+  let seen = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    seen += text;
+    if (input !== '' && seen.includes('[y/N]')) child.stdin.end(input);
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve(`${seen.replaceAll('\r\n', '\n')}ended with ${code}`)));
+}
+
+describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get install bsdutils)'}`, () => {
+  test('shows a table no wider than itself, its head in bold', async () => {
+    const service = await startFakeService();
+    service.events.set('logs', [{ message: 'x'.repeat(200), empty: null, zone: 'eu' }]);
+    const seen = await onTerminal(service.url, ['query', 'logs']);
+    const [head, row, end] = seen.split('\n');
+    expect(head).toMatch(/^\u001B\[1m_time +message +zone\u001B\[22m$/);
+    expect(row).toMatch(/^2026-01-01T00:00:00.000Z {2}x+… {2}eu$/);
+    // Its last column is four wide.
+    expect(row).toHaveLength(78);
+    expect(end).toBe('1 row, 1 ms');
+  });
+
+  test('has no colours with NO_COLOR', async () => {
+    const service = await startFakeService();
+    expect(await onTerminal(service.url, ['orgs'], { env: { NO_COLOR: '1' } })).not.toContain('\u001B');
+  });
+
+  test('says that there are more rows than it shows', async () => {
+    const service = await startFakeService();
+    service.events.set(
+      'logs',
+      Array.from({ length: 1500 }, (_, n) => ({ n })),
+    );
+    expect(await onTerminal(service.url, ['query', 'logs'])).toContain('1,000 of 1,500 matching rows, 1 ms; --limit N or --all for more');
+  });
+
+  test('shows how far ingest is, and the sum at the end', async () => {
+    const service = await startFakeService();
+    service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+    const folder = makeTree({});
+    const path = join(folder, 'many.ndjson');
+    writeFileSync(path, '{"n":1}\n'.repeat(200_000));
+    const seen = await onTerminal(service.url, ['ingest', 'logs', path]);
+    expect(seen).toMatch(
+      /\r\u001B\[K[^\r]*many\.ndjson {2}[\d.]+ [KM]iB of 1\.5 MiB \(\d+%\) {2}[\d,]+ events? \([\d,]+\/s, [\d.]+ [KM]?i?B\/s\)/,
+    );
+    expect(seen).toMatch(/\r\u001B\[K200,000 events ingested into logs, 0 failed \(1\.5 MiB in [\d.]+ s\)\nended with 0$/);
+  });
+
+  test('asks before it deletes, and does nothing without a yes', async () => {
+    const service = await startFakeService();
+    const dataset = { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' };
+    service.datasets.set('logs', dataset);
+    const kept = await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'n\r' });
+    expect(kept).toContain('Delete the dataset logs and all its events? [y/N]');
+    expect(kept).toMatch(/Nothing was deleted.\nended with 1$/);
+    expect(service.datasets.has('logs')).toBe(true);
+    expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'y\r' })).toMatch(/ended with 0$/);
+    expect(service.datasets.has('logs')).toBe(false);
+    service.datasets.set('logs', dataset);
+    expect(await onTerminal(service.url, ['datasets', 'delete', 'logs', '--yes'])).not.toContain('[y/N]');
+    expect(service.datasets.has('logs')).toBe(false);
+  });
+
+  test('is not waited for when there is nothing to read', async () => {
+    const service = await startFakeService();
+    expect(await onTerminal(service.url, ['ingest', 'logs'])).toMatch(/nothing to ingest[^]*ended with 2$/);
+    expect(await onTerminal(service.url, ['query'])).toMatch(/no query[^]*ended with 2$/);
+  });
+});

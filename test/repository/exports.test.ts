@@ -1,0 +1,100 @@
+/** The package as a program that depends on it sees it: built, installed in a folder of its own, type-checked without leniency, and run. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runNode } from '../support/run-node.ts';
+import { startFakeService } from '../support/fake-service.ts';
+import { makeTree } from '../support/temp-tree.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+const PROGRAM = `
+import { createClient, type Client } from 'tailrace/client';
+import { ClientError } from 'tailrace/client/errors';
+import { ingestStream, type StreamSummary } from 'tailrace/client/ingest-stream';
+import { pagesOf } from 'tailrace/client/pages';
+import type { Dataset } from 'tailrace/client/types';
+
+const client: Client = createClient({ url: process.env['SERVICE']!, token: 'xaat-1' });
+const made: Dataset = await client.datasets.create({ name: 'logs' });
+async function* lines() {
+  yield new TextEncoder().encode('{"a":1}\\n{"a":2}\\n');
+}
+const summary: StreamSummary = await ingestStream(client, 'logs', lines(), { format: 'ndjson' });
+let rows = 0;
+for await (const { tables } of pagesOf(client, 'logs')) rows += tables[0]?.columns[0]?.length ?? 0;
+const refused: unknown = await client.datasets.get('none').catch((error: unknown) => error);
+// @ts-expect-error The types are there, not any.
+made.nothing;
+console.log(made.name, summary.ingested, rows, refused instanceof ClientError && refused.code);
+await client.close();
+`;
+
+/** The built package below a program that imports it. */
+function installPackage(): string {
+  const folder = makeTree({
+    'program.ts': PROGRAM,
+    'package.json': '{"type":"module"}',
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        module: 'NodeNext',
+        target: 'ES2024',
+        noEmit: true,
+        skipLibCheck: false,
+        typeRoots: [join(root, 'node_modules', '@types')],
+        types: ['node'],
+      },
+      files: ['program.ts'],
+    }),
+  });
+  const installed = join(folder, 'node_modules', 'tailrace');
+  mkdirSync(installed, { recursive: true });
+  copyFileSync(join(root, 'package.json'), join(installed, 'package.json'));
+  const built = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), '--out', join(installed, 'dist')], { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
+  return folder;
+}
+
+test('package gives a program the client and its types, and they need nothing else', async () => {
+  const folder = installPackage();
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, string | object> };
+  const installed = join(folder, 'node_modules', 'tailrace');
+  const made = new Set(readdirSync(installed, { recursive: true }).map((name) => `./${String(name)}`));
+  for (const targets of Object.values(exports))
+    for (const target of typeof targets === 'string' ? [targets] : Object.values(targets)) expect(made).toContain(target);
+
+  const checked = spawnSync(join(root, 'node_modules/.bin/tsc'), ['--project', folder], { encoding: 'utf8' });
+  expect(checked.stdout + checked.stderr).toBe('');
+  expect(checked.status).toBe(0);
+
+  const service = await startFakeService();
+  expect(await runNode([join(folder, 'program.ts')], { SERVICE: service.url })).toBe('logs 2 2 E_NOT_FOUND\n');
+}, 240_000);
+
+test('run loads nothing of the client commands', async () => {
+  const fake = await startFakeService();
+  fake.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+  const work = makeTree({ 'a.log': 'one line\n' });
+  const config = `data_dir: ${work}/data\nsources: {a: {type: file, include: ['${work}/a.log']}}
+sinks: {s: {type: ingest, url: '${fake.url}', token: t, dataset: logs}}\ntelemetry: {listen: none, log_level: error}\n`;
+  writeFileSync(join(work, 'tailrace.yaml'), config);
+  writeFileSync(
+    join(work, 'hook.mjs'),
+    `import { registerHooks } from 'node:module';
+registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//, 'src/')); return next(url, context); } });`,
+  );
+  const main = join(root, 'src/main.ts');
+  const loaded = await runNode(['--import', join(work, 'hook.mjs'), main, 'run', '--once', '--config', join(work, 'tailrace.yaml')], {});
+  const files = loaded.split('\n').filter((line) => line.startsWith('src/'));
+  expect(files).toContain('src/sinks/ingest/sink.ts');
+  expect(fake.events.get('logs')).toHaveLength(1);
+  // What it shares with the sink are a few pure functions.
+  expect(files.filter((file) => /^src\/(cli\/client|client)\//.test(file)).sort()).toEqual([
+    'src/client/answer.ts',
+    'src/client/failure.ts',
+    'src/client/ingest-result.ts',
+    'src/client/paths.ts',
+  ]);
+});
