@@ -241,6 +241,26 @@ test('ingest stores fifty thousand events once, in five requests at least', asyn
   ]);
 });
 
+test.each([
+  ['in APL, newest first', ['many-1']],
+  ['in APL, oldest first', ['many-1 | sort by _time asc']],
+  ['structured, newest first', ['--dataset', 'many-1']],
+  ['structured, oldest first', ['--dataset', 'many-1', '{"order":[{"field":"_time","desc":false}]}']],
+])('query %s follows its pages to the end, each row once, also where all have the same time', async (_name, args) => {
+  const rows = (await tailrace(['query', ...args, '--all', '-o', 'ndjson'])).json();
+  expect(rows).toHaveLength(50_001);
+  expect(new Set(rows.map(({ n }) => n)).size).toBe(50_001);
+});
+
+test('query in APL shows columns as they were chosen, and where a text is wrong', async () => {
+  const { stdout } = await tailrace(['query', 'many-1 | where n < 3 | sort by n desc | project n, double = n * 2', '-o', 'csv']);
+  expect(stdout).toBe('n,double\n2,4\n1,2\n0,0\n');
+  const wrong = await tailrace(['query', 'many-1\n| wher n < 3']);
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toMatch(/^\| wher n < 3\n {2}\^\ntailrace: POST .*HTTP 400/);
+  expect((await tailrace(['query', 'meny-1 | take 1'])).stderr).toContain('did you mean "many-1"?');
+});
+
 test('ingest stops at SIGINT, says where, and has stored what it read', async () => {
   await makeDataset('stopped-1');
   const pipe = `{ printf '{"n":1}\\n{"n":2}\\n'; sleep 1000; } | exec "$TAILRACE_BIN" ingest stopped-1`;
