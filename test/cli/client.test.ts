@@ -187,7 +187,7 @@ test('ingest stores files of all formats, packed or not, and stdin', async () =>
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.json()).toMatchObject([{ dataset: 'formats-1', ingested: 9, failed: 0, requests: 5, failures: [] }]);
   const events = await service.events('formats-1');
-  expect(events.map(({ n }) => n).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(events.map(({ n }) => n as number).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(events.find(({ n }) => n === 5)).toMatchObject({ text: 'two\r\nlines' });
 });
 
@@ -289,7 +289,7 @@ test('a structured query is printed as table, CSV, NDJSON and JSON', async () =>
   expect(table[2]).toMatch(/^2026-01-02T03:04:06Z .* x +\[1\] +2/);
   const csv = (await ask('-o', 'csv')).stdout.split('\n');
   expect(csv[0]).toBe('_time,big,t,y,_sysTime,_rowId');
-  expect(csv[1]).toMatch(/^2026-01-02T03:04:05.000000001Z,9007199254740993,"a,\u001b\[1mb",,2/);
+  expect(csv[1]).toContain('2026-01-02T03:04:05.000000001Z,9007199254740993,"a,\u001b[1mb",,2');
   const ndjson = await ask('-o', 'ndjson');
   expect(ndjson.stdout).toContain('"big":9007199254740993');
   expect(ndjson.json()[1]).toMatchObject({ _time: '2026-01-02T03:04:06Z', t: 'x', y: [1] });

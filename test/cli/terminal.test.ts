@@ -10,7 +10,7 @@ import { makeTree } from '../support/temp-tree.ts';
 
 const script = findProgram('script');
 
-/** Runs `tailrace` on a terminal of 80 columns, with `input` typed into it; resolves with all that was to be seen. */
+/** Runs `tailrace` on a terminal of 80 columns, with `input` typed into it; resolves with all that was to be seen, `ESC` for the escape character. */
 function onTerminal(
   url: string,
   args: readonly string[],
@@ -33,7 +33,9 @@ function onTerminal(
     seen += text;
     if (input !== '' && seen.includes('[y/N]')) child.stdin.end(input);
   });
-  return new Promise((resolve) => child.on('close', (code) => resolve(`${seen.replaceAll('\r\n', '\n')}ended with ${code}`)));
+  return new Promise((resolve) =>
+    child.on('close', (code) => resolve(`${seen.replaceAll('\r\n', '\n').replaceAll('\u001B', 'ESC')}ended with ${code}`)),
+  );
 }
 
 describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get install bsdutils)'}`, () => {
@@ -42,7 +44,7 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     service.events.set('logs', [{ message: 'x'.repeat(200), empty: null, zone: 'eu' }]);
     const seen = await onTerminal(service.url, ['query', 'logs']);
     const [head, row, end] = seen.split('\n');
-    expect(head).toMatch(/^\u001B\[1m_time +message +zone\u001B\[22m$/);
+    expect(head).toMatch(/^ESC\[1m_time +message +zoneESC\[22m$/);
     expect(row).toMatch(/^2026-01-01T00:00:00.000Z {2}x+… {2}eu$/);
     // Its last column is four wide.
     expect(row).toHaveLength(78);
@@ -51,7 +53,7 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
 
   test('has no colours with NO_COLOR', async () => {
     const service = await startFakeService();
-    expect(await onTerminal(service.url, ['orgs'], { env: { NO_COLOR: '1' } })).not.toContain('\u001B');
+    expect(await onTerminal(service.url, ['orgs'], { env: { NO_COLOR: '1' } })).not.toContain('ESC');
   });
 
   test('says that there are more rows than it shows', async () => {
@@ -71,9 +73,9 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     writeFileSync(path, '{"n":1}\n'.repeat(200_000));
     const seen = await onTerminal(service.url, ['ingest', 'logs', path]);
     expect(seen).toMatch(
-      /\r\u001B\[K[^\r]*many\.ndjson {2}[\d.]+ [KM]iB of 1\.5 MiB \(\d+%\) {2}[\d,]+ events? \([\d,]+\/s, [\d.]+ [KM]?i?B\/s\)/,
+      /\rESC\[K[^\r]*many\.ndjson {2}[\d.]+ [KM]iB of 1\.5 MiB \(\d+%\) {2}[\d,]+ events? \([\d,]+\/s, [\d.]+ [KM]?i?B\/s\)/,
     );
-    expect(seen).toMatch(/\r\u001B\[K200,000 events ingested into logs, 0 failed \(1\.5 MiB in [\d.]+ s\)\nended with 0$/);
+    expect(seen).toMatch(/\rESC\[K200,000 events ingested into logs, 0 failed \(1\.5 MiB in [\d.]+ s\)\nended with 0$/);
   });
 
   test('asks before it deletes, and does nothing without a yes', async () => {
