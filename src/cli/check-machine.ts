@@ -33,6 +33,10 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
   }
   const problems: Problem[] = [];
+  for (const source of config.sources) {
+    if (source.type === 'syslog' && source.listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls'))
+      problems.push(...checkTls(`sources.${source.id}.tls`, source.tls, locate));
+  }
   for (const { id, token, url, apiUrl, tls } of config.sinks) {
     if ([url, apiUrl].some((address) => address.startsWith('https:'))) problems.push(...checkTls(`sinks.${id}.tls`, tls, locate));
     if (token === undefined) {

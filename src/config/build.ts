@@ -49,8 +49,20 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
     return { ...common(source.id, values, context), type: 'stdin', onOversize: values.on_oversize, format: values.format };
   }
   const values = finish<typeof syslogTable>(source.draft);
-  const timezone = values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...common(source.id, values, context), type: 'syslog', listen: values.listen, timezone };
+  const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
+  const { cert, key, ca, require_client_cert: requireClientCert } = values.tls;
+  return {
+    ...common(source.id, values, context),
+    type: 'syslog',
+    listen: values.listen,
+    tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert },
+    timezone: values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    parseJson: values.parse_json,
+    socketMode: values.socket_mode,
+    proxyProtocol: values.proxy_protocol,
+    maxConnections: values.max_connections,
+    idleTimeoutMs: values.idle_timeout,
+  };
 }
 
 function buildFile(id: string, values: Values<typeof fileTable>, context: Context): SourceConfig {

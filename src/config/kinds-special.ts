@@ -6,14 +6,12 @@ import { parseBaseUrl } from './base-url.ts';
 import type { YamlNode } from './document.ts';
 import type { Key, Kind, Reading } from './field.ts';
 import { readScalar, text } from './kinds.ts';
-import type { ListenAddress } from './model.ts';
 import { nearest } from './nearest.ts';
 import { parseProxy } from './proxy.ts';
 import { quote } from './quote.ts';
 
 /** Characters of a static field's name. */
 const MAX_FIELD_NAME = 200;
-const PLANNED_PROTOCOLS = new Set(['tls', 'unix', 'unixgram']);
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
 export const datasetName: Kind<string> = text({
@@ -63,22 +61,6 @@ export const columnName: Kind<string> = text({
     value.trim() === value && value.length <= MAX_FIELD_NAME
       ? { value }
       : { message: 'cannot be a column', fix: `use up to ${MAX_FIELD_NAME} characters, no spaces at either end` },
-});
-
-/** `udp://host:port`, `tcp://host:port`, IPv6 in brackets; port 0 takes any free one. */
-export const listenAddress: Kind<ListenAddress> = text({
-  type: '`udp://host:port` or `tcp://host:port`',
-  schema: { pattern: '^((udp|tcp)://|.*\\$\\{)' },
-  parse: (value) => {
-    const fix = 'write it as `udp://127.0.0.1:5514`, `tcp://127.0.0.1:5514` or `tcp://[::1]:5514`';
-    const [, protocol, rest] = /^([A-Za-z]+):\/\/(.*)$/.exec(value) ?? [];
-    if (protocol === undefined || rest === undefined) return { message: 'is not an address to listen on', fix };
-    if (PLANNED_PROTOCOLS.has(protocol))
-      return { message: `cannot be listened on: \`${protocol}://\` is not available in this version yet`, fix };
-    if (protocol !== 'udp' && protocol !== 'tcp') return { message: `has the unknown protocol \`${protocol}\``, fix };
-    const address = parseHostPort(rest);
-    return 'message' in address ? { message: address.message, fix } : { value: { protocol, ...address } };
-  },
 });
 
 /** `host:port`, or `none`. The value of `none` is null, to tell it from an unread one. */
@@ -150,7 +132,7 @@ function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
   return readScalar(node, key, reading, 'a value')?.value ?? null;
 }
 
-function parseHostPort(value: string): { host: string; port: number } | { message: string } {
+export function parseHostPort(value: string): { host: string; port: number } | { message: string } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(value) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || digits === undefined) {

@@ -50,17 +50,42 @@ export interface StdinSourceConfig extends SourceCommon {
   readonly format: 'auto' | 'text' | 'json';
 }
 
-export interface ListenAddress {
-  readonly protocol: 'udp' | 'tcp';
+export interface InternetAddress {
+  readonly protocol: 'udp' | 'tcp' | 'tls';
   readonly host: string;
   readonly port: number;
 }
 
+/** `unix` is a stream socket, `unixgram` a datagram one. */
+export interface UnixAddress {
+  readonly protocol: 'unix' | 'unixgram';
+  readonly path: string;
+}
+
+/** Sockets that systemd has opened: those of a name, or all where it is empty. */
+export interface SystemdAddress {
+  readonly protocol: 'systemd' | 'systemd-tls';
+  readonly name: string;
+}
+
+export type ListenAddress = InternetAddress | UnixAddress | SystemdAddress;
+
 export interface SyslogSourceConfig extends SourceCommon {
   readonly type: 'syslog';
   readonly listen: readonly ListenAddress[];
+  /** The certificate and key of TLS listeners, and the authorities of client certificates. */
+  readonly tls: TlsFiles & { readonly requireClientCert: boolean };
   /** IANA name; of times without a zone. */
   readonly timezone: string;
+  /** Which JSON in messages is parsed into the field `json`. */
+  readonly parseJson: 'none' | 'cee' | 'all';
+  /** Permissions of unix sockets. */
+  readonly socketMode: number;
+  /** Connections over stream sockets of the network begin with a PROXY protocol header. */
+  readonly proxyProtocol: boolean;
+  readonly maxConnections: number;
+  /** Infinity for `never`. */
+  readonly idleTimeoutMs: number;
 }
 
 export type Secret = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly path: string };

@@ -7,10 +7,10 @@ import { MAX_CSV_COLUMNS, MAX_FIELDS, MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from 
 import type { Section, SinkDraft, SourceDraft } from './components.ts';
 import type { Environment } from './expand.ts';
 import type { Draft } from './field.ts';
-import type { ListenAddress } from './model.ts';
 import { nearest } from './nearest.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import { quote } from './quote.ts';
+import { checkListeners } from './relations-listen.ts';
 import type { agentTable } from './schema.ts';
 import { formatDuration, formatSize } from './units.ts';
 
@@ -34,7 +34,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
     checkWay(sink, at, env);
   }
   checkStdin(sources?.components ?? [], at);
-  checkPorts(agent, sources?.components ?? [], at);
+  checkListeners(agent, sources?.components ?? [], at);
   checkFields(agent, sources?.components ?? [], at);
 }
 
@@ -143,37 +143,6 @@ function checkStdin(sources: readonly SourceDraft[], at: PathReport): void {
   const [first, ...more] = sources.filter(({ type }) => type === 'stdin');
   for (const { path } of more)
     at.atKey(path, `there is a second stdin source beside \`${quote(first?.id)}\``, 'keep one: standard input can be read once');
-}
-
-interface Listener extends ListenAddress {
-  readonly owner: string;
-}
-
-function checkPorts(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
-  const taken: Listener[] = [];
-  const telemetry = agent.telemetry?.listen;
-  if (telemetry) taken.push({ protocol: 'tcp', ...telemetry, owner: 'telemetry' });
-  for (const source of sources) {
-    if (source.type !== 'syslog') continue;
-    for (const [index, address] of (source.draft.listen ?? []).entries()) {
-      if (address === undefined) continue;
-      const other = taken.find((candidate) => collides(candidate, address));
-      if (other === undefined) taken.push({ ...address, owner: source.id });
-      else {
-        const message = `${address.protocol} port ${address.port} is already taken by ${other.owner === 'telemetry' ? '`telemetry.listen`' : `the source \`${other.owner}\``}`;
-        at.atValue(`${source.path}.listen.${index}`, message, 'choose another port');
-      }
-    }
-  }
-}
-
-function collides(a: ListenAddress, b: ListenAddress): boolean {
-  if (a.protocol !== b.protocol || a.port !== b.port || a.port === 0) return false;
-  return a.host === b.host || isAnyHost(a.host) || isAnyHost(b.host);
-}
-
-function isAnyHost(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
 }
 
 function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {

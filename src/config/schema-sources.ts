@@ -2,7 +2,8 @@
 import { field, later } from './field.ts';
 import type { Table } from './field.ts';
 import { anyText, choice, duration, durationOr, flag, list, onlyFlag, size } from './kinds.ts';
-import { datasetName, listenAddress, staticFields, timezone } from './kinds-special.ts';
+import { datasetName, staticFields } from './kinds-special.ts';
+import { syslogOwn } from './schema-syslog.ts';
 
 const planned = ['logfmt', 'cri', 'docker', 'combined', 'csv', 'regex'];
 const format = field(choice(['auto', 'text', 'json'], planned), {
@@ -94,13 +95,7 @@ export const stdinTable = {
 
 export const syslogTable = {
   type: field(choice(['syslog']), { required: true, example: 'syslog', doc: 'listens for syslog messages, RFC 5424 and RFC 3164' }),
-  listen: field(list(listenAddress, { filled: true, example: '[udp://127.0.0.1:5514]' }), {
-    required: true,
-    example: '[udp://127.0.0.1:5514, tcp://127.0.0.1:5514]',
-    doc: 'addresses to listen on; IPv6 in brackets, port 0 takes a free one; tls://, unix:// and unixgram:// are not available yet',
-  }),
-  tls: later({ example: '{cert: tls.crt, key: tls.key}', doc: 'certificate of tls:// listeners' }),
-  timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
+  ...syslogOwn,
   max_event_bytes: maxEventBytes,
   on_oversize: onOversizeMessage,
   charset,

@@ -168,10 +168,8 @@ export const SERVICE_QUERY_CELLS = 5_000_000;
 // Stdin and syslog.
 /** Bytes read from a pipe at a time: what Linux keeps in one. */
 export const PIPE_READ_BYTES = 64 * 1024;
-/** TCP connections of one syslog source; more are closed at once. */
-export const MAX_SYSLOG_CONNECTIONS = 1024;
 /** Bytes of unfinished messages that all connections of one syslog source may hold together. */
-export const MAX_SYSLOG_UNFINISHED_BYTES = 32 * 1024 * 1024;
+export const MAX_SYSLOG_UNFINISHED_BYTES = 16 * 1024 * 1024;
 /** Digits of an octet count; a longer number is text. */
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
@@ -182,16 +180,20 @@ export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
 export const SYSLOG_SINGLE_BYTES = 65 * 1024;
 /** Bytes read from a syslog connection at a time. */
 export const SYSLOG_READ_BYTES = 64 * 1024;
-/** Syslog datagrams read in one call of the system, and bytes of each that are kept. */
-export const MAX_SYSLOG_DATAGRAMS = 64;
+/** Places that syslog datagrams of a source are read into, in one call of the system, and bytes of one over UDP; unix sockets have fewer and larger ones. */
+export const SYSLOG_DATAGRAMS_BYTES = 4 * 1024 * 1024;
 export const SYSLOG_DATAGRAM_BYTES = 64 * 1024;
+/** Time that a new syslog connection has for its PROXY header, and then for its TLS handshake. */
+export const SYSLOG_HANDSHAKE_MS = 10_000;
 /** Senders of datagrams whose names are kept in memory. */
 export const MAX_SYSLOG_SENDERS = 4096;
 /** Kernel memory of a syslog source beside its window: what the above say, tables and suffixes. */
 export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
 /** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
 export const MAX_SYSLOG_WAITING_READERS = 64;
-/** Receive buffer asked for each UDP socket; the kernel caps it at net.core.rmem_max. */
+/** Receive buffer asked for each datagram socket: a second of 12,000 messages. Linux caps it at net.core.rmem_max without CAP_NET_ADMIN. */
+export const RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024;
+/** What net.core.rmem_max should allow at least: rates are stated for it. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */
 export const SYSLOG_STOP_MS = 5_000;

@@ -7,7 +7,7 @@ import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
 import { eventOf, timeText } from './reference.ts';
-import { createSyslogFactory, type SyslogExports, type SyslogLoops } from './syslog.ts';
+import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
 import { copyEvents } from './whole-events.ts';
 
@@ -79,8 +79,8 @@ export interface Kernel {
   };
   /** How many newlines are in `input.bytes[start, end)`. */
   count(input: Region, start: number, end: number): number;
-  /** The syslog loops for one source; messages of more than `longest` bytes are slow. Reserves their memory (syslog.ts). */
-  syslog(longest: number): SyslogLoops;
+  /** The syslog loops for one source (syslog.ts). Reserves their memory. */
+  readonly syslog: SyslogFactory;
 }
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */

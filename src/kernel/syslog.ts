@@ -75,12 +75,13 @@ export const MAX_SUFFIX_BYTES = 1024;
 /** What kernel.wasm exports for it; assembly/syslog/syslog.ts says what each does. */
 export interface SyslogExports {
   setUpSyslog(results: number, words: number, priorities: number, scratch: number): void;
-  useSyslogSource(times: number, now: number, longest: number): void;
+  useSyslogSource(times: number, now: number, longest: number, json: number): void;
   useSyslogSuffix(at: number, length: number): void;
   syslogStream(p: number, end: number, to: number, most: number, counting: number): void;
   syslogTable(p: number, end: number, to: number, most: number): void;
 }
 
+const JSON_MODES = ['none', 'cee', 'all'];
 const STOPS = ['input', 'slow', 'output', 'time'] as const;
 /** In the order of assembly/syslog/words.ts; each but the first and the last closes the value before it. */
 const WORDS = ['{"_time":"', '","message":"', '","host":"', '","appname":"', '","procid":"', '","msgid":"', ',"structured_data":'];
@@ -98,8 +99,8 @@ const NOW_BYTES = 32;
 /** Kernel memory that a source's loops reserve at most: the first of a kernel also reserve what all share. */
 export const SYSLOG_LOOPS_BYTES = WORDS_BYTES + SCRATCH_BYTES + TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES + 256;
 
-/** Makes the loops of one source. Messages of more than `longest` bytes are slow. */
-export type SyslogFactory = (longest: number) => SyslogLoops;
+/** Makes the loops of one source. Messages of more than `longest` bytes are slow, and those that may be JSON which is wanted. */
+export type SyslogFactory = (longest: number, json?: 'none' | 'cee' | 'all') => SyslogLoops;
 
 /** `memory` is the whole of the kernel's, `resultsAt` twelve u32 of it. */
 export function createSyslogFactory(
@@ -123,7 +124,7 @@ export function createSyslogFactory(
     exports.setUpSyslog(resultsAt, at, at + prioritiesAt, at + WORDS_BYTES);
   }
 
-  return (longest) => {
+  return (longest, json = 'none') => {
     if (!isSetUp) setUp();
     const { at: timesAt, bytes: own } = reserve(TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES);
     const times = own.subarray(0, TIMES * TIME_BYTES);
@@ -137,7 +138,7 @@ export function createSyslogFactory(
       check(output, at, limit);
       if (loaded === result) return;
       loaded = result;
-      exports.useSyslogSource(timesAt, timesAt + now, longest);
+      exports.useSyslogSource(timesAt, timesAt + now, longest, JSON_MODES.indexOf(json));
     }
 
     function read(to: number): SyslogResult {

@@ -123,8 +123,12 @@ describe('listen', () => {
   });
 
   test.each([
-    ['tls://127.0.0.1:6514', '`tls://` is not available in this version yet'],
-    ['unix:///run/x.sock', '`unix://` is not available in this version yet'],
+    ['tls://127.0.0.1:6514', 'a TLS listener has no `tls.cert`; add `tls: {cert: tls.crt, key: tls.key}`'],
+    ['systemd-tls://', 'a TLS listener has no `tls.cert`'],
+    ['unix://run/x.sock', 'has no absolute path of a socket'],
+    ['unixgram:///run/', 'has no absolute path of a socket'],
+    [`unix:///${'x'.repeat(107)}`, 'has a path of more than 107 bytes'],
+    ['systemd://a:b', 'has no valid name of descriptors'],
     ['http://127.0.0.1:1', 'has the unknown protocol `http`'],
     ['127.0.0.1:514', 'is not an address to listen on'],
     ['udp://127.0.0.1', 'has no `host:port`'],
@@ -148,7 +152,40 @@ describe('listen', () => {
       '6:30: tcp port 5514 is already taken by the source `a`; choose another port',
       '6:50: tcp port 9600 is already taken by `telemetry.listen`; choose another port',
     ]);
+    const unix = [syslog('c', 'unix:///run/x, unixgram:///run/x'), syslog('d', 'systemd://a, systemd://')];
+    expect(problemsOf(configWith({ sources: unix.join('\n') }))).toEqual([
+      '5:45: the socket `/run/x` is already taken by the source `c`; choose another one',
+      expect.stringContaining('is already taken by the source `d`; choose another one'),
+    ]);
     expect(() => configOf(configWith({ agent: 'telemetry: {listen: none}', sources: syslog('b', 'tcp://127.0.0.1:9600') }))).not.toThrow();
+  });
+
+  test('takes TLS, unix sockets and what systemd opened, with their keys', () => {
+    const keys = `tls: {cert: /c, key: /k, ca: /a, require_client_cert: true}, socket_mode: "0622", proxy_protocol: true, max_connections: 7, idle_timeout: 5m`;
+    const sources = `  net: {type: syslog, listen: ["tls://[::1]:6514", unix:///run/s.sock, unixgram:///run/d.sock, systemd://plain, systemd-tls://web], ${keys}, parse_json: cee}`;
+    expect(sourceOf(configOf(configWith({ sources })), 'net')).toMatchObject({
+      listen: [
+        { protocol: 'tls', host: '::1', port: 6514 },
+        { protocol: 'unix', path: '/run/s.sock' },
+        { protocol: 'unixgram', path: '/run/d.sock' },
+        { protocol: 'systemd', name: 'plain' },
+        { protocol: 'systemd-tls', name: 'web' },
+      ],
+      tls: { cert: '/c', key: '/k', ca: '/a', requireClientCert: true },
+      socketMode: 0o622,
+      proxyProtocol: true,
+      maxConnections: 7,
+      idleTimeoutMs: 300_000,
+      parseJson: 'cee',
+    });
+  });
+
+  test('a certificate of senders needs the authority that signs it, and a mode octal digits', () => {
+    const base = 'type: syslog, listen: [tls://127.0.0.1:6514]';
+    const problems = (keys: string) => problemsOf(configWith({ sources: `  net: {${base}, ${keys}}` })).join();
+    expect(problems('tls: {cert: /c, key: /k, require_client_cert: true}')).toContain('`require_client_cert` is given without `ca`');
+    expect(problems('tls: {cert: /c}')).toContain('a TLS listener has no `tls.key`');
+    expect(problems('tls: {cert: /c, key: /k}, socket_mode: "0888"')).toContain('is no set of permissions');
   });
 
   test('timezone must be known', () => {

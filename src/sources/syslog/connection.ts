@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   readonly socket: Socket;
   /** Whether the socket's own handle gives the bytes: not so under TLS. */
   readonly isPlain: boolean;
+  /** Its first bytes, where they were read already. */
+  readonly ahead?: Buffer;
   readonly messages: MessageStream;
   readonly flow: Flow;
   /** Where bytes are read into. */
@@ -90,15 +92,15 @@ export function serveConnection(options: ConnectionOptions): Connection {
     how();
   }
 
-  if (shared === undefined) {
-    socket.on('data', (chunk: Buffer) => {
-      for (let at = 0; at < chunk.length;) {
-        const length = chunk.copy(input.bytes, 0, at);
-        take(length);
-        at += length;
-      }
-    });
+  function takeChunk(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      const length = chunk.copy(input.bytes, 0, at);
+      take(length);
+      at += length;
+    }
   }
+
+  if (shared === undefined) socket.on('data', takeChunk);
   socket.on('error', (error) => {
     broken = error;
   });
@@ -107,6 +109,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
     finish();
   });
   flow.add(reader);
+  if (options.ahead !== undefined) takeChunk(options.ahead);
   if (!isPaused) socket.resume();
 
   return {

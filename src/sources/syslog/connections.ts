@@ -1,10 +1,9 @@
 /**
- * The connections of a source: how many there may be, what each is served with, and which of their streams can be forgotten.
- * Promises: a connection over the limit is closed at once and the log says so; `close` takes what was received.
+ * The connections of a source that are served: what each is served with, and which of their streams can be forgotten. Promises:
+ * `close` takes what was received.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../core/block.ts';
-import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
@@ -17,7 +16,6 @@ import { Framer } from './framing.ts';
 import { IdleWatch } from './idle.ts';
 import type { Intake } from './intake.ts';
 import { MessageStream } from './message-stream.ts';
-import { createNotice } from './notice.ts';
 import { suffixOf } from './sender.ts';
 import type { EventForm } from './event-form.ts';
 import type { Origin } from './sender.ts';
@@ -30,7 +28,6 @@ const FORGET_AT_ONCE = 8;
 export interface ConnectionsOptions {
   readonly source: string;
   readonly log: Log;
-  readonly clock: Clock;
   readonly streams: StreamStore;
   readonly form: EventForm;
   readonly intake: Intake;
@@ -38,7 +35,6 @@ export interface ConnectionsOptions {
   /** Where bytes are read into. */
   readonly input: Region;
   readonly maxEventBytes: number;
-  readonly maxConnections: number;
   /** A connection that brings nothing for so long is closed; Infinity: never. */
   readonly idleTimeoutMs: number;
   readonly mint: () => Cursor;
@@ -55,6 +51,8 @@ export interface Accepted {
   /** Whether the socket's own handle gives the bytes: not so under TLS. */
   readonly isPlain: boolean;
   readonly origin: Origin;
+  /** Its first bytes, where they were read already. */
+  readonly ahead?: Buffer;
 }
 
 export class Connections {
@@ -62,31 +60,27 @@ export class Connections {
   readonly #open = new Set<Connection>();
   readonly #closedStreams: string[] = [];
   readonly #budget = { left: MAX_SYSLOG_UNFINISHED_BYTES };
-  readonly #noticeFull: () => void;
   readonly #idle = new IdleWatch();
   readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionsOptions) {
-    const { log, clock, source, maxConnections, idleTimeoutMs } = options;
+    const { idleTimeoutMs } = options;
     this.#options = options;
-    this.#noticeFull = createNotice(clock, (heldBack) =>
-      log.warn({ source, heldBack }, `closed a new syslog connection: ${maxConnections} are open already`),
-    );
     if (idleTimeoutMs < Infinity) this.#timer = setInterval(() => this.closeIdle(), idleTimeoutMs).unref();
   }
 
-  /** Serves a connection, or closes it when there are too many. */
-  accept({ socket, isPlain, origin }: Accepted): void {
-    const { form, intake, flow, input, maxEventBytes, maxConnections, mint, received, refused } = this.#options;
-    if (this.#open.size >= maxConnections) {
-      socket.destroy();
-      return this.#noticeFull();
-    }
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Serves a connection. */
+  accept({ socket, isPlain, origin, ahead }: Accepted): void {
+    const { form, intake, flow, input, maxEventBytes, mint, received, refused } = this.#options;
     received(0);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     const framer = new Framer(maxEventBytes, this.#budget);
     const messages = new MessageStream({ intake, framer, input, suffix: suffixOf(form.endingOf(origin)), mint });
-    const connection = serveConnection({ socket, isPlain, messages, flow, input, received });
+    const connection = serveConnection({ socket, isPlain, messages, flow, input, received, ...(ahead && { ahead }) });
     this.#open.add(connection);
     this.#options.changed(this.#open.size);
     connection.done.then(

@@ -2,11 +2,11 @@
  * The datagram sockets of a source, read the native way where that is to be had, else through Node. Promises: a socket whose
  * receive buffer is small is said in the log; a datagram that cannot be taken is counted.
  */
-import type { ListenAddress } from '../../config/model.ts';
+import type { InternetAddress, ListenAddress, UnixAddress } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { MAX_SYSLOG_DATAGRAMS, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
+import { RECEIVE_BUFFER_BYTES, SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Cursor } from './collector.ts';
 import { Datagrams } from './datagrams.ts';
@@ -15,10 +15,11 @@ import type { Flow } from './flow.ts';
 import type { Intake } from './intake.ts';
 import { formatListen } from './listen/addresses.ts';
 import type { Listener } from './listen/addresses.ts';
-import { listenUdp } from './listen/udp.ts';
-import type { DatagramListener } from './listen/udp.ts';
+import { listenBound, listenUdp, listenUnixgram, noNativeWay } from './listen/datagram.ts';
+import type { DatagramListener } from './listen/datagram.ts';
 import { listenUdpByNode } from './listen/udp-node.ts';
 import type { NativeLibrary } from './native/library.ts';
+import { adoptSocket } from './native/sockets.ts';
 import { suffixOf } from './sender.ts';
 import { UdpDrops } from './udp-drops.ts';
 
@@ -31,6 +32,10 @@ export interface DatagramSocketsOptions {
   readonly clock: Clock;
   /** Undefined: through Node. */
   readonly library: NativeLibrary | undefined;
+  /** Whether there are unix sockets among them: their datagrams may be longer. */
+  readonly hasUnix: boolean;
+  /** Permissions of unix sockets. */
+  readonly socketMode: number;
   readonly form: EventForm;
   readonly intake: Intake;
   readonly flow: Flow;
@@ -52,6 +57,7 @@ export class DatagramSockets {
 
   constructor(options: DatagramSocketsOptions) {
     const { library } = options;
+    const placeBytes = options.hasUnix ? 4 * SYSLOG_DATAGRAM_BYTES : SYSLOG_DATAGRAM_BYTES;
     this.#options = options;
     this.#drops = new UdpDrops(options.clock);
     this.#datagrams =
@@ -59,8 +65,8 @@ export class DatagramSockets {
       new Datagrams({
         ...options,
         library,
-        batch: MAX_SYSLOG_DATAGRAMS,
-        placeBytes: SYSLOG_DATAGRAM_BYTES,
+        batch: SYSLOG_DATAGRAMS_BYTES / placeBytes,
+        placeBytes,
         setReading: (isReading) => {
           for (const listener of this.#native) listener.setReading(isReading);
         },
@@ -77,37 +83,60 @@ export class DatagramSockets {
     this.#drops.forgetAll();
   }
 
-  async listen(address: ListenAddress): Promise<Listener> {
+  async listenUdp(address: InternetAddress): Promise<Listener> {
     const { library } = this.#options;
-    const listener =
-      library && this.#datagrams ? await this.#listenNative(library, this.#datagrams, address) : await this.#listenByNode(address);
-    const granted = listener.receiveBufferBytes;
-    if (granted < UDP_RECEIVE_BUFFER_BYTES) {
-      this.#options.log.info(
-        { source: this.#options.source, granted },
-        `the receive buffer of ${formatListen(address)} is small: bursts may be lost; raise net.core.rmem_max to ${UDP_RECEIVE_BUFFER_BYTES}`,
-      );
-    }
+    const listener = library
+      ? this.#begin(await listenUdp(library, address, this.#readerOf(undefined)))
+      : await this.#listenByNode(address);
+    this.#noteReceiveBuffer(listener);
     return listener;
   }
 
-  async #listenNative(library: NativeLibrary, datagrams: Datagrams, address: ListenAddress): Promise<DatagramListener> {
+  async listenUnix(address: UnixAddress): Promise<Listener> {
+    const { library, socketMode } = this.#options;
+    if (library === undefined) throw noNativeWay(address);
+    return this.#begin(await listenUnixgram(library, address, socketMode, this.#readerOf(`unix:${address.path}`)));
+  }
+
+  /** A socket that someone else has bound; `isUnix`: its senders have no addresses. */
+  adopt(address: ListenAddress, fd: number, isUnix: boolean): Listener {
+    const { library } = this.#options;
+    if (library === undefined) throw noNativeWay(address);
+    const bound = adoptSocket(library, fd, RECEIVE_BUFFER_BYTES);
+    const listener = this.#begin(listenBound(library, address, bound, this.#readerOf(isUnix ? 'unix' : undefined)));
+    if (!isUnix) this.#noteReceiveBuffer(listener);
+    return listener;
+  }
+
+  #begin(listener: DatagramListener): DatagramListener {
+    this.#native.push(listener);
+    this.#drops.watch({ inode: listener.inode });
+    if (this.#datagrams?.isWaiting === false) listener.setReading(true);
+    return listener;
+  }
+
+  /** `name`: what all senders are called. */
+  #readerOf(name: string | undefined): (fd: number) => void {
     const cursorOf = this.#lazyCursor();
-    const onReadable = (fd: number): void => {
+    const unnamed = name === undefined ? undefined : suffixOf(this.#options.form.endingOf({ peer: name }));
+    return (fd) => {
       try {
-        for (let n = 0; n < READS_A_TURN && datagrams.read(fd, cursorOf, undefined); n += 1);
+        for (let n = 0; n < READS_A_TURN && this.#datagrams?.read(fd, cursorOf, unnamed) === true; n += 1);
       } catch (error) {
         this.#options.failed(error);
       }
     };
-    const listener = await listenUdp(library, address, onReadable);
-    this.#native.push(listener);
-    this.#drops.watch({ inode: listener.inode });
-    if (!datagrams.isWaiting) listener.setReading(true);
-    return listener;
   }
 
-  async #listenByNode(address: ListenAddress): Promise<Listener & { readonly receiveBufferBytes: number }> {
+  #noteReceiveBuffer({ address, receiveBufferBytes: granted }: Listener & { readonly receiveBufferBytes: number }): void {
+    if (granted >= UDP_RECEIVE_BUFFER_BYTES) return;
+    this.#options.log.info(
+      { source: this.#options.source, granted },
+      `the receive buffer of ${formatListen(address)} is small: bursts may be lost; raise net.core.rmem_max to ${UDP_RECEIVE_BUFFER_BYTES}`,
+    );
+  }
+
+  async #listenByNode(address: InternetAddress): Promise<Listener & { readonly receiveBufferBytes: number }> {
     const { source, log, form, intake, received, refused } = this.#options;
     const cursorOf = this.#lazyCursor();
     const onDatagram = (bytes: Buffer, peer: string): void => {

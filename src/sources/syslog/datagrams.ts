@@ -71,7 +71,7 @@ export class Datagrams implements Reader {
   }
 
   /**
-   * Reads what the socket has now, as many as one call gives. `unnamed` ends the events of senders without an address. Returns
+   * Reads what the socket has now, as many as one call gives. `unnamed` ends the events of all where senders have no address. Returns
    * whether there may be more. Throws what the system says.
    */
   read(fd: number, cursorOf: () => Cursor, unnamed: Buffer | undefined): boolean {

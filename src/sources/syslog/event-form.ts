@@ -23,6 +23,7 @@ const OWN_NAMES = new Set([
   'peer',
   'peer_name',
   'parse_error',
+  'json',
   'truncated',
   'original_bytes',
   // An object made of it would lose it.

@@ -10,6 +10,7 @@ import type { Kernel } from '../../kernel/kernel.ts';
 import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../kernel/syslog.ts';
 import type { Collector, Cursor } from './collector.ts';
 import { cutFrame, type Frame } from './framing.ts';
+import type { ParseJson } from './message-json.ts';
 import { encodeEvent } from './parse.ts';
 import { readLocalTime } from './rfc3164.ts';
 import { endingOf } from './sender.ts';
@@ -20,6 +21,7 @@ export interface IntakeOptions {
   readonly collector: Collector;
   readonly maxEventBytes: number;
   readonly zone: Zone;
+  readonly parseJson: ParseJson;
   readonly clock: Clock;
   readonly stats: SourceStats;
   /** Reserves kernel memory. */
@@ -39,9 +41,9 @@ export class Intake {
   readonly #table: MessageTable;
 
   constructor(options: IntakeOptions) {
-    const { kernel, collector, maxEventBytes, reserve } = options;
+    const { kernel, collector, maxEventBytes, parseJson, reserve } = options;
     this.#options = options;
-    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage));
+    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage), parseJson);
     this.#single = reserve(SYSLOG_SINGLE_BYTES);
     this.#table = createMessageTable(reserve(tableBytes(2)));
   }
@@ -107,8 +109,8 @@ export class Intake {
   }
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, clock, zone, stats } = this.#options;
-    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone };
+    const { collector, maxEventBytes, clock, zone, parseJson, stats } = this.#options;
+    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.isTruncated) stats.truncatedEvents += 1;

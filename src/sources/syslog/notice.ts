@@ -2,17 +2,17 @@
 import type { Clock } from '../../core/clock.ts';
 import { SYSLOG_NOTICE_MS } from '../../core/limits.ts';
 
-/** `write` gets how many were held back since the last time. */
-export function createNotice(clock: Clock, write: (heldBack: number) => void): () => void {
+/** `write` gets how many were held back since the last time, and what the notice was called with. */
+export function createNotice<A extends unknown[]>(clock: Clock, write: (heldBack: number, ...args: A) => void): (...args: A) => void {
   let writtenAt = -Infinity;
   let heldBack = 0;
-  return () => {
+  return (...args) => {
     const now = clock.monotonic();
     if (now - writtenAt < SYSLOG_NOTICE_MS) {
       heldBack += 1;
       return;
     }
-    write(heldBack);
+    write(heldBack, ...args);
     writtenAt = now;
     heldBack = 0;
   };

@@ -1,12 +1,13 @@
 /**
  * One message's bytes to the event's JSON: what the kernel's loops leave to JavaScript, and what they must agree with.
- * Promises: always an event; what cannot be parsed is whole in `message` with
- * `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
+ * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
 import { utf8Cut } from '../../parsers/encoding.ts';
 import type { Frame } from './framing.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
+import { jsonOf } from './message-json.ts';
+import type { ParseJson } from './message-json.ts';
 import { parseRfc3164 } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
 import type { Ending } from './sender.ts';
@@ -18,6 +19,7 @@ export interface Receipt {
   /** The members that end the event. */
   readonly ending: Ending;
   readonly zone: Zone;
+  readonly parseJson: ParseJson;
 }
 
 export interface EncodedEvent {
@@ -32,13 +34,22 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
   // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
-  const json = JSON.stringify(event);
+  const json = withJson(event, receipt.parseJson, maxJsonBytes);
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes) return { json, isTruncated: event['truncated'] === true };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
   const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
   return { json: JSON.stringify(smaller), isTruncated: true };
+}
+
+/** The event's JSON, with the object that its message is, if that is wanted and there is room. */
+function withJson(event: EventFields, parseJson: ParseJson, maxJsonBytes: number): string {
+  const json = JSON.stringify(event);
+  const { message } = event;
+  const object = typeof message === 'string' && event['parse_error'] === undefined ? jsonOf(message, parseJson) : undefined;
+  if (object === undefined || Buffer.byteLength(json) + Buffer.byteLength(object) + 10 > maxJsonBytes) return json;
+  return `${json.slice(0, -1)},"json":${object}}`;
 }
 
 /** The fields of the event. A key whose value is undefined is absent. */

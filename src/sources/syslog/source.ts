@@ -3,10 +3,10 @@
  * received becomes an event, parsed or not; senders are slowed while the lane waits, those of UDP by the system, which drops what
  * its buffer does not hold; one hostile sender costs the others nothing.
  */
-import type { ListenAddress, SyslogSourceConfig } from '../../config/model.ts';
+import type { ListenAddress, SyslogSourceConfig, SystemdAddress } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
-import { MAX_SYSLOG_CONNECTIONS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
+import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
@@ -14,13 +14,18 @@ import { Collector, collectorBytes } from './collector.ts';
 import type { Cursor } from './collector.ts';
 import { Connections } from './connections.ts';
 import { DatagramSockets } from './datagram-sockets.ts';
+import { Doorway } from './doorway.ts';
+import type { Entry } from './doorway.ts';
 import { createEventForm } from './event-form.ts';
 import { Flow } from './flow.ts';
 import { Intake } from './intake.ts';
-import { formatListen, formatPeer } from './listen/addresses.ts';
+import { formatListen } from './listen/addresses.ts';
 import type { Listener } from './listen/addresses.ts';
-import { listenTcp } from './listen/streams.ts';
+import { listenDescriptor, listenInternet, listenUnix } from './listen/streams.ts';
+import type { StreamHandlers } from './listen/streams.ts';
+import { systemdDescriptors } from './listen/systemd.ts';
 import { nativeLibrary, type NativeLibrary } from './native/library.ts';
+import { kindOf } from './native/sockets.ts';
 import { createNotice } from './notice.ts';
 import { createZone } from './zone.ts';
 
@@ -57,7 +62,7 @@ export function createSyslogSource(
     roomy: () => flow.resume(),
   });
   const flow = new Flow(() => collector.isFull);
-  const intake = new Intake({ kernel, collector, maxEventBytes, zone: createZone(config.timezone), clock, stats, reserve });
+  const intake = new Intake({ ...config, kernel, collector, zone: createZone(config.timezone), clock, stats, reserve });
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});
@@ -67,10 +72,10 @@ export function createSyslogSource(
     streams,
     input: reserve(SYSLOG_READ_BYTES),
     maxEventBytes,
-    maxConnections: MAX_SYSLOG_CONNECTIONS,
-    idleTimeoutMs: Infinity,
+    idleTimeoutMs: config.idleTimeoutMs,
     changed: (open) => (stats.files.open = open),
   });
+  const doorway = new Doorway({ ...common, ...config, source: id, connections });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
   /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */
@@ -104,20 +109,60 @@ export function createSyslogSource(
     return { stream: streams.mint(id, '').id, offset: 0 };
   }
 
-  function listen(address: ListenAddress): Promise<Listener> {
-    if (address.protocol === 'udp') {
-      sockets ??= new DatagramSockets({
-        ...common,
-        library: library === 'node' ? undefined : library,
-        failed: (error) => ended.reject(error),
-      });
-      return sockets.listen(address);
+  function datagramSockets(): DatagramSockets {
+    sockets ??= new DatagramSockets({
+      ...common,
+      library: library === 'node' ? undefined : library,
+      hasUnix: config.listen.some(({ protocol }) => protocol === 'unixgram' || protocol === 'systemd'),
+      socketMode: config.socketMode,
+      failed: (error) => ended.reject(error),
+    });
+    return sockets;
+  }
+
+  function handlersOf(address: ListenAddress, entry: Entry): StreamHandlers {
+    if (entry.isSecure) doorway.prepareTls();
+    return {
+      onConnection: (socket) => doorway.enter(socket, entry),
+      onError: (error) => log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
+    };
+  }
+
+  async function listen(address: ListenAddress): Promise<Listener[]> {
+    switch (address.protocol) {
+      case 'udp':
+        return [await datagramSockets().listenUdp(address)];
+      case 'unixgram':
+        return [await datagramSockets().listenUnix(address)];
+      case 'unix': {
+        const entry = { isSecure: false, isNetwork: false, name: `unix:${address.path}` };
+        return [await listenUnix(address, config.socketMode, handlersOf(address, entry))];
+      }
+      case 'systemd':
+      case 'systemd-tls':
+        return listenSystemd(address);
+      default: {
+        const entry = { isSecure: address.protocol === 'tls', isNetwork: true };
+        return [await listenInternet(address, handlersOf(address, entry))];
+      }
     }
-    return listenTcp(
-      address,
-      (socket) => connections.accept({ socket, isPlain: true, origin: { peer: formatPeer(socket.remoteAddress, socket.remotePort) } }),
-      (error) => log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
-    );
+  }
+
+  async function listenSystemd(address: SystemdAddress): Promise<Listener[]> {
+    const opened: Listener[] = [];
+    for (const { fd } of systemdDescriptors(address.name)) {
+      const kind = library === 'node' ? 'tcp' : kindOf(library, fd);
+      const entry =
+        kind === 'unix'
+          ? { isSecure: false, isNetwork: false, name: 'unix' }
+          : { isSecure: address.protocol === 'systemd-tls', isNetwork: true };
+      if (kind === 'tcp' || kind === 'unix') opened.push(await listenDescriptor(address, fd, handlersOf(address, entry)));
+      else if (kind !== undefined) opened.push(datagramSockets().adopt(address, fd, kind === 'unixgram'));
+    }
+    if (opened.length > 0) return opened;
+    throw new TailraceError('E_LISTEN', `cannot listen on ${formatListen(address)}: systemd has opened no such socket for this process`, {
+      fix: 'start the agent by its socket unit, with FileDescriptorName= as it is written here, or listen on an address',
+    });
   }
 
   async function closeListeners(): Promise<void> {
@@ -138,6 +183,7 @@ export function createSyslogSource(
   async function stop(): Promise<void> {
     await takeReceived();
     const closed = closeListeners();
+    doorway.close();
     await connections.close();
     await closed;
     await collector.idle();
@@ -155,9 +201,10 @@ export function createSyslogSource(
       if (context.once) return;
       try {
         for (const address of config.listen) {
-          const listener = await listen(address);
-          listeners.push(listener);
-          log.info({ source: id }, `listening on ${formatListen(listener.address)}`);
+          for (const listener of await listen(address)) {
+            listeners.push(listener);
+            log.info({ source: id }, `listening on ${formatListen(listener.address)}`);
+          }
         }
       } catch (error) {
         await closeListeners();

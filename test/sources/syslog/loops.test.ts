@@ -98,6 +98,18 @@ test(`the loops agree with the parser on ${wanted} messages (seed ${seed})`, { t
   expect(rig.stats.slowPathEvents / seen, 'share that JavaScript reads').toBeLessThan(0.7);
 });
 
+test.each(['cee', 'all'] as const)('the loops agree with the parser where JSON is parsed (%s)', async (parseJson) => {
+  const parsing = createRig(10_000, parseJson);
+  const head = fc.constantFrom('<13>', '<13>app: ', '<13>1 - - - - - - ', '<13>Jul 10 10:59:59 h a[1]: ');
+  const before = fc.constantFrom('', '', ' ', '@cee:', '@cee: ', ' @cee:{', '@cee', '\t');
+  const body = fc.oneof(fc.json(), fc.constantFrom('{}', '{"a": 12345678901234567890,\n"b":"\\u0041"}', '{"a":1', '{"a":1} ', '[1]', 'x'));
+  const json = fc.tuple(head, before, body).map((parts) => Buffer.from(parts.join('')));
+  const agrees = fc.asyncProperty(fc.array(json, { maxLength: 20 }), async (messages) => {
+    expect(await parsing.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 10_000, parseJson));
+  });
+  await fc.assert(agrees, { seed, numRuns: 1000 });
+});
+
 test('the loops agree with the parser on messages about the longest', async () => {
   const long = fc.tuple(message, fc.integer({ min: 900, max: 1100 }), piece).map(([head, length, fill]) => {
     const filler = fill.length === 0 ? Buffer.from('x') : fill;

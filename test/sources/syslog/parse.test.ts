@@ -4,7 +4,12 @@ import { encodeEvent, parseMessage } from '../../../src/sources/syslog/parse.ts'
 import { createZone } from '../../../src/sources/syslog/zone.ts';
 
 const receivedAt = '2026-07-10T08:00:00.000Z';
-const receipt = { receivedAtMs: Date.parse(receivedAt), ending: { peer: '192.0.2.1:514' }, zone: createZone('Europe/Athens') };
+const receipt = {
+  receivedAtMs: Date.parse(receivedAt),
+  ending: { peer: '192.0.2.1:514' },
+  zone: createZone('Europe/Athens'),
+  parseJson: 'none' as const,
+};
 const names: Record<string, readonly [string, number, string, number]> = {
   '13': ['user', 1, 'notice', 5],
   '30': ['daemon', 3, 'info', 6],

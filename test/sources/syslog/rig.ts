@@ -10,6 +10,7 @@ import type { Cursor } from '../../../src/sources/syslog/collector.ts';
 import { cutFrame, Framer } from '../../../src/sources/syslog/framing.ts';
 import type { Frame } from '../../../src/sources/syslog/framing.ts';
 import { Intake } from '../../../src/sources/syslog/intake.ts';
+import type { ParseJson } from '../../../src/sources/syslog/message-json.ts';
 import { MessageStream } from '../../../src/sources/syslog/message-stream.ts';
 import { encodeEvent } from '../../../src/sources/syslog/parse.ts';
 import { suffixOf } from '../../../src/sources/syslog/sender.ts';
@@ -20,7 +21,7 @@ export const RECEIVED_AT = '2026-07-10T08:00:00.000Z';
 export const ORIGIN = { peer: '192.0.2.1:514' };
 const suffix = suffixOf(ORIGIN);
 const zone = createZone('Europe/Athens');
-const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone };
+const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone, parseJson: 'none' as ParseJson };
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 
 export interface Rig {
@@ -40,7 +41,7 @@ export interface Rig {
   stream(reads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function createRig(maxEventBytes = 10_000): Rig {
+export function createRig(maxEventBytes = 10_000, parseJson: ParseJson = 'none'): Rig {
   const kernel = createKernel(8 * 1024 * 1024);
   const lane = new LaneDouble();
   const stats = newStats();
@@ -54,7 +55,7 @@ export function createRig(maxEventBytes = 10_000): Rig {
     roomy: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({ kernel, collector, maxEventBytes, zone, clock, stats, reserve });
+  const intake = new Intake({ kernel, collector, maxEventBytes, zone, parseJson, clock, stats, reserve });
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
@@ -120,15 +121,20 @@ export function createRig(maxEventBytes = 10_000): Rig {
 }
 
 /** The event of one message. */
-export function eventOf(frame: Frame, maxEventBytes = 10_000): string {
-  return encodeEvent(frame, receipt, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
+export function eventOf(frame: Frame, maxEventBytes = 10_000, parseJson: ParseJson = 'none'): string {
+  return encodeEvent(frame, { ...receipt, parseJson }, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
 }
 
 /** What `take` must give. */
-export function eventsOf(messages: readonly Buffer[], kind: 'datagram' | 'framed', maxEventBytes = 10_000): string[] {
+export function eventsOf(
+  messages: readonly Buffer[],
+  kind: 'datagram' | 'framed',
+  maxEventBytes = 10_000,
+  parseJson: ParseJson = 'none',
+): string[] {
   return messages.flatMap((message) => {
     const bytes = kind === 'datagram' ? datagramOf(message) : message;
-    return bytes.length === 0 ? [] : [eventOf(cutFrame(bytes, maxEventBytes), maxEventBytes)];
+    return bytes.length === 0 ? [] : [eventOf(cutFrame(bytes, maxEventBytes), maxEventBytes, parseJson)];
   });
 }
 

@@ -4,78 +4,13 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { ListenAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
+import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../../src/core/errors.ts';
-import { createKernel } from '../../../src/kernel/kernel.ts';
-import { nativeLibrary, type NativeLibrary } from '../../../src/sources/syslog/native/library.ts';
-import { createSyslogSource } from '../../../src/sources/syslog/source.ts';
-import type { SyslogSource } from '../../../src/sources/syslog/source.ts';
 import { createTestContext } from '../source-context.ts';
 import type { TestContext } from '../source-context.ts';
+import { create, events, messages, patience, start, tcp, udp } from './started.ts';
 
 const run = promisify(execFile);
-const patience = { timeout: 20_000 };
-const udp: ListenAddress = { protocol: 'udp', host: '127.0.0.1', port: 0 };
-const tcp: ListenAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
-const config: SyslogSourceConfig = {
-  type: 'syslog',
-  id: 'net',
-  fields: { team: 'core' },
-  maxEventBytes: 10_000,
-  dataset: undefined,
-  listen: [udp, tcp],
-  timezone: 'UTC',
-};
-
-interface Started {
-  readonly context: TestContext;
-  readonly source: SyslogSource;
-  readonly running: Promise<void>;
-  readonly udpPort: number;
-  readonly tcpPort: number;
-}
-
-const started: Started[] = [];
-
-/** A source on a kernel of its own. */
-function create(
-  changes: Partial<SyslogSourceConfig> = {},
-  context = createTestContext(),
-  library: NativeLibrary | 'node' = nativeLibrary() ?? 'node',
-) {
-  const kernel = createKernel(16 * 1024 * 1024);
-  return createSyslogSource({ ...config, ...changes }, { ...context, reserve: (bytes) => kernel.reserve(bytes) }, kernel, library);
-}
-
-async function start(
-  changes: Partial<SyslogSourceConfig> = {},
-  context = createTestContext(),
-  library?: NativeLibrary | 'node',
-): Promise<Started> {
-  const source = create(changes, context, library);
-  await source.open();
-  const portOf = (protocol: string): number => source.addresses().find((address) => address.protocol === protocol)?.port ?? 0;
-  const result = { context, source, running: source.run(), udpPort: portOf('udp'), tcpPort: portOf('tcp') };
-  started.push(result);
-  return result;
-}
-
-afterEach(async () => {
-  for (const { context, source, running } of started.splice(0)) {
-    context.lane.release();
-    await source.stop();
-    await running;
-  }
-});
-
-function events(context: TestContext): Record<string, unknown>[] {
-  return context.lane.texts.map((line) => JSON.parse(line));
-}
-
-function messages(context: TestContext): unknown[] {
-  return events(context).map((event) => event['message']);
-}
 
 async function open(port: number, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect(port, host);

@@ -35,6 +35,7 @@ let now: usize = 0;
 let suffixAt: usize = 0;
 let suffixLength: usize = 0;
 let maxBytes: usize = 0;
+let jsonMode: u32 = 0;
 /** Where the next event goes, up to where events may go, and how many there are. */
 let out: usize = 0;
 let limit: usize = 0;
@@ -46,9 +47,13 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
   setUpData(scratchAt);
 }
 
-/** The times and the time of receipt of a source; messages of more than `longest` bytes are left to JavaScript. */
-export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize): void {
+/**
+ * The times and the time of receipt of a source. Messages of more than `longest` bytes are left to JavaScript, and those that may be
+ * JSON behind a cookie (`json` 1) or with and without it (2).
+ */
+export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize, json: u32): void {
   useTimes(timesAt);
+  jsonMode = json;
   now = nowAt;
   maxBytes = longest;
 }
@@ -132,6 +137,7 @@ function putEvent(): u32 {
   const found = header.readHeader(frameAt, frameEnd);
   if (found == header.TIME_UNKNOWN) return STOP_TIME;
   if (found == header.SLOW) return STOP_SLOW;
+  if (jsonMode && mayBeJson(header.messageAt, frameEnd)) return STOP_SLOW;
   clearRepaired();
   let o = putTime(putWord(out, TIME));
   o = putWord(o, MESSAGE);
@@ -152,6 +158,13 @@ function putEvent(): u32 {
   out = o + suffixLength;
   events++;
   return STOP_INPUT;
+}
+
+function mayBeJson(p: usize, end: usize): bool {
+  while (p < end && load<u8>(p) == 0x20) p++;
+  if (p == end) return false;
+  const c = <u32>load<u8>(p);
+  return c == 0x40 || (jsonMode == 2 && (c == 0x7b || c == 0x09 || c == 0x0a || c == 0x0d));
 }
 
 function putTime(o: usize): usize {

@@ -1,17 +1,17 @@
 /** UDP through `dgram`, where the native way is not to be had: each datagram costs a call, and reading cannot be paused. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { ListenAddress } from '../../../config/model.ts';
-import { UDP_RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
+import type { InternetAddress } from '../../../config/model.ts';
+import { RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
 import { formatPeer, listenError, type Listener } from './addresses.ts';
 
 /** `receiveBufferBytes` is what the system granted. `onError` hears of errors after the start. */
 export async function listenUdpByNode(
-  address: ListenAddress,
+  address: InternetAddress,
   onDatagram: (bytes: Buffer, peer: string) => void,
   onError: (error: Error) => void,
-): Promise<Listener & { readonly receiveBufferBytes: number }> {
-  const socket = createSocket({ type: isIPv6(address.host) ? 'udp6' : 'udp4', recvBufferSize: UDP_RECEIVE_BUFFER_BYTES });
+): Promise<Listener & { readonly address: InternetAddress; readonly receiveBufferBytes: number }> {
+  const socket = createSocket({ type: isIPv6(address.host) ? 'udp6' : 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
       socket.close();

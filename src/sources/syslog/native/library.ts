@@ -10,6 +10,7 @@ type Ffi = typeof import('node:ffi');
 
 const DEFINITIONS = {
   socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
+  connect: { arguments: ['i32', 'buffer', 'u32'], return: 'i32' },
   bind: { arguments: ['i32', 'buffer', 'u32'], return: 'i32' },
   close: { arguments: ['i32'], return: 'i32' },
   setsockopt: { arguments: ['i32', 'i32', 'i32', 'buffer', 'u32'], return: 'i32' },

@@ -9,9 +9,10 @@ const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
+const SO_ACCEPTCONN = 30;
 const SO_TYPE = 3;
 const SO_RCVBUF = 8;
-const SO_REUSEPORT = 15;
+const SO_RCVBUFFORCE = 33;
 const SO_DOMAIN = 39;
 const IPPROTO_IPV6 = 41;
 const IPV6_V6ONLY = 26;
@@ -20,12 +21,6 @@ const TEXT_BYTES = 64;
 /** Bytes of a `sockaddr_un`, the largest of the three. */
 const ADDRESS_BYTES = 110;
 const PATH_BYTES = 107;
-
-export interface BindOptions {
-  /** Several sockets share the port, and the system spreads senders over them. */
-  readonly sharesPort: boolean;
-  readonly receiveBufferBytes: number;
-}
 
 export interface BoundSocket {
   readonly fd: number;
@@ -36,7 +31,7 @@ export interface BoundSocket {
 }
 
 /** A UDP socket; throws what the system says. A name is looked up. */
-export async function bindUdp(library: NativeLibrary, host: string, port: number, options: BindOptions): Promise<BoundSocket> {
+export async function bindUdp(library: NativeLibrary, host: string, port: number, receiveBufferBytes: number): Promise<BoundSocket> {
   const { address, family } = await lookup(host);
   const domain = family === 6 ? AF_INET6 : AF_INET;
   const name = Buffer.alloc(family === 6 ? 28 : 16);
@@ -46,32 +41,43 @@ export async function bindUdp(library: NativeLibrary, host: string, port: number
   if (library.functions.inet_pton(domain, text, name.subarray(family === 6 ? 8 : 4)) !== 1)
     throw Object.assign(new Error(`"${address}" is no address`), { code: 'EINVAL' });
   if (scope !== undefined) name.writeUInt32LE(scopeId(scope), 24);
-  return bindSocket(library, domain, name, options);
+  return bindSocket(library, domain, name, receiveBufferBytes);
 }
 
 /** A unix datagram socket at a path that is free. */
-export function bindUnix(library: NativeLibrary, path: string, options: BindOptions): BoundSocket {
-  const bytes = Buffer.from(path);
-  if (bytes.length > PATH_BYTES)
-    throw Object.assign(new Error(`the path has ${bytes.length} bytes, ${PATH_BYTES} are possible`), { code: 'ENAMETOOLONG' });
-  const name = Buffer.alloc(2 + bytes.length + 1);
-  name.writeUInt16LE(AF_UNIX, 0);
-  bytes.copy(name, 2);
-  return bindSocket(library, AF_UNIX, name, options);
+export function bindUnix(library: NativeLibrary, path: string, receiveBufferBytes: number): BoundSocket {
+  return bindSocket(library, AF_UNIX, unixName(path), receiveBufferBytes);
 }
 
-/** A datagram socket that someone else has bound; undefined when the descriptor is none. */
-export function adoptSocket(
-  library: NativeLibrary,
-  fd: number,
-  receiveBufferBytes: number,
-): (BoundSocket & { readonly family: 'udp' | 'unixgram' }) | undefined {
-  if (readOption(library, fd, SO_TYPE) !== SOCK_DGRAM) return undefined;
+/** Whether someone receives datagrams at the path. */
+export function isUnixTaken(library: NativeLibrary, path: string): boolean {
+  const { functions } = library;
+  const fd = functions.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw library.lastError('socket');
+  const name = unixName(path);
+  const isConnected = functions.connect(fd, name, name.length) === 0;
+  functions.close(fd);
+  return isConnected;
+}
+
+/** What kind of socket a descriptor is that someone else has opened; undefined when it is none that can be listened on. */
+export function kindOf(library: NativeLibrary, fd: number): 'tcp' | 'unix' | 'udp' | 'unixgram' | undefined {
+  try {
+    const isUnix = readOption(library, fd, SO_DOMAIN) === AF_UNIX;
+    if (readOption(library, fd, SO_ACCEPTCONN) === 1) return isUnix ? 'unix' : 'tcp';
+    if (readOption(library, fd, SO_TYPE) !== SOCK_DGRAM) return undefined;
+    return isUnix ? 'unixgram' : 'udp';
+  } catch {
+    return undefined;
+  }
+}
+
+/** A datagram socket that someone else has bound. */
+export function adoptSocket(library: NativeLibrary, fd: number, receiveBufferBytes: number): BoundSocket {
   library.functions.fcntl(fd, F_SETFD, FD_CLOEXEC);
   library.functions.fcntl(fd, F_SETFL, SOCK_NONBLOCK);
-  setOption(library, fd, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
-  const family = readOption(library, fd, SO_DOMAIN) === AF_UNIX ? 'unixgram' : 'udp';
-  return { family, ...described(library, fd) };
+  enlarge(library, fd, receiveBufferBytes);
+  return described(library, fd);
 }
 
 export function closeSocket(library: NativeLibrary, fd: number): void {
@@ -87,13 +93,12 @@ export function peerOfName(library: NativeLibrary, name: Buffer): { readonly add
   return { address: text.toString('latin1', 0, text.indexOf(0)), port: name.readUInt16BE(2) };
 }
 
-function bindSocket(library: NativeLibrary, domain: number, name: Buffer, options: BindOptions): BoundSocket {
+function bindSocket(library: NativeLibrary, domain: number, name: Buffer, receiveBufferBytes: number): BoundSocket {
   const { functions } = library;
   const fd = functions.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) throw library.lastError('socket');
   try {
-    setOption(library, fd, SOL_SOCKET, SO_RCVBUF, options.receiveBufferBytes);
-    if (options.sharesPort) setOption(library, fd, SOL_SOCKET, SO_REUSEPORT, 1);
+    enlarge(library, fd, receiveBufferBytes);
     // As Node does it: `[::]` takes both kinds.
     if (domain === AF_INET6) setOption(library, fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (functions.bind(fd, name, name.length) !== 0) throw library.lastError('bind');
@@ -102,6 +107,25 @@ function bindSocket(library: NativeLibrary, domain: number, name: Buffer, option
     functions.close(fd);
     throw error;
   }
+}
+
+/** The system caps the buffer at net.core.rmem_max, but not for who administers the network. */
+function enlarge(library: NativeLibrary, fd: number, bytes: number): void {
+  setOption(library, fd, SOL_SOCKET, SO_RCVBUF, bytes);
+  if (readOption(library, fd, SO_RCVBUF) / 2 >= bytes) return;
+  const value = Buffer.alloc(4);
+  value.writeInt32LE(bytes);
+  library.functions.setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, value, 4);
+}
+
+function unixName(path: string): Buffer {
+  const bytes = Buffer.from(path);
+  if (bytes.length > PATH_BYTES)
+    throw Object.assign(new Error(`the path has ${bytes.length} bytes, ${PATH_BYTES} are possible`), { code: 'ENAMETOOLONG' });
+  const name = Buffer.alloc(2 + bytes.length + 1);
+  name.writeUInt16LE(AF_UNIX, 0);
+  bytes.copy(name, 2);
+  return name;
 }
 
 function described(library: NativeLibrary, fd: number): BoundSocket {

@@ -1,0 +1,20 @@
+/** JSON in a message, by the rules of `parse_json`: behind the cookie `@cee:`, or as the message itself. */
+
+export type ParseJson = 'none' | 'cee' | 'all';
+
+const BEFORE = /^ *(@cee:)?[ \t\r\n]*(?=\{)/;
+
+/** The object's text as it may stand in an event's line, digits and order as they were sent; undefined when there is none. */
+export function jsonOf(message: string, which: ParseJson): string | undefined {
+  if (which === 'none') return undefined;
+  const before = BEFORE.exec(message);
+  if (before === null || (which === 'cee' && before[1] === undefined)) return undefined;
+  const text = message.slice(before[0].length).trimEnd();
+  try {
+    const value: unknown = JSON.parse(text);
+    // A line break between two members would end the event's line.
+    return /[\n\r]/.test(text) ? JSON.stringify(value) : text;
+  } catch {
+    return undefined;
+  }
+}
