@@ -34,7 +34,7 @@ sinks:
   store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 100ms}}
 `,
   );
-  const [program = 'sh', ...given] = [...wrapper, 'sh', '-c', `${limits} && exec "$0" run -c "$1"`, BINARY, config];
+  const [program, ...given] = [...wrapper, 'sh', '-c', `${limits} && exec "$0" run -c "$1"`, BINARY, config];
   const agent = startCommand(program, given);
   onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');

@@ -19,7 +19,7 @@ function countingFileSystem(): { readonly fileSystem: FileSystem; readonly calls
         return Reflect.apply(real[name], real, given);
       };
     }
-    return counted as Partial<FileSystem>;
+    return counted;
   });
   return { fileSystem, calls };
 }
