@@ -41,3 +41,11 @@ function rateLimitResetMs(headers: Readonly<Record<string, string>>, nowMs: numb
   if (value === undefined || !/^\d+$/.test(value.trim())) return undefined;
   return Math.max(0, Number(value) * 1000 - nowMs);
 }
+
+/** Headers with names in lower case, each with one value. */
+export function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  return flat;
+}

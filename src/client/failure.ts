@@ -49,8 +49,7 @@ function tlsMessage(error: unknown, code: string, host: string, names: SettingNa
     const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
     return `${certificate} is for another host${has}: use a name that it holds in ${names.url}, or a certificate that holds this one`;
   }
-  if (CLIENT_CERTIFICATE.test(code))
-    return `${host} does not take this agent's client certificate: check ${names.cert} and ${names.key} (${code})`;
+  if (CLIENT_CERTIFICATE.test(code)) return `${host} does not take the client certificate: check ${names.cert} and ${names.key} (${code})`;
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
     return `${host} refused the TLS handshake: if it wants a client certificate, check ${names.cert} and ${names.key}`;
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))

@@ -1,6 +1,7 @@
 /** The door to undici: one request and its whole answer. Promises: one timeout for all of it, a bounded answer, no redirect is followed. */
 import { Agent, ProxyAgent } from 'undici';
 import { systemAuthorities } from '../config/tls-files.ts';
+import { flattenHeaders } from './answer.ts';
 import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS, MAX_CONNECT_MS } from '../core/limits.ts';
 
 /** PEM text or bytes. */
@@ -61,7 +62,7 @@ export function createHttp({ timeoutMs, isTls, proxy, tls = {} }: HttpOptions): 
         ...(body !== undefined && { body }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      return { status: answer.statusCode, headers: flatten(answer.headers), text: await readBounded(answer.body) };
+      return { status: answer.statusCode, headers: flattenHeaders(answer.headers), text: await readBounded(answer.body) };
     },
     close: () => dispatcher.destroy(),
   };
@@ -76,11 +77,4 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length).toString('utf8');
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  return flat;
 }

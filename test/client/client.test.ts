@@ -60,6 +60,8 @@ test('client encodes what stands in a path', async () => {
   const { service, client } = await start();
   await expect(client.datasets.get('a/b c?')).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
   expect(service.last.url).toBe('/v1/datasets/a%2Fb%20c%3F');
+  await expect(client.ingest('a/b c?', '{}', { format: 'ndjson' })).rejects.toMatchObject({ code: 'E_NOT_FOUND' });
+  expect(service.last.url).toBe('/v1/ingest/a%2Fb%20c%3F');
 });
 
 test.each([

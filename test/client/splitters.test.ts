@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SplitEvent, Splitter } from '../../src/client/ingest/event-bytes.ts';
@@ -5,6 +7,7 @@ import { splitLines } from '../../src/client/ingest/split-lines.ts';
 import { splitRecords } from '../../src/client/ingest/split-records.ts';
 import { splitValues } from '../../src/client/ingest/split-values.ts';
 import { MAX_BATCH_BYTES } from '../../src/core/limits.ts';
+import { until } from '../support/until.ts';
 
 function split(splitter: Splitter, pieces: readonly Uint8Array[]): SplitEvent[] {
   const events: SplitEvent[] = [];
@@ -40,6 +43,7 @@ test('lines splitter gives every line that is not blank, with its number', () =>
 
 test('records splitter keeps line ends within quotes', () => {
   expect(shown(splitRecords(), 'a,b\r\n1,"x\r\ny ""z"" , "\r\n\r\n2,plain\n')).toEqual(['1 a,b', '2 1,"x\r\ny ""z"" , "', '5 2,plain']);
+  expect(shown(splitRecords(), '"a""\nb"\nc')).toEqual(['1 "a""\nb"', '3 c']);
 });
 
 test('records splitter opens quotes at the beginning of a value only', () => {
@@ -131,4 +135,20 @@ test.each([
   expect(events[0]?.problem).toMatch(new RegExp(`has 1258\\d+ bytes, and no service takes more than ${MAX_BATCH_BYTES}`));
   expect(events[0]?.bytes.length).toBe(0);
   expect(events[1]?.bytes.toString()).toBe('1');
+});
+
+test('splitter lets go of the bytes of an event that is too long', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const splitter = splitLines();
+  const push = (): WeakRef<ArrayBufferLike> => {
+    const piece = Buffer.alloc(MAX_BATCH_BYTES, 'x');
+    splitter.push(piece, () => undefined);
+    return new WeakRef(piece.buffer);
+  };
+  const [first, second] = [push(), push()];
+  await until('the bytes to be collected', () => {
+    collect();
+    return first.deref() === undefined && second.deref() === undefined;
+  });
 });

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
 import type { Answer } from './classify.ts';
+import { flattenHeaders } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
 
 export interface Request {
@@ -62,7 +63,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       onResponseStart(_controller, statusCode, answered) {
         if (statusCode < 200) return;
         status = statusCode;
-        headers = flatten(answered);
+        headers = flattenHeaders(answered);
       },
       onResponseData(_controller, chunk) {
         length += chunk.length;
@@ -83,11 +84,4 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       answer({ kind: 'failure', ...describeFailure(error, request.origin) });
     }
   });
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  return flat;
 }
