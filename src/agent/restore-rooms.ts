@@ -25,7 +25,10 @@ export interface RestoreRoomsOptions {
 export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, log, stopping }: RestoreRoomsOptions): Promise<void> {
   const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
   const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
-  if (batches.length === 0) return;
+  const sealRecovered = () => {
+    for (const { buffer } of rooms.sinks.values()) buffer.sealRecovered();
+  };
+  if (batches.length === 0) return sealRecovered();
   log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
   try {
     await restoreBatches({
@@ -42,9 +45,11 @@ export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, 
       retryMs: RETRY_MS,
       stopping,
       nextBatchId: () => state.nextBatchId(),
+      reached: ({ sink, id }) => rooms.sinks.get(sink)?.buffer.sealRecovered(id),
       replace: (id, replacements) => state.replace(id, replacements),
       partsOf: (id) => state.partsOf(id),
     });
+    sealRecovered();
   } catch (error) {
     if (codeOf(error) !== 'E_STOPPED') throw error;
   }

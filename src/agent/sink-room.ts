@@ -102,7 +102,11 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     form: formOf(config),
     nextBatchId: () => state.nextBatchId(),
     wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
-    seal: (batch) => (batch.rereadable ? delivery.seal(batch) : buffer.take(batch)),
+    seal(batch) {
+      if (!batch.rereadable) return buffer.take(batch);
+      delivery.seal(batch);
+      if (config.buffer.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) buffer.spill(batch);
+    },
   });
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
   const { maxDiskBytes: maxBytes, whenFull } = config.buffer;

@@ -38,7 +38,7 @@ export class Adoption {
     if (!batch.rereadable || batch.isOrphaned) return;
     batch.isOrphaned = true;
     this.#waiting.push(batch);
-    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+    this.#working ??= this.#work();
   }
 
   /** Resolves when nothing waits. */
@@ -53,6 +53,8 @@ export class Adoption {
       if ((await this.#write(batch)) || isLast) this.#waiting.shift();
       else await clock.sleep(RETRY_MS, stopping);
     }
+    // In the same turn in which nothing waited: a batch that comes now must start the work anew.
+    this.#working = undefined;
   }
 
   /** True when it is on disk, or need not be any more. */
@@ -60,13 +62,13 @@ export class Adoption {
     const { spool, delivery, maxBytes, log, sink, stopping } = this.#options;
     try {
       await delivery.prepare(batch);
-      if (batch.isSettled) return true;
+      if (batch.isSettled || batch.spoolName !== undefined) return true;
       // So that its other streams are not read again after a restart.
       if (!batch.committed) delivery.commitNow();
       if (spool.bytes + batch.body.length > maxBytes && !stopping.aborted) return false;
       // Its memory may be given to another batch while this one is written.
       const name = await spool.write(this.#options.headerOf(batch), Buffer.from(batch.body));
-      if (batch.isSettled) await spool.remove(name);
+      if (batch.isSettled || batch.spoolName !== undefined) await spool.remove(name);
       else batch.spoolName = name;
       return true;
     } catch (error) {

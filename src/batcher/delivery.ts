@@ -78,7 +78,9 @@ export class Delivery {
     let pausedBytes = 0;
     for (const batch of this.#closed) {
       if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
-      if (batch.rereadable && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset))) waiting += 1;
+      // What is on disk need not be waited for.
+      if (batch.rereadable && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
+        waiting += 1;
     }
     return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < room.budgetBytes / 2);
   }
@@ -86,6 +88,11 @@ export class Delivery {
   /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
   isNext(batch: Batch): boolean {
     return this.#inFlight.has(batch) || (this.#closed.indexOf(batch) < this.#options.concurrency && !this.#pauses.has(batch.dataset));
+  }
+
+  /** True while a worker has the batch. */
+  isInFlight(batch: Batch): boolean {
+    return this.#inFlight.has(batch);
   }
 
   /** True while no batch waits for a worker. */
@@ -110,9 +117,9 @@ export class Delivery {
     this.#leave(batch);
   }
 
-  /** Drops the oldest batch that is in the disk buffer and not being sent; false when there is none. */
+  /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
   dropOldest(): boolean {
-    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined);
+    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined && !batch.canBeRebuilt);
     if (index < 0) return false;
     const [batch] = this.#closed.splice(index, 1);
     this.drop(batch!);

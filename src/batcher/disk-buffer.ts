@@ -1,6 +1,6 @@
 /**
  * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before
- * they are first sent, and leave memory while the service is not there to take them. Order is kept: one batch is written at
+ * they are first sent, and leave memory while the service is not there to take them; batches of files only where they are told to. Order is kept: one batch is written at
  * a time, and delivery gets them in that order.
  */
 import { messageOf } from '../core/errors.ts';
@@ -14,6 +14,7 @@ import { Batch } from './batch.ts';
 import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
 import type { Room } from './room.ts';
+import { Spill } from './spill.ts';
 
 /** How long to wait before a disk that refused is tried again. */
 const RETRY_MS = 1000;
@@ -42,12 +43,17 @@ export class DiskBuffer {
   #removing: Promise<void> = Promise.resolve();
   #isFull = false;
   readonly #adoption: Adoption;
+  readonly #spill: Spill;
+  /** Batches of files that an earlier process left, oldest first, until `sealRecovered`. */
+  readonly #recovered: Batch[] = [];
   /** Ids of the recovered batches that the database knows, too. */
   readonly recoveredRows = new Set<number>();
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
-    this.#adoption = new Adoption({ ...options, stopping: this.#stopping.signal, headerOf: (batch) => headerOf(batch, undefined) });
+    const common = { ...options, stopping: this.#stopping.signal, headerOf: (batch: Batch) => headerOf(batch, undefined) };
+    this.#adoption = new Adoption(common);
+    this.#spill = new Spill({ ...common, evict: (batch) => this.evict(batch) });
   }
 
   /** Keeps a batch that delivery holds: a file that it could be rebuilt from was deleted. */
@@ -55,9 +61,14 @@ export class DiskBuffer {
     this.#adoption.take(batch);
   }
 
+  /** Writes a batch of files that delivery holds, and lets it leave memory; where that cannot be, it stays as it is. */
+  spill(batch: Batch): void {
+    this.#spill.take(batch);
+  }
+
   /** Batches that delivery does not have yet, for the books. */
   held(): readonly Batch[] {
-    return this.#waiting;
+    return [...this.#recovered, ...this.#waiting];
   }
 
   /** Resolves when nothing waits to be written. */
@@ -85,15 +96,28 @@ export class DiskBuffer {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Hands what the last process left to delivery, oldest first; counts its events as accepted again. */
+  /**
+   * Hands what the last process left to delivery, oldest first; counts its events as accepted again. Batches of files wait for
+   * `sealRecovered`, because older ones of their streams may have to be read again.
+   */
   async recover(): Promise<number> {
     const entries = await this.#options.spool.recover();
     for (const entry of entries) {
       const row = this.#options.unsettled?.(entry.header.key);
       const batch = this.#restore(entry, row?.id);
-      this.#options.delivery.seal(batch, row?.parts ?? entry.header.parts ?? []);
+      if (row) this.#recovered.push(batch);
+      else this.#options.delivery.seal(batch, entry.header.parts ?? []);
     }
+    this.#recovered.sort((a, b) => a.id - b.id);
     return entries.length;
+  }
+
+  /** Hands over the batches of files that were committed before the one with this id; all by default. */
+  sealRecovered(before = Infinity): void {
+    for (let batch = this.#recovered[0]; batch && batch.id < before; batch = this.#recovered[0]) {
+      this.#recovered.shift();
+      this.#options.delivery.seal(batch, this.#options.unsettled?.(batch.key)?.parts);
+    }
   }
 
   /** Brings an evicted batch's body back into memory. Throws `E_SPOOL_BROKEN`, or what the disk says. */
@@ -132,6 +156,7 @@ export class DiskBuffer {
     this.#stopping.abort();
     await this.#writing;
     await this.#adoption.idle();
+    await this.#spill.idle();
   }
 
   /**

@@ -39,6 +39,8 @@ export interface RestoreOptions {
   target(sink: string): RestoreTarget | undefined;
   source(id: string): Owner | undefined;
   nextBatchId(): number;
+  /** Told before each batch: what was committed before it and is kept elsewhere goes first. */
+  reached?(batch: StoredBatch): void;
   /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
   replace(id: number, batches: readonly StoredBatch[]): void;
   /** The parts still to be sent of a batch that was split. */
@@ -53,6 +55,7 @@ interface Owner {
 /** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
 export async function restoreBatches(options: RestoreOptions): Promise<void> {
   for (const stored of options.batches) {
+    options.reached?.(stored);
     const target = options.target(stored.sink);
     if (!target) {
       options.log.warn(

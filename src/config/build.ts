@@ -131,7 +131,12 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     concurrency: values.concurrency,
     timeoutMs: values.timeout,
     retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
-    buffer: { maxMemoryBytes: values.buffer.max_memory, maxDiskBytes: values.buffer.disk.max_bytes, whenFull: values.buffer.when_full },
+    buffer: {
+      maxMemoryBytes: values.buffer.max_memory,
+      maxDiskBytes: values.buffer.disk.max_bytes,
+      spillFiles: values.buffer.disk.files,
+      whenFull: values.buffer.when_full,
+    },
   };
 }
 

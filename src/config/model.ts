@@ -143,6 +143,8 @@ export interface IngestSinkConfig {
     readonly maxMemoryBytes: number;
     /** Of the disk buffer, for sources that cannot be read again. */
     readonly maxDiskBytes: number;
+    /** Also batches of files, when memory is full. */
+    readonly spillFiles: boolean;
     readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
   };
 }

@@ -23,6 +23,10 @@ const retryTable = {
 
 const diskTable = {
   max_bytes: field(size('1MiB', '16384GiB'), { default: '1GiB', doc: 'of the disk buffer, as compressed' }),
+  files: field(flag, {
+    default: 'false',
+    doc: 'also batches of files, when the service is too slow for them: they are then read on, up to max_bytes ahead of it',
+  }),
 } satisfies Table;
 
 const bufferTable = {
