@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TailraceError, UsageError, messageOf } from '../src/core/errors.ts';
+import { version } from '../src/core/version.ts';
 import { buildAgent } from './agent.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
-import { renderReport, writeReport } from './report.ts';
+import { describeMachine } from './machine.ts';
+import { renderMachine, renderReport, writeReport } from './report.ts';
+import { measureService, renderService, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
@@ -29,10 +32,15 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const results = await measureAll(options, program, folder);
-  const report = renderReport(results);
-  console.log(options.json ? JSON.stringify(results, undefined, 2) : report);
-  if (options.write) writeReport(PAGE, report);
+  const isServiceAlone = options.only.length > 0 && options.only.every((part) => 'service/ingest'.includes(part));
+  const results = isServiceAlone ? undefined : await measureAll(options, program, folder);
+  const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
+  const parts = {
+    ...(results && { agent: renderReport(results) }),
+    ...(service && { service: `${renderMachine(describeMachine(), version, options.runs)}\n\n${renderService(service)}\n` }),
+  };
+  console.log(options.json ? JSON.stringify({ ...results, service }, undefined, 2) : Object.values(parts).join('\n'));
+  if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
 }
 
 function requireRoom(folder: string, { bytes }: Options): void {

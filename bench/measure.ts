@@ -24,6 +24,8 @@ export interface Measured {
 export interface Running {
   readonly pid: number;
   readonly done: Promise<Measured>;
+  /** The end of what it has written so far. */
+  output(): string;
   /** False once it has ended. */
   isRunning(): boolean;
   terminate(): void;
@@ -71,6 +73,7 @@ export async function startMeasured(argv: readonly string[]): Promise<Running> {
   return {
     pid,
     done,
+    output: () => output,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     terminate() {
       if (child.exitCode === null && child.signalCode === null) process.kill(pid, 'SIGTERM');

@@ -7,6 +7,7 @@ export interface Options {
   readonly quick: boolean;
   readonly bytes: number;
   readonly syslogNgBytes: number;
+  readonly serviceBytes: number;
   readonly runs: number;
   readonly idleSeconds: number;
   readonly verifyBytes: number;
@@ -21,9 +22,9 @@ export interface Options {
 
 export const USAGE = `npm run bench -- [options]
   --quick          rough figures in about 90 s: 256 MiB, one pass, 20 s idle
-  --size SIZE      input of each kind (default 1GiB; syslog-ng gets an eighth of it)
+  --size SIZE      input of each kind (default 1GiB; the service gets a quarter of it, syslog-ng an eighth)
   --runs N         passes of each scenario, of which the median counts (default 3)
-  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, kernel, syslog-ng; may be repeated
+  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, kernel, service, syslog-ng; may be repeated
   --agent FILE     another build's main.js in place of dist/main.js
   --write          put the tables into docs/benchmarks.md
   --json           print the results as JSON in place of the tables
@@ -44,6 +45,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     quick,
     bytes: bytes.value,
     syslogNgBytes: Math.ceil(bytes.value / 8),
+    serviceBytes: Math.ceil(bytes.value / 4),
     runs,
     idleSeconds: quick ? 20 : 60,
     verifyBytes: Math.min(bytes.value, (quick ? 4 : 32) * 2 ** 20),

@@ -5,8 +5,11 @@ import { judge } from './results.ts';
 import type { Results } from './results.ts';
 import type { Figures } from './run.ts';
 
-const BEGIN = '<!-- results: written by `npm run bench -- --write` -->';
-const END = '<!-- end of results -->';
+/** Between which marks of the page a part stands. */
+const MARKS = {
+  agent: ['<!-- results: written by `npm run bench -- --write` -->', '<!-- end of results -->'],
+  service: ['<!-- service: written by `npm run bench -- --only service --write` -->', '<!-- end of service -->'],
+} as const;
 const MB = 1e6;
 
 export function renderReport(results: Results): string {
@@ -134,11 +137,17 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
-/** Replaces what stands between the marks of the page. Throws when the page has lost them. */
-export function writeReport(page: string, report: string): void {
+/** Replaces what stands between a part's marks of the page. Throws when the page has lost them. */
+export function writeReport(page: string, part: keyof typeof MARKS, report: string): void {
+  const [begin, end] = MARKS[part];
   const text = readFileSync(page, 'utf8');
-  const from = text.indexOf(BEGIN);
-  const to = text.indexOf(END);
-  if (from === -1 || to < from) throw new Error(`the marks "${BEGIN}" and "${END}" are missing in the page`);
-  writeFileSync(page, `${text.slice(0, from)}${BEGIN}\n\n${report}\n${text.slice(to)}`);
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`the marks "${begin}" and "${end}" are missing in the page`);
+  writeFileSync(page, `${text.slice(0, from)}${begin}\n\n${report}\n${text.slice(to)}`);
 }
+
+/** Where and when a part was measured, as its first line. */
+export const renderMachine = (machine: Results['machine'], version: string, runs: number): string =>
+  `Measured ${machine.date} on ${machine.cores} cores of ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.system}, ` +
+  `Node ${machine.node}, Tailrace ${version}, ${runs === 1 ? 'one pass' : `median of ${runs} passes`}.`;

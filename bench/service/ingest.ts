@@ -1,0 +1,166 @@
+/**
+ * What the local service costs to ingest: NDJSON through HTTP in batches of 1 MiB from four senders under idempotency keys, as the agent sends
+ * them, into an empty folder. CPU is the service's alone, engine, replies and background merges included: it is read once the process
+ * has come to rest. The senders are this process.
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { execFileSync } from 'node:child_process';
+import { Pool } from 'undici';
+import type { Input, InputKind } from '../inputs.ts';
+import { readCpuSeconds, readStatusBytes, startMeasured } from '../measure.ts';
+
+export interface ServiceFigures {
+  readonly cpuSecondsPerGiB: number;
+  readonly eventsPerSecond: number;
+  readonly gibPerSecond: number;
+  readonly peakRssBytes: number;
+  /** On disk, by bytes of NDJSON. */
+  readonly storedRatio: number;
+  /** From the start of the process to its address. */
+  readonly startSeconds: number;
+  /** Of the empty service, at rest. */
+  readonly idleRssBytes: number;
+  readonly idleCpuSecondsPerMinute: number;
+}
+
+export type Encoding = 'none' | 'gzip';
+
+const GIB = 2 ** 30;
+const BATCH_BYTES = 2 ** 20;
+const SENDERS = 4;
+const TOKEN = 'xaat-bench';
+const DEADLINE_MS = 60_000;
+/** At rest: less than this share of one core over a second, three times in a row. */
+const REST_CPU = 0.03;
+
+/** Runs `program serve` in `folder` and sends it the input. Throws unless every line is stored. */
+export async function measureServiceIngest(program: string, folder: string, input: Input, encoding: Encoding): Promise<ServiceFigures> {
+  rmSync(folder, { recursive: true, force: true });
+  const batches = batchesOf(input, encoding);
+  const started = performance.now();
+  const argv = ['env', `TAILRACE_API_TOKEN=${TOKEN}`, process.execPath, '--disable-warning=ExperimentalWarning', program];
+  const service = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json']);
+  try {
+    const url = await addressOf(service);
+    const startSeconds = (performance.now() - started) / 1000;
+    const pool = new Pool(url, { connections: SENDERS });
+    await ask(pool, 'POST', '/v1/datasets', JSON.stringify({ name: 'bench' }));
+    await rest(service.pid);
+    const idleFrom = readCpuSeconds(service.pid);
+    await sleep(5000);
+    const idleCpuSecondsPerMinute = (readCpuSeconds(service.pid) - idleFrom) * 12;
+    const idleRssBytes = readStatusBytes(service.pid, 'VmRSS');
+
+    const [cpuFrom, from] = [readCpuSeconds(service.pid), performance.now()];
+    let next = 0;
+    const send = async (): Promise<void> => {
+      for (let n = next++; n < batches.length; n = next++)
+        await ask(pool, 'POST', ingestPath(input.kind), batches[n]!, encoding, `batch-${n}`);
+    };
+    await Promise.all(Array.from({ length: SENDERS }, send));
+    const seconds = (performance.now() - from) / 1000;
+    await rest(service.pid);
+    const cpuSeconds = readCpuSeconds(service.pid) - cpuFrom;
+
+    const { status } = (await ask(pool, 'POST', '/v1/datasets/bench/query', JSON.stringify({ aggregations: [{ op: 'count' }] }))) as {
+      status: { rowsMatched: number };
+    };
+    if (status.rowsMatched !== input.lines) throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
+    await pool.close();
+    const peakRssBytes = readStatusBytes(service.pid, 'VmHWM');
+    const stored = Number(execFileSync('du', ['-sb', join(folder, 'engine')], { encoding: 'utf8' }).split('\t')[0]);
+    return {
+      cpuSecondsPerGiB: cpuSeconds / (input.bytes / GIB),
+      eventsPerSecond: input.lines / seconds,
+      gibPerSecond: input.bytes / GIB / seconds,
+      peakRssBytes,
+      storedRatio: stored / input.bytes,
+      startSeconds,
+      idleRssBytes,
+      idleCpuSecondsPerMinute,
+    };
+  } finally {
+    service.terminate();
+    await service.done;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** JSON lines carry their own time; text lines are sent as the agent sends them, with the time of their read. */
+const ingestPath = (kind: InputKind): string => `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
+
+/** The input's lines in bodies of about 1 MiB, made before anything is measured. */
+function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {
+  const batches: Buffer[] = [];
+  const text = readFileSync(file);
+  const wrap = (line: string): string =>
+    kind === 'json'
+      ? line
+      : JSON.stringify({ _time: '2026-01-01T00:00:00.000Z', message: line, host: 'bench', file: '/var/log/bench.log' });
+  let lines: string[] = [];
+  let bytes = 0;
+  const flush = (): void => {
+    if (lines.length === 0) return;
+    const body = Buffer.from(`${lines.join('\n')}\n`);
+    batches.push(encoding === 'gzip' ? gzipSync(body, { level: 1 }) : body);
+    [lines, bytes] = [[], 0];
+  };
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf(10, at);
+    const end = found < 0 ? text.length : found;
+    lines.push(wrap(text.toString('utf8', at, end)));
+    bytes += end - at;
+    at = end + 1;
+    if (bytes >= BATCH_BYTES) flush();
+  }
+  flush();
+  return batches;
+}
+
+async function ask(
+  pool: Pool,
+  method: 'POST',
+  path: string,
+  body: string | Buffer,
+  encoding: Encoding = 'none',
+  key?: string,
+): Promise<unknown> {
+  const { statusCode, body: reply } = await pool.request({
+    method,
+    path,
+    body,
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': key === undefined ? 'application/json' : 'application/x-ndjson',
+      ...(encoding !== 'none' && { 'content-encoding': encoding }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+  });
+  const text = await reply.text();
+  const json = JSON.parse(text) as { failed?: number };
+  if (statusCode !== 200 || (json.failed ?? 0) > 0) throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
+  return json;
+}
+
+/** The address that the process prints in its first line. */
+async function addressOf(service: { output(): string; isRunning(): boolean }): Promise<string> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const found = /"url":"([^"]+)"/.exec(service.output());
+    if (found) return found[1]!;
+    if (!service.isRunning() || performance.now() > deadline) throw new Error(`the service did not start:\n${service.output()}`);
+    await sleep(10);
+  }
+}
+
+async function rest(pid: number): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (let quiet = 0; quiet < 3 && performance.now() < deadline;) {
+    const before = readCpuSeconds(pid);
+    await sleep(1000);
+    quiet = readCpuSeconds(pid) - before < REST_CPU ? quiet + 1 : 0;
+  }
+}

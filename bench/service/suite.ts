@@ -1,0 +1,77 @@
+/** The service's part of a run: each scenario in turns, the median of its passes, and the table for docs/benchmarks.md. */
+import { join } from 'node:path';
+import { writeInput } from '../inputs.ts';
+import type { InputKind } from '../inputs.ts';
+import type { Options } from '../options.ts';
+import { median } from '../run.ts';
+import { say } from '../suite.ts';
+import { measureServiceIngest, type Encoding, type ServiceFigures } from './ingest.ts';
+
+export interface ServiceRow {
+  readonly kind: InputKind;
+  readonly encoding: Encoding;
+  readonly inputBytes: number;
+  readonly figures: ServiceFigures;
+}
+
+const SCENARIOS: readonly { readonly kind: InputKind; readonly encoding: Encoding }[] = [
+  { kind: 'json', encoding: 'none' },
+  { kind: 'json', encoding: 'gzip' },
+  { kind: 'text', encoding: 'none' },
+];
+const SEED = 20_260_102;
+const TARGET_CPU_SECONDS = 60;
+const MB = 1e6;
+
+/** Whether `--only` wants it. */
+export const wantsService = ({ only }: Options): boolean => only.length === 0 || only.some((part) => 'service/ingest'.includes(part));
+
+export async function measureService(options: Options, program: string, folder: string): Promise<ServiceRow[]> {
+  const inputs = new Map(
+    (['json', 'text'] as const).map((kind) => [kind, writeInput(kind, SEED, options.serviceBytes, join(folder, `service-${kind}.log`))]),
+  );
+  const passes = SCENARIOS.map((): ServiceFigures[] => []);
+  for (let run = 1; run <= options.runs; run++)
+    for (const [n, { kind, encoding }] of SCENARIOS.entries()) {
+      const figures = await measureServiceIngest(program, join(folder, 'service'), inputs.get(kind)!, encoding);
+      passes[n]!.push(figures);
+      say(
+        `service/ingest/${kind}/${encoding} ${run}/${options.runs}: ${figures.cpuSecondsPerGiB.toFixed(1)} CPU-s/GiB, ${Math.round(figures.eventsPerSecond / 1000)} k events/s, ${(figures.peakRssBytes / MB).toFixed(0)} MB`,
+      );
+    }
+  return SCENARIOS.map(({ kind, encoding }, n) => ({
+    kind,
+    encoding,
+    inputBytes: options.serviceBytes,
+    figures: Object.fromEntries(
+      (Object.keys(passes[n]![0]!) as (keyof ServiceFigures)[]).map((key) => [key, median(passes[n]!.map((figures) => figures[key]))]),
+    ) as unknown as ServiceFigures,
+  }));
+}
+
+export function renderService(rows: readonly ServiceRow[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const head = ['input', 'body', 'CPU-s/GiB', 'target', '', 'events/s', 'GiB/s', 'peak RSS', 'on disk by input'];
+  const body = rows.map(({ kind, encoding, figures }) => [
+    kind,
+    encoding,
+    figures.cpuSecondsPerGiB.toFixed(1),
+    `≤ ${TARGET_CPU_SECONDS}`,
+    figures.cpuSecondsPerGiB <= TARGET_CPU_SECONDS ? 'met' : '**missed**',
+    `${Math.round(figures.eventsPerSecond / 1000)} k`,
+    figures.gibPerSecond.toFixed(3),
+    `${(figures.peakRssBytes / MB).toFixed(0)} MB`,
+    figures.storedRatio.toFixed(2),
+  ]);
+  const [first] = rows;
+  return [
+    '### The service: ingest through HTTP, engine included',
+    '',
+    line(head),
+    line(head.map(() => '---')),
+    ...body.map(line),
+    '',
+    `Empty, it starts in ${first!.figures.startSeconds.toFixed(1)} s and at rest takes ${(first!.figures.idleRssBytes / MB).toFixed(0)} MB and ` +
+      `${first!.figures.idleCpuSecondsPerMinute.toFixed(2)} CPU-s a minute. ${(first!.inputBytes / 2 ** 20).toFixed(0)} MiB of each kind.`,
+  ].join('\n');
+}
