@@ -1,4 +1,5 @@
 /** The client commands as a user runs them, against the real local service. */
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
-import { BINARY, startCommand } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
 
@@ -241,6 +242,36 @@ test('ingest stores fifty thousand events once, in five requests at least', asyn
   ]);
 });
 
+test('ingest stores every event once when each first answer is lost after the service has stored the events', async () => {
+  await makeDataset('lost-1');
+  const lost = new Set<string>();
+  const server = createHttpServer((request, response) => {
+    const { method, url, headers } = request;
+    const onward = httpRequest(`${service.url}${url}`, { method, headers }, (answer) => {
+      const key = String(headers['idempotency-key']);
+      if (lost.has(key)) return void answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
+      lost.add(key);
+      answer.resume().on('end', () => request.socket.destroy());
+    });
+    request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const lines = Array.from({ length: 35_000 }, (_, n) => `{"n":${n}}`).join('\n');
+  const ended = await tailrace(['ingest', 'lost-1', '--url', url, '--json'], { input: lines });
+  server.close();
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.json()).toMatchObject([{ ingested: 35_000, failed: 0, requests: 4 }]);
+  expect(lost.size).toBe(4);
+  expect(await service.aggregate('lost-1', [{ op: 'count' }, { op: 'distinct', field: 'n' }])).toEqual([35_000, 35_000]);
+});
+
+test('ingest says that an archive is broken, and is not to blame', async () => {
+  const ended = await tailrace(['ingest', 'logs', file('half.ndjson.gz', gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40))]);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/half\.ndjson\.gz to its end: unexpected end of file\n {2}fix: /);
+});
+
 test.each([
   ['in APL, newest first', ['many-1']],
   ['in APL, oldest first', ['many-1 | sort by _time asc']],
@@ -263,12 +294,10 @@ test('query in APL shows columns as they were chosen, and where a text is wrong'
 
 test('ingest stops at SIGINT, says where, and has stored what it read', async () => {
   await makeDataset('stopped-1');
-  const pipe = `{ printf '{"n":1}\\n{"n":2}\\n'; sleep 1000; } | exec "$TAILRACE_BIN" ingest stopped-1`;
-  const env = { TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN, TAILRACE_BIN: BINARY };
-  const program = startCommand('setsid', ['sh', '-c', pipe], env);
+  const program = startProgram(['ingest', 'stopped-1'], { TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN }, 'pipe');
+  program.process.stdin!.write('{"n":1}\n{"n":2}\n');
   await until('the events', async () => (await service.aggregate('stopped-1', [{ op: 'count' }]))[0] === 2);
-  process.kill(-program.process.pid!, 'SIGINT');
-  await program.exited;
+  expect(await program.end('SIGINT')).toBe(1);
   expect(program.stderr()).toContain('stopped at line 2 of stdin');
   expect(program.stdout()).toMatch(/^2 events ingested into stopped-1, 0 failed/);
 });

@@ -84,7 +84,9 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     service.datasets.set('logs', dataset);
     const kept = await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'n\r' });
     expect(kept).toContain('Delete the dataset logs and all its events? [y/N]');
-    expect(kept).toMatch(/Nothing was deleted.\nended with 1$/);
+    expect(kept).toMatch(/Nothing was changed.\nended with 1$/);
+    for (const key of ['\u0003', '\u0004'])
+      expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: key })).toMatch(/Nothing was changed.\nended with 1$/);
     expect(service.datasets.has('logs')).toBe(true);
     expect(await onTerminal(service.url, ['datasets', 'delete', 'logs'], { input: 'y\r' })).toMatch(/ended with 0$/);
     expect(service.datasets.has('logs')).toBe(false);

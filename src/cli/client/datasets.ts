@@ -1,5 +1,5 @@
 /** `tailrace datasets list|get|create|update|delete|trim`. Each resolves with the exit code. */
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { UsageError } from '../../core/errors.ts';
 import { type ConnectionArguments, withClient } from './connection.ts';
 import { plural, printList, printRecord, say, write } from './print.ts';
@@ -79,14 +79,15 @@ export function trimDataset(name: string, duration: string | undefined, args: Da
 export async function confirm(question: string, yes: boolean | undefined): Promise<boolean> {
   if (yes === true || !process.stdin.isTTY || !process.stderr.isTTY) return true;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question(`${question} [y/N] `);
-    if (/^y(es)?$/i.test(answer.trim())) return true;
-    say('Nothing was deleted.');
-    return false;
-  } finally {
-    asking.close();
-  }
+  // Ctrl-C and the end of the input close it without an answer.
+  const answer = await new Promise<string>((resolve) => {
+    asking.once('close', () => resolve(''));
+    asking.question(`${question} [y/N] `, resolve);
+  });
+  asking.close();
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  say('Nothing was changed.');
+  return false;
 }
 
 function checkName(name: string): void {

@@ -2,7 +2,7 @@
 import { createReadStream, statSync, accessSync, constants } from 'node:fs';
 import type { IngestFormat } from '../../client/client.ts';
 import { openBody, peek } from '../../client/ingest/open-body.ts';
-import { messageOf, UsageError } from '../../core/errors.ts';
+import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 
 export interface Input {
   /** As messages name it. */
@@ -44,7 +44,7 @@ export async function openText(
   given: IngestFormat | undefined,
   onBytes: (bytes: number) => void,
 ): Promise<{ readonly format: IngestFormat; readonly text: AsyncIterable<Uint8Array> }> {
-  const text = openBody(counted(input.open(), onBytes));
+  const text = readable(openBody(counted(input.open(), onBytes)), input.name);
   const ending = /\.([^.]+?)(?:\.(?:gz|zst))?$/.exec(input.name)?.[1]?.toLowerCase() ?? '';
   const format = given ?? BY_ENDING[ending];
   if (format !== undefined) return { format, text };
@@ -72,6 +72,18 @@ function isJson(text: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** What fails while it is read is the file's fault, not the program's. Throws `TailraceError`. */
+async function* readable(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (cause) {
+    throw new TailraceError('E_READ', `cannot read ${name} to its end: ${messageOf(cause)}`, {
+      fix: 'what came before is stored; see whether the file is whole and the disk in order',
+      cause,
+    });
   }
 }
 

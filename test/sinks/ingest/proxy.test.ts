@@ -1,8 +1,6 @@
 /** The way through a proxy: tunnels for https, forwarding for http, users and passwords, and proxies that fail. */
 import { rmSync, mkdtempSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -13,64 +11,12 @@ import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
 import { FakeIngest } from '../../support/fake-ingest.ts';
+import { startProxy } from '../../support/proxy.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 import { until } from '../../support/until.ts';
 
 const parcel: Parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{"a":1}\n'), encoding: 'identity' };
 const never = new AbortController().signal;
-
-interface Proxy {
-  readonly url: string;
-  /** `CONNECT host:port` and `POST http://…`, as they came. */
-  readonly seen: string[];
-  readonly authorizations: (string | undefined)[];
-}
-
-/** A proxy whose names all lead to `target`; with `password` it wants one. */
-async function startProxy(target: () => number, password?: string): Promise<Proxy> {
-  const seen: string[] = [];
-  const authorizations: (string | undefined)[] = [];
-  const sockets = new Set<Socket>();
-  const isAllowed = (authorization: string | undefined): boolean => {
-    authorizations.push(authorization);
-    return password === undefined || authorization === `Basic ${Buffer.from(password).toString('base64')}`;
-  };
-  const server: Server = createServer((incoming, response) => {
-    seen.push(`${incoming.method} ${incoming.url}`);
-    if (!isAllowed(incoming.headers['proxy-authorization'])) {
-      response.writeHead(407).end();
-      return;
-    }
-    const { pathname, search } = new URL(incoming.url!);
-    const { method, headers } = incoming;
-    const onward = httpRequest({ port: target(), host: '127.0.0.1', method, path: pathname + search, headers }, (answer) => {
-      response.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(response);
-    });
-    incoming.pipe(onward);
-  });
-  server.on('connection', (socket) => sockets.add(socket));
-  server.on('connect', (incoming, socket: Socket) => {
-    seen.push(`CONNECT ${incoming.url}`);
-    socket.on('error', () => {});
-    if (!isAllowed(incoming.headers['proxy-authorization'])) {
-      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-      return;
-    }
-    const onward = connect(target(), '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      onward.pipe(socket).pipe(onward);
-    });
-    onward.on('error', () => socket.destroy());
-    sockets.add(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, authorizations };
-}
 
 function makeSink(url: string, changes: Partial<IngestSinkConfig>): Sink {
   const sink = createIngestSink(sinkConfig(url, { timeoutMs: 5000, ...changes }), systemClock);

@@ -1,0 +1,57 @@
+/** An HTTP proxy for tests: tunnels and forwards, wants a password where it is told to, and keeps what it was asked. */
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Proxy {
+  readonly url: string;
+  /** `CONNECT host:port` and `POST http://…`, as they came. */
+  readonly seen: string[];
+  readonly authorizations: (string | undefined)[];
+}
+
+/** A proxy whose names all lead to `target`; with `password` it wants one. */
+export async function startProxy(target: () => number, password?: string): Promise<Proxy> {
+  const seen: string[] = [];
+  const authorizations: (string | undefined)[] = [];
+  const sockets = new Set<Socket>();
+  const isAllowed = (authorization: string | undefined): boolean => {
+    authorizations.push(authorization);
+    return password === undefined || authorization === `Basic ${Buffer.from(password).toString('base64')}`;
+  };
+  const server: Server = createServer((incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url}`);
+    if (!isAllowed(incoming.headers['proxy-authorization'])) {
+      response.writeHead(407).end();
+      return;
+    }
+    const { pathname, search } = new URL(incoming.url!);
+    const { method, headers } = incoming;
+    const onward = httpRequest({ port: target(), host: '127.0.0.1', method, path: pathname + search, headers }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', (incoming, socket: Socket) => {
+    seen.push(`CONNECT ${incoming.url}`);
+    socket.on('error', () => {});
+    if (!isAllowed(incoming.headers['proxy-authorization'])) {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    const onward = connect(target(), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    sockets.add(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, authorizations };
+}
