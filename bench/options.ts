@@ -10,6 +10,7 @@ export interface Options {
   readonly serviceBytes: number;
   readonly runs: number;
   readonly idleSeconds: number;
+  readonly latencySeconds: number;
   readonly verifyBytes: number;
   readonly loadBytes: number;
   readonly json: boolean;
@@ -24,7 +25,7 @@ export const USAGE = `npm run bench -- [options]
   --quick          rough figures in about 90 s: 256 MiB, one pass, 20 s idle
   --size SIZE      input of each kind (default 1GiB; the service gets a quarter of it, syslog-ng an eighth)
   --runs N         passes of each scenario, of which the median counts (default 3)
-  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, kernel, service, syslog-ng; may be repeated
+  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, latency, kernel, service, syslog-ng; may be repeated
   --agent FILE     another build's main.js in place of dist/main.js
   --write          put the tables into docs/benchmarks.md
   --json           print the results as JSON in place of the tables
@@ -48,6 +49,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     serviceBytes: Math.ceil(bytes.value / 4),
     runs,
     idleSeconds: quick ? 20 : 60,
+    latencySeconds: quick ? 10 : 60,
     verifyBytes: Math.min(bytes.value, (quick ? 4 : 32) * 2 ** 20),
     loadBytes: (quick ? 1 : 4) * 2 ** 30,
     json: values.json === true,

@@ -24,6 +24,7 @@ export function renderReport(results: Results): string {
       `on the same cores; it was never busy for more than ${percent(Math.max(0, ...results.agent.map((row) => row.figures.sinkBusy)))} ` +
       `of a pass. Starting, shipping one line and ending cost the agent ${startup.agent.toFixed(2)} CPU-s.`,
     renderSyslogNg(results),
+    renderLatency(results),
     renderIdleAndKernel(results),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -100,6 +101,13 @@ function renderSyslogNg({ syslogNg, startup, syslogNgInputBytes }: Results): str
   ]);
   const head = ['input', 'compression', 'CPU-s/GiB without start-up', 'peak RSS', 'GiB/s', 'events/s', "its CPU by the agent's"];
   return [`### syslog-ng ${syslogNg.version}`, '', ...table(head, rows)].join('\n');
+}
+
+function renderLatency({ latency }: Results): string {
+  if (latency === undefined) return '';
+  const cells = [latency.p50Ms, latency.p99Ms, latency.maxMs].map((ms) => `${Math.round(ms)} ms`);
+  const rows = [[String(latency.linesPerSecond), ...cells, `${latency.cpuMicrosecondsPerEvent.toFixed(1)} µs`]];
+  return ['### From write to stored', '', ...table(['lines a second', 'p50', 'p99', 'longest', 'CPU an event'], rows)].join('\n');
 }
 
 function renderIdleAndKernel({ idle, kernel }: Results): string {

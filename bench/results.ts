@@ -2,6 +2,7 @@
 import type { Compression } from './agent.ts';
 import type { IdleFigures } from './idle.ts';
 import type { InputKind } from './inputs.ts';
+import type { LatencyFigures } from './latency.ts';
 import type { Machine } from './machine.ts';
 import type { Figures } from './run.ts';
 import type { SyslogNgJob } from './syslog-ng.ts';
@@ -37,6 +38,7 @@ export interface Results {
   readonly startup: { readonly agent: number; readonly syslogNg: number | undefined };
   readonly agent: readonly AgentRow[];
   readonly idle: IdleFigures | undefined;
+  readonly latency: LatencyFigures | undefined;
   readonly kernel: readonly KernelRow[] | undefined;
   readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;
 }

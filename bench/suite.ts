@@ -8,6 +8,7 @@ import { COMPRESSIONS } from './agent.ts';
 import { measureCompression } from './floor.ts';
 import { measureIdle } from './idle.ts';
 import { writeInput } from './inputs.ts';
+import { measureLatency } from './latency.ts';
 import type { Input, InputKind } from './inputs.ts';
 import { describeMachine } from './machine.ts';
 import type { Options } from './options.ts';
@@ -110,6 +111,8 @@ export async function measureAll(options: Options, program: string, folder: stri
   const kernel = wants('kernel') ? await measureKernel() : undefined;
   if (wants('idle')) say(`idle: ${options.idleSeconds} s on 100 files`);
   const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
+  if (wants('latency')) say(`latency: ${options.latencySeconds} s at 1,000 lines a second`);
+  const latency = wants('latency') ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds) : undefined;
   return {
     machine: describeMachine(),
     version,
@@ -121,6 +124,7 @@ export async function measureAll(options: Options, program: string, folder: stri
     startup,
     agent,
     idle,
+    latency,
     kernel,
     syslogNg: found === undefined ? undefined : { version: found.version, rows },
   };
