@@ -1,0 +1,132 @@
+/** Idempotency keys against a database and an engine that can be stopped at any step: what is kept, what is counted, what waits. */
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SERVICE_KEPT_KEYS } from '../../src/core/limits.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { Engine } from '../../src/service/engine/engine.ts';
+import { openKeys, type Keys, type Range } from '../../src/service/ingest/keys.ts';
+import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
+import { tempDir } from './support.ts';
+
+let dataDir: string;
+let metadata: Metadata;
+let keys: Keys;
+/** Rows that the engine says it has of each range asked for, and what it was told to delete. */
+let found: number[];
+let deleted: string[];
+let isAway: boolean;
+
+const engine = (): Engine =>
+  ({
+    ask: (sql: string) =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve([found.splice(0, sql.split('countIf').length - 1).map(String)]),
+    quiesce: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+    deleteRows: (_table: string, condition: string) => {
+      deleted.push(condition);
+      return Promise.resolve(0);
+    },
+  }) as unknown as Engine;
+
+const range = (firstRow: number, rows = 10): Range => ({ firstRow: BigInt(firstRow), rows, minTime: 0n, maxTime: 9n });
+/** Notes the key and its reply, as before an insert. */
+const begin = (key: string, firstRow: number, rows?: number): void => keys.begin(1, key, range(firstRow, rows), `reply ${key}`);
+const ask = (key: string): Promise<string> => keys.once(1, key, () => Promise.resolve('anew'));
+const reopen = async (): Promise<void> => {
+  keys = await openKeys(metadata, engine(), silentLog);
+};
+
+beforeEach(async () => {
+  dataDir = tempDir();
+  metadata = openMetadata(dataDir, false);
+  [found, deleted, isAway] = [[], [], false];
+  await reopen();
+});
+afterEach(() => {
+  metadata.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('keys', () => {
+  test('a finished key answers with its reply, also after a start; another dataset does not know it', async () => {
+    begin('a', 1);
+    keys.finish(1, 'a');
+    expect(await ask('a')).toBe('reply a');
+    await reopen();
+    expect(await ask('a')).toBe('reply a');
+    expect(await keys.once(2, 'a', () => Promise.resolve('other'))).toBe('other');
+  });
+
+  test('after a crash every open key is counted: whole is kept, a part is deleted, nothing is forgotten without a delete', async () => {
+    begin('whole', 100);
+    begin('part', 200);
+    begin('none', 300);
+    found = [10, 3, 0];
+    await reopen();
+    expect(deleted).toHaveLength(1);
+    expect(deleted[0]).toMatch(/_rowId >= 200 and _rowId < 210/);
+    expect(deleted[0]).not.toMatch(/_rowId >= (?:100|300)/);
+    expect([await ask('whole'), await ask('part'), await ask('none')]).toEqual(['reply whole', 'anew', 'anew']);
+  });
+
+  test('a key that could not be settled while the engine was away is settled when it comes again', async () => {
+    begin('a', 1);
+    isAway = true;
+    await expect(keys.undo(1, 'a', range(1))).rejects.toThrow('away');
+    await expect(ask('a')).rejects.toThrow('away');
+    isAway = false;
+    found = [10];
+    expect(await ask('a')).toBe('reply a');
+  });
+
+  test('an undone key is new', async () => {
+    begin('a', 1);
+    await keys.undo(1, 'a', range(1));
+    expect(await ask('a')).toBe('anew');
+  });
+
+  test('a request waits for the one under way with its key; when that fails it tries itself', async () => {
+    let calls = 0;
+    const failing = keys.once(1, 'a', async () => {
+      calls++;
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('failed');
+    });
+    const waiting = keys.once(1, 'a', () => {
+      calls++;
+      begin('a', 1);
+      keys.finish(1, 'a');
+      return Promise.resolve('reply a');
+    });
+    const third = ask('a');
+    await expect(failing).rejects.toThrow('failed');
+    expect([await waiting, await third, calls]).toEqual(['reply a', 'reply a', 2]);
+  });
+
+  test(`the last ${SERVICE_KEPT_KEYS} keys of a dataset are kept, and at most half as many more`, async () => {
+    const total = SERVICE_KEPT_KEYS * 2.6;
+    metadata.transaction(() => {
+      for (let n = 0; n < total; n++) {
+        begin(`key-${n}`, n * 10);
+        keys.finish(1, `key-${n}`);
+      }
+    });
+    const kept = metadata.db.prepare('select count(*) as n, min(first_row) as oldest from keys where dataset = 1').get()!;
+    expect(kept['n']).toBeGreaterThanOrEqual(SERVICE_KEPT_KEYS);
+    expect(kept['n']).toBeLessThanOrEqual(SERVICE_KEPT_KEYS * 1.5);
+    for (const back of [1, SERVICE_KEPT_KEYS - 1]) expect(await ask(`key-${total - back}`)).toBe(`reply key-${total - back}`);
+    expect(await ask('key-0')).toBe('anew');
+  });
+
+  test('an open key is not pruned, however old', async () => {
+    begin('open', 1);
+    metadata.transaction(() => {
+      for (let n = 0; n < SERVICE_KEPT_KEYS * 1.6; n++) {
+        begin(`key-${n}`, 100 + n * 10);
+        keys.finish(1, `key-${n}`);
+      }
+    });
+    found = [10];
+    await reopen();
+    expect(await ask('open')).toBe('reply open');
+  });
+});
