@@ -25,6 +25,7 @@ export function renderReport(results: Results): string {
       `of a pass. Starting, shipping one line and ending cost the agent ${startup.agent.toFixed(2)} CPU-s.`,
     renderSyslogNg(results),
     renderLatency(results),
+    renderManyFiles(results),
     renderIdleAndKernel(results),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -108,6 +109,25 @@ function renderLatency({ latency }: Results): string {
   const cells = [latency.p50Ms, latency.p99Ms, latency.maxMs].map((ms) => `${Math.round(ms)} ms`);
   const rows = [[String(latency.linesPerSecond), ...cells, `${latency.cpuMicrosecondsPerEvent.toFixed(1)} µs`]];
   return ['### From write to stored', '', ...table(['lines a second', 'p50', 'p99', 'longest', 'CPU an event'], rows)].join('\n');
+}
+
+function renderManyFiles({ manyFiles }: Results): string {
+  if (manyFiles === undefined) return '';
+  const rows = [
+    ['from the start until every line is delivered', `${manyFiles.deliverySeconds.toFixed(1)} s`],
+    ['CPU while nothing is written', `${manyFiles.idleCpuSecondsPerMinute.toFixed(2)} CPU-s a minute`],
+    [
+      `CPU while ${manyFiles.active} of them get ten lines a second each`,
+      `${manyFiles.activeCpuSecondsPerMinute.toFixed(2)} CPU-s a minute`,
+    ],
+    ['RSS at the end', `${(manyFiles.rssBytes / MB).toFixed(0)} MB`],
+    ['descriptors of the process, at most and while nothing is written', `${manyFiles.peakDescriptors} and ${manyFiles.idleDescriptors}`],
+    [
+      'from a line written to an idle file until the sink has it, median and longest',
+      `${(manyFiles.firstEventMs.median / 1000).toFixed(2)} s and ${(manyFiles.firstEventMs.max / 1000).toFixed(2)} s`,
+    ],
+  ];
+  return [`### ${manyFiles.files.toLocaleString('en')} files`, '', ...table(['', 'measured'], rows)].join('\n');
 }
 
 function renderIdleAndKernel({ idle, kernel }: Results): string {

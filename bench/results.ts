@@ -1,5 +1,6 @@
 /** What a run of the benchmarks found, as `--json` prints it, and the targets it is held against. */
 import type { Compression } from './agent.ts';
+import type { ManyFilesFigures } from './files.ts';
 import type { IdleFigures } from './idle.ts';
 import type { InputKind } from './inputs.ts';
 import type { LatencyFigures } from './latency.ts';
@@ -39,6 +40,7 @@ export interface Results {
   readonly agent: readonly AgentRow[];
   readonly idle: IdleFigures | undefined;
   readonly latency: LatencyFigures | undefined;
+  readonly manyFiles: ManyFilesFigures | undefined;
   readonly kernel: readonly KernelRow[] | undefined;
   readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { version } from '../src/core/version.ts';
 import { COMPRESSIONS } from './agent.ts';
+import { measureManyFiles } from './files.ts';
 import { measureCompression } from './floor.ts';
 import { measureIdle } from './idle.ts';
 import { writeInput } from './inputs.ts';
@@ -113,6 +114,8 @@ export async function measureAll(options: Options, program: string, folder: stri
   const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
   if (wants('latency')) say(`latency: ${options.latencySeconds} s at 1,000 lines a second`);
   const latency = wants('latency') ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds) : undefined;
+  if (wants('files')) say(`files: 10,000 of them, ${options.idleSeconds / 2} s idle, as long with 100 that grow`);
+  const manyFiles = wants('files') ? await measureManyFiles(program, join(folder, 'files'), options.idleSeconds / 2) : undefined;
   return {
     machine: describeMachine(),
     version,
@@ -125,6 +128,7 @@ export async function measureAll(options: Options, program: string, folder: stri
     agent,
     idle,
     latency,
+    manyFiles,
     kernel,
     syslogNg: found === undefined ? undefined : { version: found.version, rows },
   };
