@@ -96,7 +96,13 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   const row = unchanged ? stored : renewed(stored, stored.id, spans);
   if (!unchanged) {
     options.log.warn(
-      { sink: stored.sink, events: stored.events, sources: [...new Set(stored.spans.map((span) => span.source))] },
+      {
+        sink: stored.sink,
+        batch: stored.key,
+        newKey: row.key,
+        events: stored.events,
+        sources: [...new Set(stored.spans.map((span) => span.source))],
+      },
       'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);

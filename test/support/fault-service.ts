@@ -60,6 +60,11 @@ export class FaultService {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** True once the events of the key were stored. */
+  hasStored(key: string): boolean {
+    return this.#replies.has(key);
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
