@@ -132,6 +132,8 @@ export class Generations {
     next.changedAtMs = file.leftAtMs = this.#now;
     if (file.stream === undefined) this.registry.remove(file);
     else this.copies.seek(file);
+    // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
+    if (file.isHomeless) this.noteDeleted(file);
     this.registry.enqueue(next);
     return next;
   }
@@ -192,7 +194,7 @@ export class Generations {
     this.#options.streams.identify(file.stream, file.identity);
   }
 
-  /** The last name of the file is gone. What is held of it and what is still to be read goes to the disk buffer. */
+  /** The last name of the file is gone, or its content. What is held of it and what is still to be read goes to the disk buffer. */
   noteDeleted(file: TrackedFile): void {
     if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
   }
