@@ -1,4 +1,5 @@
 /** The sanity check of `timestamp_format`: a Go reference layout, or one of the service's words. */
+import { compileLayout } from '../core/go-layout.ts';
 import { text } from './kinds.ts';
 import type { Wrong } from './kinds.ts';
 import type { Kind } from './field.ts';
@@ -15,13 +16,12 @@ export function checkLayout(layout: string): Wrong | undefined {
   if (/[yY]{2,4}|\bMM\b|\bdd\b|\bDD\b|\bHH\b/.test(layout)) return { message: 'is a format in letters, not a Go layout', fix: FIX };
   const near = /^[a-z0-9_]+$/i.test(layout) ? nearest(layout, WORDS) : undefined;
   if (near !== undefined) return { message: 'is not a known format', fix: `did you mean \`${near}\`?` };
-  // Longest first: 2006 before 2, January before Jan. Each token found is taken out, as Go does from left to right.
-  const tokens = new Set(layout.match(/2006|January|Jan|Monday|Mon|MST|Z07:?00|-07:?00|15|002|01|02|03|04|05|06|_2|[1-5]/g));
+  const tokens = new Set(compileLayout(layout).map((part) => (part.kind === 'token' ? part.token : '')));
   const has = (...any: string[]) => any.some((token) => tokens.has(token));
   if (!has('2006', '06')) return { message: 'has no year: Go writes it `2006` or `06`', fix: FIX };
-  if (!has('002') && !has('January', 'Jan', '01', '1'))
+  if (!has('002', '__2') && !has('January', 'Jan', '01', '1'))
     return { message: 'has no month: Go writes it `01`, `1`, `Jan` or `January`', fix: FIX };
-  if (!has('002') && !has('02', '_2', '2')) return { message: 'has no day: Go writes it `02`, `_2` or `2`', fix: FIX };
+  if (!has('002', '__2') && !has('02', '_2', '2')) return { message: 'has no day: Go writes it `02`, `_2` or `2`', fix: FIX };
   return undefined;
 }
 

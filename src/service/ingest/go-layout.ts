@@ -3,6 +3,7 @@
  * A layout is compiled once per request; parsing follows Go's time.Parse: text that is no token must match literally, and a
  * fraction may follow the seconds though the layout names none.
  */
+import type { LayoutPart } from '../../core/go-layout.ts';
 
 /** Milliseconds since 1970 and the nanoseconds (0…999,999) within the millisecond. */
 export interface Instant {
@@ -10,47 +11,11 @@ export interface Instant {
   readonly ns: number;
 }
 
-type Part = { readonly kind: 'literal'; readonly text: string } | { readonly kind: 'token'; readonly token: string };
-
-/** Longest first where one begins another. */
-const TOKENS = [
-  'January', 'Monday', 'Z07:00:00', '-07:00:00', 'Z070000', '-070000', 'Z07:00', '-07:00', 'Z0700', '-0700',
-  '2006', '002', '__2', 'Jan', 'Mon', 'MST', 'Z07', '-07', '01', '02', '03', '04', '05', '06', '15', '_2', 'PM', 'pm', '1', '2', '3', '4', '5',
-]; // prettier-ignore
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** The parts of a layout. Never fails: a layout without tokens is text to match. */
-export function compileLayout(layout: string): readonly Part[] {
-  const parts: Part[] = [];
-  let literal = '';
-  for (let at = 0; at < layout.length;) {
-    const token = tokenAt(layout, at);
-    if (token === undefined) {
-      literal += layout[at++];
-      continue;
-    }
-    if (literal) parts.push({ kind: 'literal', text: literal });
-    literal = '';
-    parts.push({ kind: 'token', token });
-    at += token.length;
-  }
-  if (literal) parts.push({ kind: 'literal', text: literal });
-  return parts;
-}
-
-function tokenAt(layout: string, at: number): string | undefined {
-  // A fraction: a point or comma, then only zeros or only nines, then no digit (Go: `.000`, `,999`).
-  const fraction = /^[.,](0+|9+)(?!\d)/.exec(layout.slice(at, at + 12));
-  if (fraction) return fraction[0];
-  const token = TOKENS.find((t) => layout.startsWith(t, at));
-  // Go reads `Jan` and `Mon` only where no lower-case letter follows (`Month` is text).
-  if ((token === 'Jan' || token === 'Mon') && /[a-z]/.test(layout[at + 3] ?? '')) return undefined;
-  return token;
-}
-
 /** The instant that `text` names under the layout, or the reason why it names none. Without a zone it is UTC. */
-export function parseLayout(parts: readonly Part[], text: string): Instant | string {
+export function parseLayout(parts: readonly LayoutPart[], text: string): Instant | string {
   let [year, month, day, hour, minute, second, nanos, offset] = [0, 1, 1, 0, 0, 0, 0, 0];
   let yearDay = 0;
   let afternoon: boolean | undefined;

@@ -3,7 +3,8 @@
  * 1970, exactly, or says why it cannot. Without a format: RFC 3339, ISO 8601, and numbers as Unix s, ms, µs or ns, told apart by
  * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
-import { compileLayout, daysOf, epochMs, parseLayout, type Instant } from './go-layout.ts';
+import { compileLayout } from '../../core/go-layout.ts';
+import { daysOf, epochMs, parseLayout, type Instant } from './go-layout.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
 export type TimeReader = (value: unknown) => bigint | string;
