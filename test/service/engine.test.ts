@@ -175,6 +175,16 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     await expect.poll(() => count(table), { timeout: 20_000 }).toBe(40 + stored);
   });
 
+  test.runIf(kind === 'clickhouse')('the key alone chooses the shard', async () => {
+    const table = await filled(4);
+    const of = async (shard: number): Promise<number> =>
+      Number(await cluster!.ask(shard, `select count() from tailrace_test.${table}_shard`));
+    const before = [await of(0), await of(1)];
+    for (let n = 0; n < 8; n++) await engine.insert(table, rows(1, 100 + n), `chosen-${n}`, 'one key');
+    const added = [(await of(0)) - before[0]!, (await of(1)) - before[1]!];
+    expect(added.toSorted((a, b) => a - b)).toEqual([0, 8]);
+  });
+
   test.runIf(kind === 'clickhouse')('a shard that lacks a table gets it at the next start', async () => {
     const table = await filled(4);
     await engine.close();
