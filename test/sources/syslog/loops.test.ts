@@ -4,12 +4,12 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { corpus } from './corpus.ts';
+import { corpus } from './corpus/corpus.ts';
 import { createRig, eventsOf, eventsOfStream } from './rig.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_SYSLOG'] ?? 100_000);
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
-const samples = corpus.map(({ input }) => (typeof input === 'string' ? Buffer.from(input) : input));
+const samples = corpus.map(({ input }) => input);
 
 const PIECES = [
   '<13>',

@@ -16,11 +16,10 @@ import { encodeEvent } from '../../../src/sources/syslog/parse.ts';
 import { suffixOf } from '../../../src/sources/syslog/sender.ts';
 import { createZone } from '../../../src/sources/syslog/zone.ts';
 import { LaneDouble } from '../lane-double.ts';
+import { ORIGIN, RECEIVED_AT, TIMEZONE } from './receipt.ts';
 
-export const RECEIVED_AT = '2026-07-10T08:00:00.000Z';
-export const ORIGIN = { peer: '192.0.2.1:514' };
 const suffix = suffixOf(ORIGIN);
-const zone = createZone('Europe/Athens');
+const zone = createZone(TIMEZONE);
 const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone, parseJson: 'none' as ParseJson };
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 

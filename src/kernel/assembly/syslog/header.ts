@@ -166,7 +166,11 @@ function readBsd(p: usize, end: usize): u32 {
   // A year or the name of a zone may stand behind the clock.
   const century = <u32>load<u16>(p);
   if (century == 0x3931 || century == 0x3032) {
-    if (<u32>load<u8>(p, 2) - 0x30 < 10 && <u32>load<u8>(p, 3) - 0x30 < 10) return SLOW;
+    if (<u32>load<u8>(p, 2) - 0x30 < 10 && <u32>load<u8>(p, 3) - 0x30 < 10) {
+      // Not the beginning of an IPv6 address.
+      const behind = load<u8>(p, 4) == 0x3a ? p + 5 : p + 4;
+      if (behind >= end || load<u8>(behind) == 0x20) return SLOW;
+    }
   }
   let at = p;
   while (at < end && at - p < 6 && <u32>load<u8>(at) - 0x41 < 26) at++;

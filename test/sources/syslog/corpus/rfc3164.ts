@@ -1,0 +1,130 @@
+/** RFC 3164 as it is sent: its own examples, the forms of times, hosts and tags, and what is missing. */
+import { common, rare, type Sample } from './sample.ts';
+
+const body = { host: 'h', appname: 'a', message: 'x' };
+const at = (time: string): string => `<13>${time} h a: x`;
+const name128 = 'n'.repeat(128);
+const name129 = 'n'.repeat(129);
+
+export const rfc3164: Sample[] = [
+  common("<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8", {
+    _time: '2025-10-11T19:14:15Z',
+    host: 'mymachine',
+    appname: 'su',
+    message: "'su root' failed for lonvick on /dev/pts/8",
+  }),
+  common('<13>Feb  5 17:32:18 10.0.0.99 Use the BFG!', { _time: '2026-02-05T15:32:18Z', host: '10.0.0.99', message: 'Use the BFG!' }),
+  rare('<165>Aug 24 05:34:00 CST 1987 mymachine myproc[10]: %% It is time.', {
+    _time: '2025-08-24T02:34:00Z',
+    host: 'CST',
+    message: '1987 mymachine myproc[10]: %% It is time.',
+  }),
+  rare('<0>1990 Oct 22 10:52:01 TZ-6 scapegoat.dmz.example.org 10.1.2.3 sched[0]: That is All Folks!', {
+    message: '1990 Oct 22 10:52:01 TZ-6 scapegoat.dmz.example.org 10.1.2.3 sched[0]: That is All Folks!',
+  }),
+
+  // The year and the zone.
+  common(at('Jul 10 11:00:00'), { ...body, _time: '2026-07-10T08:00:00Z' }),
+  common(at('Jul  9 11:00:00'), { ...body, _time: '2026-07-09T08:00:00Z' }),
+  common(at('Jul 09 11:00:00'), { ...body, _time: '2026-07-09T08:00:00Z' }),
+  common(at('Aug 10 10:59:59'), { ...body, _time: '2026-08-10T07:59:59Z' }),
+  common(at('Aug 10 11:00:01'), { ...body, _time: '2025-08-10T08:00:01Z' }),
+  common(at('Dec 31 23:59:59'), { ...body, _time: '2025-12-31T21:59:59Z' }),
+  common(at('Jan  1 00:00:00'), { ...body, _time: '2025-12-31T22:00:00Z' }),
+  common(at('Feb 29 12:00:00'), { ...body, _time: '2024-02-29T10:00:00Z' }),
+  common(at('Mar 29 03:30:00'), { ...body, _time: '2026-03-29T01:30:00Z' }),
+  common(at('Oct 26 03:30:00'), { ...body, _time: '2025-10-26T01:30:00Z' }),
+  common(at('Jul 10 10:59:59.5'), { ...body, _time: '2026-07-10T07:59:59.5Z' }),
+  common(at('Jul 10 10:59:59.123456789'), { ...body, _time: '2026-07-10T07:59:59.123456789Z' }),
+  common(at('Jul 10 10:59:59,123'), { ...body, _time: '2026-07-10T07:59:59.123Z' }),
+  rare(at('Jul 10 10:59:59.1234567890'), { message: 'Jul 10 10:59:59.1234567890 h a: x' }),
+  rare(at('Jul 9 11:00:00'), { ...body, _time: '2026-07-09T08:00:00Z' }),
+  rare(at('Jul 10 2024 11:00:00'), { ...body, _time: '2024-07-10T08:00:00Z' }),
+  rare(at('Jul 10 11:00:00 2024'), { ...body, _time: '2024-07-10T08:00:00Z' }),
+  rare(at(' Jul 10 11:00:00'), { ...body, _time: '2026-07-10T08:00:00Z' }),
+  rare(at('Feb 30 10:00:00'), { message: 'Feb 30 10:00:00 h a: x' }),
+  rare(at('Jul 10 24:00:00'), { message: 'Jul 10 24:00:00 h a: x' }),
+  rare(at('Jul 10 10:60:00'), { message: 'Jul 10 10:60:00 h a: x' }),
+  rare(at('Jul 10 10:00:60'), { message: 'Jul 10 10:00:60 h a: x' }),
+  rare(at('Jul 00 10:00:00'), { message: 'Jul 00 10:00:00 h a: x' }),
+  rare(at('Jul 10 10:00'), { message: 'Jul 10 10:00 h a: x' }),
+  common(at('jul 10 10:00:00'), { message: 'jul 10 10:00:00 h a: x' }),
+
+  // ISO times.
+  common(at('2026-07-10T11:00:00.123456+03:00'), { ...body, _time: '2026-07-10T11:00:00.123456+03:00' }),
+  common(at('2026-07-10T08:00:00Z'), { ...body, _time: '2026-07-10T08:00:00Z' }),
+  common(at('2026-07-10T11:00:00'), { ...body, _time: '2026-07-10T08:00:00Z' }),
+  common(at('2026-01-10T11:00:00.25'), { ...body, _time: '2026-01-10T09:00:00.25Z' }),
+  common(at('2026-01-10 11:00:00'), { ...body, _time: '2026-01-10T09:00:00Z' }),
+  common(at('2026-01-10 11:00:00,5'), { ...body, _time: '2026-01-10T09:00:00.5Z' }),
+  rare(at('2026-01-10T11:00:00+0200'), { ...body, _time: '2026-01-10T11:00:00+02:00' }),
+  rare(at('2026-01-10 11:00:00+02:00'), { ...body, _time: '2026-01-10T11:00:00+02:00' }),
+  rare(at('2026-02-30T11:00:00Z'), { message: '2026-02-30T11:00:00Z h a: x' }),
+  rare(at('2026-02-30T11:00:00'), { message: '2026-02-30T11:00:00 h a: x' }),
+  rare(at('2026-01-10'), { message: '2026-01-10 h a: x' }),
+
+  // Hosts.
+  common('<13>Jul 10 10:59:59 fe80::1 app: x', { _time: '2026-07-10T07:59:59Z', host: 'fe80::1', appname: 'app', message: 'x' }),
+  common('<13>Jul 10 10:59:59 2001:db8::1 app: x', { _time: '2026-07-10T07:59:59Z', host: '2001:db8::1', appname: 'app', message: 'x' }),
+  common('<13>Jul 10 10:59:59 web-1.example_x app: x', {
+    _time: '2026-07-10T07:59:59Z',
+    host: 'web-1.example_x',
+    appname: 'app',
+    message: 'x',
+  }),
+  common('<13>Jul 10 10:59:59 h a b c', { _time: '2026-07-10T07:59:59Z', host: 'h', message: 'a b c' }),
+  common('<13>Jul 10 10:59:59 (none) app: x', { _time: '2026-07-10T07:59:59Z', message: '(none) app: x' }),
+  common('<13>Jul 10 10:59:59 -h app: x', { _time: '2026-07-10T07:59:59Z', message: '-h app: x' }),
+  common('<13>Jul 10 10:59:59 word', { _time: '2026-07-10T07:59:59Z', message: 'word' }),
+  common('<13>Jul 10 10:59:59  two spaces', { _time: '2026-07-10T07:59:59Z', message: ' two spaces' }),
+  rare('<13>Jul 10 10:59:59', { _time: '2026-07-10T07:59:59Z' }),
+  rare('<13>Jul 10 10:59:59: no host', { _time: '2026-07-10T07:59:59Z', message: 'no host' }),
+  common('<13>Jul 10 10:59:59 su: x', { _time: '2026-07-10T07:59:59Z', appname: 'su', message: 'x' }),
+  rare('<13>Jul 10 10:59:59 CRON: x', { _time: '2026-07-10T07:59:59Z', appname: 'CRON', message: 'x' }),
+  common('<13>Jul 10 10:59:59 CRON[12]: x', { _time: '2026-07-10T07:59:59Z', appname: 'CRON', procid: '12', message: 'x' }),
+  common('<30>Jul 10 10:59:59 systemd[1]: Started Session 1.', {
+    _time: '2026-07-10T07:59:59Z',
+    appname: 'systemd',
+    procid: '1',
+    message: 'Started Session 1.',
+  }),
+
+  // Tags.
+  common('<13>app: x', { appname: 'app', message: 'x' }),
+  common('<13>app[1]: x', { appname: 'app', procid: '1', message: 'x' }),
+  common('<13>app[1] x', { appname: 'app', procid: '1', message: 'x' }),
+  common('<13>app[1]:x', { appname: 'app', procid: '1', message: 'x' }),
+  common('<13>app[]: x', { appname: 'app', message: 'x' }),
+  common('<13>app[a b]: x', { message: 'app[a b]: x' }),
+  common('<13>app[1', { message: 'app[1' }),
+  common('<13>app:', { appname: 'app' }),
+  common('<13>app:\tx', { appname: 'app', message: '\tx' }),
+  common('<13>app:x', { message: 'app:x' }),
+  common('<13>http://example.com/ is down', { message: 'http://example.com/ is down' }),
+  common('<13>postfix/smtpd[99]: x', { appname: 'postfix/smtpd', procid: '99', message: 'x' }),
+  common('<13>%ASA-6-302014: Teardown', { appname: '%ASA-6-302014', message: 'Teardown' }),
+  common('<13>a.b_c-d+e@f#g: x', { appname: 'a.b_c-d+e@f#g', message: 'x' }),
+  common(`<13>${name128}: x`, { appname: name128, message: 'x' }),
+  rare(`<13>${name129}: x`, { message: `${name129}: x` }),
+  common(`<13>app[${'9'.repeat(128)}]: x`, { appname: 'app', procid: '9'.repeat(128), message: 'x' }),
+  common(`<13>app[${'9'.repeat(129)}]: x`, { message: `app[${'9'.repeat(129)}]: x` }),
+  rare('<13>εφαρμογή: x', { appname: 'εφαρμογή', message: 'x' }),
+  rare('<13>app:\u00a0x', { appname: 'app', message: '\u00a0x' }),
+  common('<13>app: Ελληνικά', { appname: 'app', message: 'Ελληνικά' }),
+  common('<13>app:  x', { appname: 'app', message: ' x' }),
+
+  // Hardly anything.
+  common('<13>', {}),
+  rare('<13> ', { message: ' ' }),
+  common('<13>x', { message: 'x' }),
+  common('<13>hello world', { message: 'hello world' }),
+  rare('<13>1', { message: '1' }),
+  rare('<13>1 apple a day', { message: '1 apple a day' }),
+  rare('<13>42: the answer', { appname: '42', message: 'the answer' }),
+  common('<13>{"a": 1, "b": "c: d"}', { message: '{"a": 1, "b": "c: d"}' }),
+  common('<13>a\0b', { message: 'a\0b' }),
+  common('<13><14>twice', { message: '<14>twice' }),
+  rare('<13>Jul', { message: 'Jul' }),
+  rare('<13>Mayor: x', { appname: 'Mayor', message: 'x' }),
+  common('<030>app: x', { appname: 'app', message: 'x' }),
+];
