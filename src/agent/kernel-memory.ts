@@ -10,8 +10,9 @@ export function kernelBytesOf(config: Config): number {
   return windows + slots + scratchBytesOf(config) + 1024 * 1024;
 }
 
+/** A window to read into, and one to make events in that are not the lines as they are read. */
 function windowBytesOf({ type, maxEventBytes }: SourceConfig): number {
-  return 3 * (READ_CHUNK_BYTES + maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
+  return 4 * READ_CHUNK_BYTES + 6 * maxEventBytes + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
 }
 
 /** The largest batch of any sink, to restore into. */

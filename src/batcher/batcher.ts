@@ -123,11 +123,13 @@ export class Batcher {
     return compiled;
   }
 
-  /** The digest of everything that shapes a block's events: the number of a part depends on what stands before its bytes. */
-  digestOf({ shape, single }: Block): string {
+  /**
+   * The digest of everything that shapes a block's events. What is cut off a line over the limit, and the number of a part,
+   * cannot be told from the bytes of its span.
+   */
+  digestOf({ shape, single, start, end }: Block): string {
     const { digest } = this.compile(shape);
-    const part = single?.marks?.['part'];
-    return typeof part === 'number' ? `${digest}.${part}` : digest;
+    return single?.marks ? `${digest}.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : digest;
   }
 
   /** One kernel call into the open batch's slot. */

@@ -6,9 +6,10 @@ import type { SinkDraft, SourceDraft } from './components.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
-import type { Config, IngestSinkConfig, Secret, SourceConfig } from './model.ts';
+import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig } from './model.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import type { agentTable } from './schema.ts';
+import type { multilineTable } from './schema-lines.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 interface Context {
@@ -46,7 +47,7 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
   if (source.type === 'file') return buildFile(source.id, finish<typeof fileTable>(source.draft), context);
   if (source.type === 'stdin') {
     const values = finish<typeof stdinTable>(source.draft);
-    return { ...common(source.id, values, context), type: 'stdin', onOversize: values.on_oversize, format: values.format };
+    return { ...lineConfig(source.id, values, context), type: 'stdin' };
   }
   const values = finish<typeof syslogTable>(source.draft);
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
@@ -67,14 +68,12 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
 
 function buildFile(id: string, values: Values<typeof fileTable>, context: Context): SourceConfig {
   return {
-    ...common(id, values, context),
+    ...lineConfig(id, values, context),
     type: 'file',
-    onOversize: values.on_oversize,
     include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
     startAt: values.start_at,
-    format: values.format,
     scanIntervalMs: values.scan_interval,
     ignoreOlderMs: values.ignore_older,
     order: values.order,
@@ -82,6 +81,18 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     maxDeletedBytes: values.max_deleted_bytes,
     stableInodes: values.stable_inodes,
   };
+}
+
+function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>, context: Context): LineConfig {
+  const { format, on_oversize: onOversize, charset, regex, multiline } = values;
+  const csv = values.csv ?? { delimiter: ',', columns: undefined };
+  return { ...common(id, values, context), format, onOversize, charset, csv, regex, multiline: multiline && multilineOf(multiline) };
+}
+
+/** Exactly one of the patterns is given (config/relations). */
+function multilineOf({ start, continue: more, timeout, max_lines, max_bytes }: Values<typeof multilineTable>): MultilineConfig {
+  const kind = start === undefined ? 'continue' : 'start';
+  return { kind, pattern: start ?? more ?? '', timeoutMs: timeout, maxLines: max_lines, maxBytes: max_bytes ?? Infinity };
 }
 
 interface CommonValues {

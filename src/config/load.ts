@@ -5,7 +5,7 @@
 import { resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { buildConfig } from './build.ts';
-import type { SinkDraft } from './components.ts';
+import type { SinkDraft, SourceDraft } from './components.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
 import { parseYaml } from './document.ts';
@@ -90,6 +90,7 @@ class Loader {
       this.#warnOfTls(sink);
       this.#warnOfConcurrency(sink);
     }
+    for (const source of agent.sources?.components ?? []) this.#warnOfFormat(source);
     if (this.#problems.length > 0) return undefined;
     return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
   }
@@ -127,6 +128,17 @@ class Loader {
     const message = `only ${Math.floor(memory / batch)} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
     const fix = `raise \`buffer.max_memory\` to ${formatSize(concurrency * batch)}, or lower \`concurrency\` or \`batch.max_bytes\``;
     this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
+  }
+
+  #warnOfFormat({ path, type, draft }: SourceDraft): void {
+    if (type === 'syslog') return;
+    for (const key of ['csv', 'regex'] as const) {
+      const place = this.#places.get(`${path}.${key}`);
+      if (place === undefined || draft.format === undefined || draft.format === key) continue;
+      this.#warnings.push(
+        this.#problem(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``),
+      );
+    }
   }
 
   #pathReport(): PathReport {

@@ -26,14 +26,39 @@ interface SourceCommon {
   readonly dataset: string | undefined;
 }
 
-export interface FileSourceConfig extends SourceCommon {
-  readonly type: 'file';
+/** How bytes become events, for sources that read lines. */
+export interface LineConfig extends SourceCommon {
+  readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'csv' | 'regex';
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
+  readonly multiline: MultilineConfig | undefined;
+  /** One of config/charsets. */
+  readonly charset: string;
+  readonly csv: {
+    /** One ASCII character. */
+    readonly delimiter: string;
+    /** Undefined where the first record names them. */
+    readonly columns: readonly string[] | undefined;
+  };
+  /** The regular expression of `format: regex`. */
+  readonly regex: string | undefined;
+}
+
+export interface MultilineConfig {
+  /** Whether `pattern` tells the lines that begin an event, or those that go on with it. */
+  readonly kind: 'start' | 'continue';
+  readonly pattern: string;
+  readonly timeoutMs: number;
+  readonly maxLines: number;
+  /** Infinity where only `maxEventBytes` limits it. */
+  readonly maxBytes: number;
+}
+
+export interface FileSourceConfig extends LineConfig {
+  readonly type: 'file';
   /** Absolute globs. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly startAt: 'beginning' | 'end';
-  readonly format: 'auto' | 'text' | 'json';
   readonly scanIntervalMs: number;
   /** Infinity for `never`. */
   readonly ignoreOlderMs: number;
@@ -44,10 +69,8 @@ export interface FileSourceConfig extends SourceCommon {
   readonly stableInodes: boolean;
 }
 
-export interface StdinSourceConfig extends SourceCommon {
+export interface StdinSourceConfig extends LineConfig {
   readonly type: 'stdin';
-  readonly onOversize: 'truncate' | 'split' | 'dead_letter';
-  readonly format: 'auto' | 'text' | 'json';
 }
 
 export interface InternetAddress {

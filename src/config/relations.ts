@@ -10,6 +10,7 @@ import type { Draft } from './field.ts';
 import { nearest } from './nearest.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import { quote } from './quote.ts';
+import { checkLines } from './relations-lines.ts';
 import { checkListeners } from './relations-listen.ts';
 import type { agentTable } from './schema.ts';
 import { formatDuration, formatSize } from './units.ts';
@@ -33,6 +34,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
     checkForm(sink, at);
     checkWay(sink, at, env);
   }
+  for (const source of sources?.components ?? []) checkLines(source, at);
   checkStdin(sources?.components ?? [], at);
   checkListeners(agent, sources?.components ?? [], at);
   checkFields(agent, sources?.components ?? [], at);
@@ -145,10 +147,19 @@ function checkStdin(sources: readonly SourceDraft[], at: PathReport): void {
     at.atKey(path, `there is a second stdin source beside \`${quote(first?.id)}\``, 'keep one: standard input can be read once');
 }
 
+/** Formats that the kernel makes events of. */
+const PLAIN_FORMATS: ReadonlySet<string> = new Set(['auto', 'text', 'json']);
+
 function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDraft[], at: PathReport): void {
   const shared = agent.fields ?? {};
   if (tellTooMany(shared, 'fields', '', at)) return;
-  for (const { path, draft } of sources) tellTooMany({ ...shared, ...draft.fields }, `${path}.fields`, ", the agent's included,", at);
+  for (const { type, path, draft } of sources) {
+    const fields = { ...shared, ...draft.fields };
+    const hasParser = type !== 'syslog' && draft.format !== undefined && !PLAIN_FORMATS.has(draft.format);
+    // There `host` and `file` are added in the same way.
+    if (hasParser) Object.assign(fields, { host: fields['host'] ?? '', file: fields['file'] ?? '' });
+    tellTooMany(fields, `${path}.fields`, ", the agent's included,", at);
+  }
 }
 
 function tellTooMany(fields: Readonly<Record<string, JsonValue>>, path: string, whose: string, at: PathReport): boolean {

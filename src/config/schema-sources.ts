@@ -1,22 +1,14 @@
 /** The field tables of the sources. */
-import { field, later } from './field.ts';
+import { field } from './field.ts';
 import type { Table } from './field.ts';
 import { anyText, choice, duration, durationOr, flag, list, onlyFlag, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
+import { lineFields } from './schema-lines.ts';
 import { syslogOwn } from './schema-syslog.ts';
 
-const planned = ['logfmt', 'cri', 'docker', 'combined', 'csv', 'regex'];
-const format = field(choice(['auto', 'text', 'json'], planned), {
-  default: 'auto',
-  doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages',
-});
 const maxEventBytes = field(size('1KiB', '10MiB'), {
   default: '1MiB',
   doc: 'a longer line or message is cut there and marked; the service takes 1 MiB a string',
-});
-const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
-  default: 'truncate',
-  doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
 });
 const onOversizeMessage = field(choice(['truncate'], ['split', 'dead_letter']), {
   default: 'truncate',
@@ -28,8 +20,7 @@ const fields = field(staticFields, {
   doc: 'added to every event of this source; wins over the same field of the agent',
 });
 const dataset = field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" });
-const multiline = later({ example: "{start: '^\\d{4}-'}", doc: 'joins lines to one event: start or continue, timeout, max_lines' });
-const charset = field(choice(['utf-8'], ['utf-16le', 'utf-16be', 'latin1', 'big5']), {
+const charsetOfMessages = field(choice(['utf-8'], ['utf-16le', 'utf-16be', 'latin1', 'big5']), {
   default: 'utf-8',
   doc: 'how the bytes are encoded; invalid UTF-8 becomes U+FFFD',
 });
@@ -50,10 +41,8 @@ export const fileTable = {
     default: 'beginning',
     doc: 'where files first seen at start-up without a checkpoint begin; files that appear later are read whole',
   }),
-  format,
-  multiline,
+  ...lineFields,
   max_event_bytes: maxEventBytes,
-  on_oversize: onOversize,
   ignore_older: field(durationOr('never', '1s', '3650d'), {
     default: 'never',
     example: '7d',
@@ -77,18 +66,14 @@ export const fileTable = {
     doc: 'false where a file can have another inode from one look to the next (overlay and some network file systems): path and content tell then',
   }),
   read_compressed: field(onlyFlag(false), { default: 'false', doc: 'reads .gz and .zst files of which the plain form was never read' }),
-  charset,
   fields,
   dataset,
 } satisfies Table;
 
 export const stdinTable = {
   type: field(choice(['stdin']), { required: true, example: 'stdin', doc: 'reads standard input to its end; at most one' }),
-  format,
-  multiline,
+  ...lineFields,
   max_event_bytes: maxEventBytes,
-  on_oversize: onOversize,
-  charset,
   fields,
   dataset,
 } satisfies Table;
@@ -98,7 +83,7 @@ export const syslogTable = {
   ...syslogOwn,
   max_event_bytes: maxEventBytes,
   on_oversize: onOversizeMessage,
-  charset,
+  charset: charsetOfMessages,
   fields,
   dataset,
 } satisfies Table;

@@ -26,6 +26,8 @@ export interface Region {
  */
 export interface EventShape {
   readonly format: 'auto' | 'json' | 'text' | 'events';
+  /** What else shapes the events, before they come as lines: charset, joining, a format with a parser. Part of their digest. */
+  readonly shaping?: string;
   /** Added to wrapped lines only: `host`, `file`. */
   readonly wrapFields: Readonly<Record<string, JsonValue>>;
   /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */

@@ -206,6 +206,14 @@ export const MAX_CLOSED_STREAMS = 10_000;
 /** Bytes of the fields that are added to each event, encoded, with their tables. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024;
 
+// Formats.
+/** Bytes of a CSV file's first record, which names its columns. */
+export const MAX_CSV_HEADER_BYTES = 64 * 1024;
+/** Lines that the pieces of one container message, or one CSV record, may take. */
+export const MAX_JOINED_LINES = 10_000;
+/** How long the pieces of one container message wait for the rest. */
+export const JOIN_TIMEOUT_MS = 5_000;
+
 // The ingest sink.
 /** Columns of one CSV body, as many as a dataset has fields; keys beyond them go into the column for the rest. */
 export const MAX_CSV_COLUMNS = 1024;

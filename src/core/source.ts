@@ -11,6 +11,8 @@ export interface SourceStats {
   lagBytes: number;
   /** Events that were cut to `max_event_bytes`. */
   truncatedEvents: number;
+  /** Characters that were U+FFFD in the end, because they were invalid; absent where none were. */
+  invalidCharacters?: number;
   /** Lines over `max_event_bytes`, whatever became of them; absent where none can be. */
   oversizeLines?: number;
   lostBytes: number;
@@ -71,7 +73,7 @@ export interface SourceContext {
   /** For sources whose bytes can be read again, as a rule. */
   readonly rescue?: Rescue;
   /** Reserves kernel memory for a window; called when the source is made. */
-  reserve(bytes: number): Region;
+  readonly reserve: (bytes: number) => Region;
   /** `run --once`: read what exists now to its end, then return. */
   readonly once: boolean;
 }

@@ -1,15 +1,14 @@
 /**
  * What cutting a byte stream into lines must know of its encoding: where lines end, where characters do, and how long text
- * is once it is UTF-8. Here for UTF-8; the others are in parsers/charset.
+ * is once it is UTF-8. Here for UTF-8 and UTF-16; the others are in parsers/charset.
  */
 import { isUtf8 } from 'node:buffer';
 
 export interface Encoding {
+  readonly name: string;
   /** Bytes of a code unit. Positions given to the functions below stand at one. */
   readonly unitBytes: 1 | 2;
   readonly newline: Buffer;
-  /** At the beginning of a stream, not part of its text. */
-  readonly mark: Buffer | undefined;
   /** Behind the first newline in `[from, to)`, or -1. */
   readonly firstLineEnd: (bytes: Buffer, from: number, to: number) => number;
   /** Behind the last newline in `[from, to)`, or -1. */
@@ -18,36 +17,96 @@ export interface Encoding {
   readonly endingBytes: (bytes: Buffer, end: number) => number;
   /** True when the code unit just before `end` is a CR. */
   readonly endsInCr: (bytes: Buffer, end: number) => boolean;
-  /** Bytes that the text takes as UTF-8, U+FFFD for what is invalid; may be said too large by a few where it is invalid. */
+  /** Bytes that the text takes as UTF-8, U+FFFD for what is invalid. */
   readonly textBytes: (bytes: Buffer) => number;
-  /** Where to cut `bytes[start, end)`, at most at `limit`, so that no character is torn; invalid bytes are cut anywhere. */
+  /** Where to cut `bytes[start, limit)` so that no character is torn; invalid bytes are cut anywhere. */
   readonly cut: (bytes: Buffer, start: number, limit: number) => number;
+  /** The text, U+FFFD for what is invalid. */
+  readonly decode: (bytes: Buffer) => string;
 }
 
 const LF = 10;
 const CR = 13;
 
-export const utf8: Encoding = {
+/** What encodings have in common in which a byte below 80 is ASCII. */
+export const asciiLines = {
   unitBytes: 1,
   newline: Buffer.of(LF),
-  mark: Buffer.of(0xef, 0xbb, 0xbf),
-  firstLineEnd: (bytes, from, to) => behind(bytes.subarray(from, to).indexOf(LF), from),
-  lastLineEnd: (bytes, from, to) => behind(bytes.subarray(from, to).lastIndexOf(LF), from),
-  endingBytes(bytes, end) {
+  firstLineEnd: (bytes: Buffer, from: number, to: number) => behind(bytes.subarray(from, to).indexOf(LF), from),
+  lastLineEnd: (bytes: Buffer, from: number, to: number) => behind(bytes.subarray(from, to).lastIndexOf(LF), from),
+  endingBytes(bytes: Buffer, end: number) {
     if (bytes[end - 1] !== LF) return 0;
     return bytes[end - 2] === CR ? 2 : 1;
   },
-  endsInCr: (bytes, end) => bytes[end - 1] === CR,
-  textBytes: (bytes) => (isUtf8(bytes) ? bytes.length : repairedBytes(bytes)),
+  endsInCr: (bytes: Buffer, end: number) => bytes[end - 1] === CR,
+} as const;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+export const utf8: Encoding = {
+  ...asciiLines,
+  name: 'utf-8',
+  textBytes: (bytes) => (isUtf8(bytes) ? bytes.length : Buffer.byteLength(decoder.decode(bytes))),
   cut: utf8Cut,
+  decode: (bytes) => decoder.decode(bytes),
 };
+
+export const utf16le: Encoding = utf16('utf-16le', Buffer.of(LF, 0), 1, (bytes) => bytes.toString('utf16le'));
+export const utf16be: Encoding = utf16('utf-16be', Buffer.of(0, LF), 0, (bytes) =>
+  Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2)))
+    .swap16()
+    .toString('utf16le'),
+);
+
+/** What stands at the beginning of a stream and says its encoding. */
+export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encoding: Encoding }[] = [
+  { bytes: Buffer.of(0xef, 0xbb, 0xbf), encoding: utf8 },
+  { bytes: Buffer.of(0xff, 0xfe), encoding: utf16le },
+  { bytes: Buffer.of(0xfe, 0xff), encoding: utf16be },
+];
+
+/** `high`: which byte of a unit is the high one. */
+function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: Buffer) => string): Encoding {
+  const isUnit = (bytes: Buffer, end: number, unit: number): boolean => bytes[end - 2 + high] === 0 && bytes[end - 1 - high] === unit;
+  // Half a unit, at the very end, is no character; nor is half a pair.
+  const decode = (bytes: Buffer): string => {
+    const text = decodeUnits(bytes);
+    return (bytes.length % 2 === 0 ? text : `${text}\ufffd`).toWellFormed();
+  };
+  return {
+    name,
+    unitBytes: 2,
+    newline,
+    firstLineEnd(bytes, from, to) {
+      const part = bytes.subarray(from, to);
+      // What begins in the middle of a unit is two halves of others.
+      for (let at = part.indexOf(newline); at !== -1; at = part.indexOf(newline, at + 1)) if (at % 2 === 0) return from + at + 2;
+      return -1;
+    },
+    lastLineEnd(bytes, from, to) {
+      const part = bytes.subarray(from, to);
+      for (let at = part.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : part.lastIndexOf(newline, at - 1)) {
+        if (at % 2 === 0) return from + at + 2;
+      }
+      return -1;
+    },
+    endingBytes(bytes, end) {
+      if (end < 2 || !isUnit(bytes, end, LF)) return 0;
+      return end >= 4 && isUnit(bytes, end - 2, CR) ? 4 : 2;
+    },
+    endsInCr: (bytes, end) => end >= 2 && isUnit(bytes, end, CR),
+    textBytes: (bytes) => Buffer.byteLength(decode(bytes)),
+    cut(bytes, start, limit) {
+      const end = limit - ((limit - start) % 2);
+      // Not between the two units of a pair.
+      return end - 2 > start && (bytes[end - 2 + high]! & 0xfc) === 0xd8 ? end - 2 : end;
+    },
+    decode,
+  };
+}
 
 function behind(index: number, from: number): number {
   return index === -1 ? -1 : from + index + 1;
-}
-
-function repairedBytes(bytes: Buffer): number {
-  return Buffer.byteLength(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
 }
 
 /** Where to cut `bytes[start, limit)` so that no UTF-8 character is torn; invalid bytes are cut anywhere. */
@@ -57,36 +116,4 @@ export function utf8Cut(bytes: Buffer, start: number, limit: number): number {
   const lead = bytes[at] ?? 0;
   const length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   return at > start && at + length > limit ? at : limit;
-}
-
-/** Bytes that are measured at a time, towards the end in ever smaller steps. */
-const MEASURED_BYTES = 64 * 1024;
-
-/**
- * Where to cut `bytes[start, limit)` so that what is before it takes at most `maxTextBytes` as UTF-8 and no character is
- * torn; always behind `start`. Not behind a CR either, which would be taken for a part of a line's ending. Depends on nothing
- * but those bytes.
- */
-export function cutToText(encoding: Encoding, bytes: Buffer, start: number, limit: number, maxTextBytes: number): number {
-  const { unitBytes } = encoding;
-  let cut = longestCut(encoding, bytes.subarray(0, limit), start, maxTextBytes);
-  if (cut < limit) while (cut > start + unitBytes && encoding.endsInCr(bytes, cut)) cut -= unitBytes;
-  return cut > start ? cut : start + unitBytes;
-}
-
-function longestCut(encoding: Encoding, bytes: Buffer, start: number, maxTextBytes: number): number {
-  const whole = encoding.cut(bytes, start, bytes.length);
-  if (encoding.textBytes(bytes.subarray(start, whole)) <= maxTextBytes) return whole;
-  let at = start;
-  let left = maxTextBytes;
-  for (let step = MEASURED_BYTES; step >= encoding.unitBytes && at < whole;) {
-    const to = at + step < whole ? encoding.cut(bytes, at, at + step) : whole;
-    const size = encoding.textBytes(bytes.subarray(at, to));
-    if (size > left) step /= 2;
-    else {
-      at = to;
-      left -= size;
-    }
-  }
-  return at;
 }

@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 import type { Block, Marks, Region, Tail } from '../core/block.ts';
 import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
-import type { Encoding } from '../parsers/encoding.ts';
+import { BYTE_ORDER_MARKS, type Encoding } from '../parsers/encoding.ts';
 
 /** What the window knows of a block; the source adds stream, shape and time. */
 export type WindowBlock = Pick<Block, 'window' | 'start' | 'end' | 'offset' | 'single' | 'ends' | 'made'>;
@@ -18,6 +18,9 @@ export interface GiveOptions {
   readonly ends?: Uint32Array;
 }
 
+const LONGEST_UNIT_BYTES = 2;
+export const LONGEST_MARK_BYTES = 3;
+
 /** Bytes of window that events up to `maxEventBytes` need. */
 export function windowBytes(maxEventBytes: number): number {
   return READ_CHUNK_BYTES + maxEventBytes + 64;
@@ -25,8 +28,13 @@ export function windowBytes(maxEventBytes: number): number {
 
 export class ByteWindow {
   readonly bytes: Buffer;
-  readonly encoding: Encoding;
   readonly #region: Region;
+  readonly #default: Encoding;
+  /** Of the stream: what its byte order mark says, else the default. */
+  encoding: Encoding;
+  /** The byte order mark that the stream begins with, once that is known. */
+  streamMark: Buffer | undefined;
+  #isEncodingKnown = false;
   /** Bytes `[head, fill)` wait. */
   head = 0;
   fill = 0;
@@ -42,16 +50,28 @@ export class ByteWindow {
   constructor(region: Region, encoding: Encoding) {
     this.#region = region;
     this.bytes = region.bytes;
-    this.encoding = encoding;
+    this.#default = this.encoding = encoding;
   }
 
-  /** Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`. */
-  reset(offset: number, before: Buffer): void {
+  /**
+   * Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`; `first`: the
+   * stream's first bytes, three if it has them, which matters only where they do not come into the window.
+   */
+  reset(offset: number, before: Buffer, first: Buffer): void {
     this.head = this.fill = 0;
     this.mark = this.#borrowed = undefined;
+    const found = BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
+    this.encoding = found?.encoding ?? this.#default;
+    this.streamMark = found?.bytes;
+    this.#isEncodingKnown = offset > 0;
     this.offset = offset;
     this.#tailLength = 0;
     this.remember(before);
+  }
+
+  /** What comes next is not the stream's beginning, wherever it is. */
+  settleEncoding(): void {
+    this.#isEncodingKnown = true;
   }
 
   /** The last bytes (up to TAIL_BYTES) that were handed out or passed over. A view. */
@@ -76,19 +96,25 @@ export class ByteWindow {
 
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. */
   room(): Buffer {
-    return this.bytes.subarray(this.fill, Math.min(this.fill + READ_CHUNK_BYTES, this.bytes.length - this.encoding.unitBytes));
+    return this.bytes.subarray(this.fill, Math.min(this.fill + READ_CHUNK_BYTES, this.bytes.length - LONGEST_UNIT_BYTES));
   }
 
-  /** Steps over a byte order mark at the stream's beginning. False when it takes more bytes to know whether there is one. */
-  passMark(): boolean {
-    const { mark } = this.encoding;
-    if (this.offset > 0 || this.mark !== undefined || mark === undefined) return true;
-    const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + mark.length));
-    if (!first.equals(mark.subarray(0, first.length))) return true;
-    if (first.length < mark.length) return false;
-    this.mark = mark;
-    this.head += mark.length;
-    this.remember(mark);
+  /**
+   * At the stream's beginning: steps over a byte order mark, which decides over the encoding. False when it takes more bytes
+   * to know whether there is one; at the stream's end there are no more.
+   */
+  passMark(isEnd: boolean): boolean {
+    if (this.#isEncodingKnown) return true;
+    const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + LONGEST_MARK_BYTES));
+    const found = BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
+    if (!found && !isEnd && BYTE_ORDER_MARKS.some(({ bytes }) => startsWith(bytes, first))) return false;
+    this.#isEncodingKnown = true;
+    this.encoding = found?.encoding ?? this.#default;
+    this.mark = this.streamMark = found?.bytes;
+    if (found) {
+      this.head += found.bytes.length;
+      this.remember(found.bytes);
+    }
     return true;
   }
 
@@ -144,4 +170,8 @@ export class ByteWindow {
   tailNow(): Tail {
     return { length: this.#tailLength, crc: crc32(this.recent) };
   }
+}
+
+function startsWith(bytes: Buffer, beginning: Buffer): boolean {
+  return bytes.length >= beginning.length && bytes.subarray(0, beginning.length).equals(beginning);
 }

@@ -1,4 +1,5 @@
 /** How far events of joined lines reach in a window: asks the grouping about each whole line once, and holds its limits. */
+import { utf8 } from '../parsers/encoding.ts';
 import type { Grouping } from '../parsers/grouping.ts';
 import type { ByteWindow } from './byte-window.ts';
 
@@ -51,7 +52,7 @@ export class LineGroups {
     while (this.#at < end) {
       const line = this.#at;
       const lineEnd = encoding.firstLineEnd(bytes, line, end);
-      const begins = this.#grouping.begins(bytes, line, lineEnd);
+      const begins = this.#begins(line, lineEnd);
       if (this.#lines > 0 && (begins || this.#lines === maxLines || lineEnd - start > maxBytes)) {
         close(line);
         if (!begins) this.#beginAnyway(line, lineEnd);
@@ -73,15 +74,23 @@ export class LineGroups {
 
   /** At the end of the stream: where the open event ends, with the unfinished line where that belongs to it. */
   endAtEnd(): number {
-    const { bytes, head, fill } = this.#window;
+    const { head, fill } = this.#window;
     const { maxLines, maxBytes } = this.#grouping;
-    if (this.#at === fill || this.#lines === maxLines || fill - head > maxBytes) return this.#at;
-    return this.#grouping.begins(bytes, this.#at, fill) ? this.#at : fill;
+    if (this.#at === fill || this.#lines === maxLines || fill - head >= maxBytes) return this.#at;
+    return this.#begins(this.#at, fill) ? this.#at : fill;
   }
 
   /** The line does not begin an event by itself: a limit makes it the first of one. */
   #beginAnyway(line: number, lineEnd: number): void {
     this.#grouping.reset();
-    this.#grouping.begins(this.#window.bytes, line, lineEnd);
+    this.#begins(line, lineEnd);
+  }
+
+  #begins(line: number, lineEnd: number): boolean {
+    const { bytes, encoding } = this.#window;
+    const textEnd = lineEnd - encoding.endingBytes(bytes, lineEnd);
+    if (encoding === utf8) return this.#grouping.begins(bytes, line, textEnd);
+    const text = Buffer.from(encoding.decode(bytes.subarray(line, textEnd)));
+    return this.#grouping.begins(text, 0, text.length);
   }
 }

@@ -23,7 +23,6 @@ export interface LineRules extends LongLineRules {
 export class LineWindow {
   readonly #window: ByteWindow;
   readonly #rules: LineRules;
-  readonly #encoding: Encoding;
   readonly #maxEventBytes: number;
   /** A line of no more than this fits whatever its text takes as UTF-8. */
   readonly #safeBytes: number;
@@ -37,11 +36,9 @@ export class LineWindow {
   constructor(region: Region, rules: LineRules) {
     if (region.bytes.length < windowBytes(rules.maxEventBytes)) throw new RangeError('the window is too small for its lines');
     this.#rules = rules;
-    this.#encoding = rules.encoding ?? utf8;
-    this.#window = new ByteWindow(region, this.#encoding);
+    this.#window = new ByteWindow(region, rules.encoding ?? utf8);
     this.#maxEventBytes = rules.maxEventBytes;
-    const { unitBytes } = this.#encoding;
-    this.#safeBytes = Math.floor(rules.maxEventBytes / 3 / unitBytes) * unitBytes;
+    this.#safeBytes = Math.floor(rules.maxEventBytes / 6) * 2;
     this.#long = new LongLine(this.#window, rules);
     this.#groups = rules.grouping && new LineGroups(this.#window, rules.grouping);
   }
@@ -72,14 +69,27 @@ export class LineWindow {
     return this.#rules.onOversize === 'split';
   }
 
-  /** True when a line ends with the last of these bytes. */
-  endsLine(bytes: Buffer): boolean {
-    return this.#encoding.endingBytes(bytes, bytes.length) > 0;
+  /** The stream's encoding, as far as it is known, … */
+  get encoding(): Encoding {
+    return this.#window.encoding;
   }
 
-  /** Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`. */
-  reset(offset: number, before: Buffer): void {
-    this.#window.reset(offset, before);
+  /** … and the byte order mark that it begins with. */
+  get streamMark(): Buffer | undefined {
+    return this.#window.streamMark;
+  }
+
+  /** True when a line ends with the last of these bytes. */
+  endsLine(bytes: Buffer): boolean {
+    return this.encoding.endingBytes(bytes, bytes.length) > 0;
+  }
+
+  /**
+   * Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`; `first`: the
+   * first three bytes of the stream, if it has them.
+   */
+  reset(offset: number, before: Buffer, first: Buffer): void {
+    this.#window.reset(offset, before, first);
     this.#long.reset();
     this.#groups?.restart();
     this.#linesEnd = this.#scanned = 0;
@@ -99,9 +109,15 @@ export class LineWindow {
    * Goes back into a line over the limit at `offset`; the next byte to commit is the one at `offset + line.length`. The
    * block that ends a skipped one has room for the `kept` bytes from its `start` on, which the caller must put there.
    */
-  resume(offset: number, line: SuspendedLine): void {
-    this.reset(offset, line.recent);
+  resume(offset: number, line: SuspendedLine, first: Buffer): void {
+    this.reset(offset, line.recent, first);
+    this.#window.settleEncoding();
     this.#long.resume(line);
+  }
+
+  /** The place of what is kept of the line that was resumed. */
+  kept(bytes: number): Buffer {
+    return this.#window.bytes.subarray(this.#window.head, this.#window.head + bytes);
   }
 
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. Ends the life of the blocks handed out. */
@@ -125,7 +141,7 @@ export class LineWindow {
     const window = this.#window;
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(false));
-    if (!window.passMark()) return undefined;
+    if (!window.passMark(false)) return undefined;
     const isTooLong = this.#findWholeLines();
     const block = this.#groups ? this.#nextGroups(this.#groups, isTooLong) : this.#nextLines();
     return block ?? (isTooLong ? this.#goOn(this.#long.begin(false)) : undefined);
@@ -137,6 +153,7 @@ export class LineWindow {
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(true));
     if (window.head === window.fill && window.mark === undefined) return undefined;
+    window.passMark(true);
     if (this.#groups?.isOpen) return this.#giveGroup(this.#groups, this.#groups.endAtEnd());
     if (!this.#fits(window.head, window.fill)) return this.#goOn(this.#long.begin(true));
     return window.give(window.fill, { isUnfinished: true });
@@ -152,7 +169,7 @@ export class LineWindow {
     const window = this.#window;
     if (this.#linesEnd <= window.head) return undefined;
     // A mark is not part of the first line's text, which is then given alone.
-    return window.give(window.mark ? this.#encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd);
+    return window.give(window.mark ? this.encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd);
   }
 
   #nextGroups(groups: LineGroups, isTooLong: boolean): WindowBlock | undefined {
@@ -192,7 +209,7 @@ export class LineWindow {
    * longer are looked at one by one.
    */
   #findWholeLines(): boolean {
-    const { firstLineEnd, lastLineEnd, unitBytes } = this.#encoding;
+    const { firstLineEnd, lastLineEnd, unitBytes } = this.encoding;
     const { bytes, head } = this.#window;
     const fill = head + this.#window.waitingUnits;
     for (let line = Math.max(head, this.#linesEnd); ;) {
@@ -220,7 +237,7 @@ export class LineWindow {
   #fits(from: number, to: number): boolean {
     if (to - from <= this.#safeBytes) return true;
     const { bytes } = this.#window;
-    const text = bytes.subarray(from, to - this.#encoding.endingBytes(bytes, to));
-    return text.length <= this.#maxEventBytes && this.#encoding.textBytes(text) <= this.#maxEventBytes;
+    const text = bytes.subarray(from, to - this.encoding.endingBytes(bytes, to));
+    return text.length <= this.#maxEventBytes && this.encoding.textBytes(text) <= this.#maxEventBytes;
   }
 }

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import type { Block } from '../core/block.ts';
 import { SERVICE_STRING_BYTES } from '../core/limits.ts';
 import type { SourceStats } from '../core/source.ts';
-import { cutToText } from '../parsers/encoding.ts';
+import { cutToText } from '../parsers/cut-text.ts';
 import type { ByteWindow, WindowBlock } from './byte-window.ts';
 
 export interface LongLineRules {
@@ -97,7 +97,7 @@ export class LongLine {
     if (line.kind === 'split') this.#parts = line.parts;
     else {
       const window = this.#window;
-      if (line.textAt > 0) window.mark = window.encoding.mark;
+      if (line.textAt > 0) window.mark = window.streamMark;
       this.#skip = { keptEnd: line.kept, length: line.length, crc: line.crc };
       window.fill = line.kept + window.encoding.unitBytes;
     }

@@ -1,26 +1,37 @@
 /**
  * The stdin source: lines that other programs pipe in. One stream a process run, because what was read cannot be read
- * again. Promises: every line that was read is handed over, the unfinished last one and those cut at `max_event_bytes`
+ * again. Promises: every line that was read is handed over, the unfinished last one and those over `max_event_bytes`
  * included; nothing is read while the lane waits; `run` ends with the input, once all of it was accepted.
  */
 import type { Readable } from 'node:stream';
 import type { StdinSourceConfig } from '../config/model.ts';
-import type { EventShape } from '../core/block.ts';
 import { codeOf, messageOf, StoppedError } from '../core/errors.ts';
 import { newStats } from '../core/source.ts';
 import type { Source, SourceContext } from '../core/source.ts';
-import { type WindowBlock, windowBytes } from './byte-window.ts';
-import { LineWindow } from './line-window.ts';
+import type { WindowBlock } from './byte-window.ts';
+import { type LineShaping, plainLines, shapeOf } from './line-shaping.ts';
+import { Lines, streamBytesIn } from './lines.ts';
 import { countLongLine } from './long-line.ts';
 import { fromReadable, openStdin } from './stdin-input.ts';
 import type { ByteInput } from './stdin-input.ts';
 
-/** Makes the source; `input` stands in for standard input in tests. Reserves `windowBytes(maxEventBytes)`. */
-export function createStdinSource(config: StdinSourceConfig, context: SourceContext, input?: Readable): Source {
-  const { lane, log, clock } = context;
+export interface StdinSourceOptions {
+  /** As `loadShaping` makes it of the configuration. */
+  readonly shaping?: LineShaping;
+  /** Stands in for standard input in tests. */
+  readonly input?: Readable;
+}
+
+/** Makes the source. Reserves kernel memory for its lines. */
+export function createStdinSource(
+  config: StdinSourceConfig,
+  context: SourceContext,
+  { shaping = plainLines, input }: StdinSourceOptions = {},
+): Source {
+  const { lane, log, clock, reserve } = context;
   const stats = newStats();
-  const window = new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
-  const shape: EventShape = { format: config.format, wrapFields: { host: context.hostname }, fields: config.fields };
+  const lines = new Lines({ rules: config, shaping, stats, reserve });
+  const shape = shapeOf(config, shaping, { host: context.hostname });
   let stream = '';
   let bytes: ByteInput | undefined;
   let running: Promise<void> | undefined;
@@ -31,24 +42,40 @@ export function createStdinSource(config: StdinSourceConfig, context: SourceCont
     try {
       await lane.accept({ ...block, stream, shape, readAtMs: clock.now() });
     } catch (error) {
-      const leftBytes = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
-      stats.lostBytes += (block.single?.length ?? leftBytes) + window.pendingBytes;
+      const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
+      stats.lostBytes += streamBytesIn(block, left) + lines.pendingBytes;
       throw error;
     }
   }
 
+  async function acceptAll(next: () => WindowBlock | undefined): Promise<void> {
+    for (let block = next(); block !== undefined; block = next()) await accept(block);
+  }
+
+  /** The next bytes of the input; lines that wait for more of their event are sent when nothing follows them for a while. */
+  async function read(from: ByteInput): Promise<number> {
+    const reading = from.read(lines.free()).catch((error: unknown) => {
+      log.error({ source: config.id, code: codeOf(error) }, `reading standard input failed, taking it for its end: ${messageOf(error)}`);
+      return 0;
+    });
+    if (!lines.hasOpenEvent) return reading;
+    const isRead = new AbortController();
+    const timeout = clock.sleep(shaping.groupTimeoutMs, isRead.signal);
+    await Promise.race([reading, timeout]);
+    const isLate = await Promise.race([reading.then(() => false), Promise.resolve(true)]);
+    isRead.abort();
+    // What was asked for comes into a part of the window that this does not touch.
+    if (isLate) await acceptAll(() => lines.flushOpenEvent());
+    return reading;
+  }
+
   async function readAll(from: ByteInput): Promise<void> {
-    for (;;) {
-      const count = await from.read(window.free()).catch((error: unknown) => {
-        log.error({ source: config.id, code: codeOf(error) }, `reading standard input failed, taking it for its end: ${messageOf(error)}`);
-        return 0;
-      });
-      if (count === 0) break;
-      window.commit(count);
+    for (let count = await read(from); count > 0; count = await read(from)) {
+      lines.commit(count);
       stats.readBytes += count;
-      for (let block = window.next(); block !== undefined; block = window.next()) await accept(block);
+      await acceptAll(() => lines.next());
     }
-    for (let block = window.flush(); block !== undefined; block = window.flush()) await accept(block);
+    await acceptAll(() => lines.flush());
   }
 
   async function run(): Promise<void> {

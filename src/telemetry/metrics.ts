@@ -76,6 +76,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add(
     'counter',
+    'source_invalid_characters_total',
+    'Characters that were invalid in the source’s charset and became U+FFFD, where events are made of them',
+    eachSource(({ stats }) => stats.invalidCharacters ?? 0),
+  );
+  add(
+    'counter',
     'source_lost_bytes_total',
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),

@@ -1,12 +1,10 @@
 /** The stdin source in a process of its own: prints each line it hands over, at the end its numbers. SIGTERM stops it. */
 import { createStdinSource } from '../../src/sources/stdin.ts';
+import { plainLineConfig } from '../support/line-config.ts';
 import { createTestContext } from './source-context.ts';
 
 const context = createTestContext();
-const source = createStdinSource(
-  { type: 'stdin', id: 'pipe', fields: {}, maxEventBytes: 1 << 20, onOversize: 'truncate', dataset: undefined, format: 'auto' },
-  context,
-);
+const source = createStdinSource({ ...plainLineConfig, type: 'stdin', id: 'pipe' }, context);
 await source.open();
 process.once('SIGTERM', () => void source.stop());
 const running = source.run();

@@ -9,22 +9,23 @@ import { expect, test } from 'vitest';
 import type { StdinSourceConfig } from '../../src/config/model.ts';
 import type { SourceStats } from '../../src/core/source.ts';
 import { createStdinSource } from '../../src/sources/stdin.ts';
+import { loadShaping } from '../../src/sources/line-shaping.ts';
+import { plainLineConfig } from '../support/line-config.ts';
 import { createTestContext } from './source-context.ts';
 
 const config: StdinSourceConfig = {
+  ...plainLineConfig,
   type: 'stdin',
   id: 'pipe',
   fields: { team: 'core' },
   maxEventBytes: 100,
-  onOversize: 'truncate',
-  dataset: undefined,
   format: 'text',
 };
 
 async function start(changes: Partial<StdinSourceConfig> = {}) {
   const context = createTestContext();
   const input = new PassThrough();
-  const source = createStdinSource({ ...config, ...changes }, context, input);
+  const source = createStdinSource({ ...config, ...changes }, context, { input, shaping: await loadShaping({ ...config, ...changes }) });
   await source.open();
   return { context, input, source, running: source.run() };
 }

@@ -21,7 +21,8 @@ export function renderExample(): string {
 
 function renderTable(table: Table, indent: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
-    if (field.kind?.table === undefined) return [renderField(key, field, indent)];
+    // A group without a default is left out as a whole.
+    if (field.kind?.table === undefined || field.default === undefined) return [renderField(key, field, indent)];
     return [withComment(`${indent}${key}:`, field.doc), ...renderTable(field.kind.table, `${indent}  `)];
   });
 }

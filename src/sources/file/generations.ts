@@ -35,6 +35,8 @@ export interface GenerationsOptions {
   readonly maxDeletedBytes: number;
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
+  /** After this long, whole lines that wait for more of their event are sent. */
+  readonly groupTimeoutMs: number;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;

@@ -20,6 +20,7 @@ export interface HousekeepingOptions {
   readonly maxDeletedBytes: number;
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
+  readonly groupTimeoutMs: number;
 }
 
 export class Housekeeping {
@@ -65,9 +66,13 @@ export class Housekeeping {
     }
   }
 
-  /** Has an unfinished line sent. Until then its file stays open: a delete would take it along. */
+  /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
-    const { partialTimeoutMs, registry } = this.#options;
+    const { partialTimeoutMs, groupTimeoutMs, registry } = this.#options;
+    if (file.hasOpenEvent && stillMs >= groupTimeoutMs) {
+      file.linesFinalAt = file.size;
+      registry.queue.add(file);
+    }
     // Nobody finishes the line of a file that was rotated or deleted.
     const isOver = file.place !== 'matched' || file.isRotated;
     if (stillMs < (isOver ? Math.min(partialTimeoutMs, KEEP_OPEN_MS) : partialTimeoutMs)) return;

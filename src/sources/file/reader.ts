@@ -9,19 +9,19 @@ import { HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { WindowBlock } from '../byte-window.ts';
-import type { LineWindow } from '../line-window.ts';
+import { type Lines, streamBytesOf } from '../lines.ts';
 import { countLongLine, type SuspendedLine } from '../long-line.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { isUntouched, readBefore, sampleFile } from './sample.ts';
+import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
 import { resetInLine } from './split-line.ts';
 import { noteSize, type TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
-  readonly window: LineWindow;
+  readonly lines: Lines;
   readonly fileSystem: FileSystem;
   readonly generations: Generations;
   readonly lane: Lane;
@@ -85,17 +85,19 @@ export class Reader {
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
-    const { window, fileSystem, generations } = this.#options;
+    const { lines, fileSystem, generations } = this.#options;
     const begin = file.offset;
     const suspended = this.#stillSuspended(file);
-    if (suspended) window.resume(begin, suspended);
-    else await resetInLine(window, fileSystem, file.fd!, begin);
+    /** The kept beginning of the line under way comes last. */
+    let isLate = false;
+    if (suspended) isLate = await this.#resume(file, suspended);
+    else await resetInLine(lines, fileSystem, file.fd!, begin);
     let position = begin + (suspended?.length ?? 0);
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
     // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
-    while (!isAtEnd && (position < stopAt || (file.offset === begin && !window.isSkipping))) {
-      const into = window.free();
+    while (!isAtEnd && (position < stopAt || (file.offset === begin && !lines.isSkipping))) {
+      const into = lines.free();
       const { fd } = file;
       if (fd === undefined) return false;
       file.isReading = true;
@@ -103,17 +105,17 @@ export class Reader {
       file.isReading = false;
       // After the read, so that it holds for what was read: a truncation before it would show.
       if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
-      window.commit(count);
+      lines.commit(count);
       position += count;
-      for (let block = window.next(); block; block = window.next()) await this.#offer(file, block, suspended !== undefined);
+      for (let block = lines.next(); block; block = lines.next()) await this.#offer(file, block, isLate);
       isAtEnd = count < into.length;
       if (file.offset >= file.stopAt) return false;
     }
-    if (isAtEnd && position <= file.finalAt) {
-      for (let block = window.flush(); block; block = window.flush()) await this.#offer(file, block, suspended !== undefined);
-    }
-    if (isAtEnd) file.finalAt = -1;
-    file.suspended = window.suspend();
+    const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
+    if (isAtEnd && flush) for (let block = flush(); block; block = flush()) await this.#offer(file, block, isLate);
+    if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
+    file.hasOpenEvent = lines.hasOpenEvent;
+    file.suspended = lines.suspend();
     file.readTo = isAtEnd ? position : file.offset;
     noteSize(file, position);
     if (isAtEnd && position < file.size) generations.noteCut(file, position);
@@ -129,29 +131,40 @@ export class Reader {
     return file.suspended;
   }
 
-  async #offer(file: TrackedFile, block: WindowBlock, isResumed: boolean): Promise<void> {
-    const { lane, clock, stats, window } = this.#options;
-    if (isResumed && block.offset === file.offset && file.suspended?.kind === 'skipped') await this.#refill(file, file.suspended, block);
-    const measured = block.single ? undefined : file.content.measure(block.window.bytes.subarray(block.start, block.end));
-    const length = block.single?.length ?? block.end - block.start;
+  /** Goes back into the line. True when its kept beginning is to be read once its end is seen. */
+  async #resume(file: TrackedFile, line: SuspendedLine): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    const kept = lines.resume(file.offset, line, readHead(fileSystem, file.fd!, lines.headBytes));
+    if (kept && line.kind === 'skipped') await this.#refill(file, kept, file.offset + line.textAt);
+    return kept === undefined && line.kind === 'skipped';
+  }
+
+  async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean): Promise<void> {
+    const { lane, clock, stats, lines } = this.#options;
+    const line = file.suspended;
+    if (isLate && block.offset === file.offset && line?.kind === 'skipped') {
+      const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
+      await this.#refill(file, kept, block.offset + line.textAt);
+    }
+    const measured = block.single ? undefined : file.content.measure(streamBytesOf(block));
+    const length = block.single?.length ?? streamBytesOf(block).length;
     file.inHand = length;
     await offerBlock(lane, file, measured ? { ...block, crc: measured.crc } : block, clock.now());
     if (measured) file.content.add(measured);
     else file.content.addSummed(block.single!.length, block.single!.crc);
     file.inHand = 0;
     file.offset = block.offset + length;
-    file.tail = tailOf(window.recent());
+    file.tail = tailOf(lines.recent());
     file.suspended = undefined;
     stats.readBytes += length;
     countLongLine(stats, block);
   }
 
-  /** Reads the kept beginning of an oversize line back into the window: another turn read it first. */
-  async #refill(file: TrackedFile, line: Extract<SuspendedLine, { kind: 'skipped' }>, block: WindowBlock): Promise<void> {
+  /** Reads the kept beginning of an oversize line back: another turn read it first. */
+  async #refill(file: TrackedFile, kept: Buffer, position: number): Promise<void> {
     const { fileSystem } = this.#options;
-    const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
     for (let at = 0; at < kept.length;) {
-      const count = await fileSystem.read(file.fd!, kept.subarray(at), block.offset + line.textAt + at);
+      const count = await fileSystem.read(file.fd!, kept.subarray(at), position + at);
       if (count === 0) throw new Error('file was truncated while a long line was read');
       at += count;
     }

@@ -47,3 +47,9 @@ export function findLineStart(fileSystem: FileSystem, fd: number, size: number, 
   }
   return lowest === 0 ? 0 : size;
 }
+
+/** The first `length` bytes of a file, fewer where it has not so many. A copy. */
+export function readHead(fileSystem: FileSystem, fd: number, length: number): Buffer {
+  const into = Buffer.allocUnsafe(length);
+  return length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, 0));
+}

@@ -6,8 +6,8 @@
 import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
-import { windowBytes } from '../byte-window.ts';
-import { LineWindow } from '../line-window.ts';
+import { type LineShaping, plainLines, shapeOf } from '../line-shaping.ts';
+import { Lines } from '../lines.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
@@ -48,16 +48,22 @@ export interface FileExplanation {
   readonly lastError?: string | undefined;
 }
 
+export interface FileSourceOptions {
+  readonly fileSystem?: FileSystem;
+  /** As `loadShaping` makes it of the configuration. */
+  readonly shaping?: LineShaping;
+}
+
 /** Makes the source; nothing is looked at before `open`. */
-export function createFileSource(config: FileSourceConfig, context: SourceContext, fileSystem: FileSystem = nodeFileSystem): FileSource {
+export function createFileSource(
+  config: FileSourceConfig,
+  context: SourceContext,
+  { fileSystem = nodeFileSystem, shaping = plainLines }: FileSourceOptions = {},
+): FileSource {
   const { streams, clock, log } = context;
   const notices = new Notices(log, clock);
   const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices });
-  const shapeOf = (path: string): EventShape => ({
-    format: config.format,
-    wrapFields: { host: context.hostname, file: path },
-    fields: config.fields,
-  });
+  const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
   const counters = newStats();
   const generations = new Generations({
     source: config.id,
@@ -70,7 +76,8 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
     rescue: context.rescue,
     maxDeletedBytes: config.maxDeletedBytes,
     partialTimeoutMs: config.partialTimeoutMs,
-    shapeOf,
+    groupTimeoutMs: shaping.groupTimeoutMs,
+    shapeOf: shapeOfFile,
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
@@ -78,14 +85,14 @@ export function createFileSource(config: FileSourceConfig, context: SourceContex
   const { files } = registry;
   const { ignoreOlderMs, stableInodes } = config;
   const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
-  const createWindow = (): LineWindow => new LineWindow(context.reserve(windowBytes(config.maxEventBytes)), config);
-  const window = createWindow();
+  const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve });
+  const lines = createLines();
   const turns = new Turns();
   const common = { fileSystem, generations, streams, clock, stats: counters };
-  const reader = new Reader({ ...common, window, lane: context.lane, turns });
+  const reader = new Reader({ ...common, lines, lane: context.lane, turns });
   const { rescue } = context;
-  const rescuer = rescue && new Reader({ ...common, window: createWindow(), lane: rescue.lane, turns: new Turns() });
-  const spanReader = new SpanReader({ window, fileSystem, registry, clock, turns });
+  const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
+  const spanReader = new SpanReader({ lines, fileSystem, registry, clock, turns });
   const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, clock, log, stats: counters });
 
   async function open(): Promise<void> {

@@ -5,7 +5,7 @@
 import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import type { LineWindow } from '../line-window.ts';
+import type { Lines } from '../lines.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import type { Registry } from './registry.ts';
@@ -14,11 +14,11 @@ import type { TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface SpanReaderOptions {
-  readonly window: LineWindow;
+  readonly lines: Lines;
   readonly fileSystem: FileSystem;
   readonly registry: Registry;
   readonly clock: Clock;
-  /** Of the window's users. */
+  /** Of the lines' users. */
   readonly turns: Turns;
 }
 
@@ -60,7 +60,7 @@ export class SpanReader {
     });
   }
 
-  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the window. */
+  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the lines. */
   async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
     const { fileSystem, registry } = this.#options;
     const file = registry.byStream(span.stream);
@@ -84,23 +84,23 @@ export class SpanReader {
   }
 
   async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
-    const { window, fileSystem, clock } = this.#options;
+    const { lines, fileSystem, clock } = this.#options;
     const readAtMs = clock.now();
-    const part = await readPart(window, fileSystem, fd, span.from, span.to);
+    const part = await readPart(lines, fileSystem, fd, span.from, span.to);
     if (part) {
       await offerBlock(lane, file, part, readAtMs);
       return true;
     }
-    await resetInLine(window, fileSystem, fd, span.from);
+    await resetInLine(lines, fileSystem, fd, span.from);
     for (let position = span.from; position < span.to;) {
-      const free = window.free();
+      const free = lines.free();
       const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
       if (count === 0) return false;
-      window.commit(count);
+      lines.commit(count);
       position += count;
-      for (let block = window.next(); block; block = window.next()) await offerBlock(lane, file, block, readAtMs);
+      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file, block, readAtMs);
     }
-    for (let block = window.flush(); block; block = window.flush()) await offerBlock(lane, file, block, readAtMs);
+    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file, block, readAtMs);
     return true;
   }
 }

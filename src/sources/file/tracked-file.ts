@@ -85,6 +85,10 @@ export interface TrackedFile {
   inHand: number;
   /** The next turn also sends the unfinished last line, if the file ends here or before. */
   finalAt: number;
+  /** Whole lines wait for what may belong to their event, … */
+  hasOpenEvent: boolean;
+  /** … and are sent by a turn that ends here, or sooner. */
+  linesFinalAt: number;
   /** Under `--once`: no line that begins here or later is read. */
   stopAt: number;
   /** The number of the last scan that saw it. */
@@ -127,6 +131,8 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     isReading: false,
     inHand: 0,
     finalAt: -1,
+    hasOpenEvent: false,
+    linesFinalAt: -1,
     stopAt: Infinity,
     scan: 0,
     failure: undefined,

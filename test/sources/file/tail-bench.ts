@@ -14,6 +14,8 @@ import type { Log } from '../../../src/core/log.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { tailOf } from '../../../src/sources/file/identity.ts';
 import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
+import { loadShaping } from '../../../src/sources/line-shaping.ts';
+import { plainLineConfig } from '../../support/line-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
 
@@ -113,22 +115,18 @@ export class TailBench {
   async start(changes: BenchOptions = {}): Promise<this> {
     const { once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
     const config: FileSourceConfig = {
+      ...plainLineConfig,
       type: 'file',
       id: 'app',
       include: [this.path('*.log')],
       exclude: [],
       startAt: 'beginning',
-      format: 'auto',
       scanIntervalMs: 1000,
-      onOversize: 'truncate',
       ignoreOlderMs: Infinity,
       order: 'fair',
       partialTimeoutMs: 5000,
       maxDeletedBytes: 1024 ** 3,
       stableInodes: true,
-      maxEventBytes: 1024 * 1024,
-      fields: {},
-      dataset: undefined,
       ...rest,
     };
     const write = (level: string) => (fields: object, text: string) =>
@@ -140,7 +138,7 @@ export class TailBench {
     const source = createFileSource(
       config,
       { lane: this.lane, streams: this.streams, clock: this.clock, log, hostname: 'testhost', reserve: plainRegion, once },
-      fileSystem,
+      { fileSystem, shaping: await loadShaping(config) },
     );
     this.source = source;
     onTestFinished(() => source.stop());

@@ -1,0 +1,42 @@
+/** The rules between the keys that say how lines become events. */
+import type { SourceDraft } from './components.ts';
+import type { PathReport } from './relations.ts';
+import { formatSize } from './units.ts';
+
+/** Keys that belong to one format, and the pattern of joined lines. */
+export function checkLines(source: SourceDraft, at: PathReport): void {
+  if (source.type === 'syslog') return;
+  const { path, draft } = source;
+  const { format, multiline } = draft;
+  if (format === 'regex' && !at.has(`${path}.regex`))
+    at.atValue(
+      `${path}.format`,
+      '`format: regex` is given without `regex`',
+      "add `regex: '^(?<level>\\w+) (?<message>.*)$'`, or another one",
+    );
+  else if (draft.regex !== undefined && !/\(\?P?<[A-Za-z_]/.test(draft.regex))
+    at.atValue(`${path}.regex`, '`regex` has no named group, so that events would have no fields', 'name its groups: `(?<level>\\w+)`');
+  if (!at.has(`${path}.multiline`) || multiline === undefined) return;
+  const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
+  if (hasStart === hasContinue) {
+    const message = hasStart ? '`start` and `continue` are both given' : '`multiline` has neither `start` nor `continue`';
+    at.atKey(
+      `${path}.multiline${hasStart ? '.continue' : ''}`,
+      message,
+      hasStart ? 'keep one of them' : "add `start: '^\\d{4}-'`, or another pattern",
+    );
+  }
+  if (format === 'csv')
+    at.atKey(
+      `${path}.multiline`,
+      '`multiline` cannot be had with `format: csv`',
+      'remove it: a record in quotes may have several lines anyway',
+    );
+  const [bytes, limit] = [multiline.max_bytes, draft.max_event_bytes];
+  if (bytes !== undefined && limit !== undefined && bytes > limit)
+    at.atValue(
+      `${path}.multiline.max_bytes`,
+      `\`max_bytes\` (${formatSize(bytes)}) is more than \`max_event_bytes\` (${formatSize(limit)})`,
+      'lower it, or raise `max_event_bytes`',
+    );
+}

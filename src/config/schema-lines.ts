@@ -1,0 +1,48 @@
+/** The fields of sources that read lines: how those become events. */
+import { field, group } from './field.ts';
+import type { Table } from './field.ts';
+import { choice, duration, integer, list, size } from './kinds.ts';
+import { charset, delimiter, pattern } from './kinds-lines.ts';
+import { columnName } from './kinds-special.ts';
+
+const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'csv', 'regex']), {
+  default: 'auto',
+  doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
+});
+const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
+  default: 'truncate',
+  doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
+});
+export const multilineTable = {
+  start: field(pattern, { example: "'^\\d{4}-'", doc: 'a line that matches begins an event; this or `continue`' }),
+  continue: field(pattern, { example: "'^\\s'", doc: 'a line that matches belongs to the event before it' }),
+  timeout: field(duration('10ms', '1h'), { default: '5s', doc: 'lines are sent when none has followed them for so long' }),
+  max_lines: field(integer(2, 100_000), { default: '1000', doc: 'of one event; the next line begins another' }),
+  max_bytes: field(size('1KiB', '10MiB'), {
+    computed: 'max_event_bytes',
+    example: '256KiB',
+    doc: 'of one event; the next line begins another',
+  }),
+} satisfies Table;
+const csvTable = {
+  delimiter: field(delimiter, { default: '","', doc: 'for `format: csv`: what stands between two values' }),
+  columns: field(list(columnName, { filled: true, example: '[time, level, message]' }), {
+    example: '[time, level, message]',
+    doc: 'for `format: csv`: the names of the values, where the first record does not tell them',
+  }),
+} satisfies Table;
+/** Of sources that read lines. */
+export const lineFields = {
+  format,
+  on_oversize: onOversize,
+  multiline: field(group(multilineTable), { example: "{start: '^\\d{4}-'}", doc: 'joins lines to one event' }),
+  csv: field(group(csvTable), { example: '{delimiter: ";"}', doc: 'for `format: csv`' }),
+  regex: field(pattern, {
+    example: "'^(?<level>\\w+) (?<message>.*)$'",
+    doc: 'for `format: regex`: its named groups are the fields',
+  }),
+  charset: field(charset, {
+    default: 'utf-8',
+    doc: 'how the bytes are encoded; a byte order mark decides over it; what is invalid becomes U+FFFD',
+  }),
+};

@@ -1,0 +1,23 @@
+/** Text in double quotes, as several formats write it: where it ends, and what its escapes stand for. */
+
+/** The place of the quote that closes the one before `from`, or -1. A backslash takes the character behind it along. */
+export function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (at - 1 - backslashes >= from && text[at - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+  }
+  return -1;
+}
+
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs;
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+/** With `\n`, `\t`, `\r`, `\xHH` and `\uHHHH` replaced; any other escaped character stands for itself. */
+export function unescapeQuoted(quoted: string): string {
+  if (!quoted.includes('\\')) return quoted;
+  return quoted.replace(ESCAPE, (_, long: string | undefined, short: string | undefined, char: string) => {
+    const hex = long ?? short;
+    return hex === undefined ? (ESCAPED[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16));
+  });
+}
