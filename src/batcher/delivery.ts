@@ -22,6 +22,8 @@ export class Delivery {
   readonly #queue: PQueue;
   readonly #closed: Batch[] = [];
   readonly #inFlight = new Set<Batch>();
+  /** Their bodies are gone, their files are not: the next process sends them. */
+  readonly #waitForRestart: Batch[] = [];
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #abort = new AbortController();
   readonly #pauses: Pauses;
@@ -128,7 +130,7 @@ export class Delivery {
 
   /** Batches that are closed and not settled, for the books; oldest first, as marks need them committed. */
   held(): Batch[] {
-    return [...this.#inFlight, ...this.#closed];
+    return [...this.#waitForRestart, ...this.#inFlight, ...this.#closed];
   }
 
   /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
@@ -225,7 +227,7 @@ export class Delivery {
   /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
   async #deliver(batch: Batch): Promise<boolean> {
     const loaded = await this.#preparation.load(batch);
-    if (loaded === 'gone') this.drop(batch);
+    if (loaded === 'gone') this.#giveUp(batch);
     if (loaded !== 'loaded') return loaded === 'gone';
     await this.#compress(batch);
     if (!(await this.#preparation.commit(batch))) return false;
@@ -240,6 +242,12 @@ export class Delivery {
     this.#leave(batch);
     this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
     return true;
+  }
+
+  /** Its body is gone for good. */
+  #giveUp(batch: Batch): void {
+    if (batch.canBeRebuilt) this.#waitForRestart.push(batch);
+    else this.drop(batch);
   }
 
   /** A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk. */

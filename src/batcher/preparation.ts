@@ -30,9 +30,10 @@ export class Preparation {
     try {
       return (await this.#persist(() => durability.load(batch), refused)) ? 'loaded' : 'stopped';
     } catch (error) {
+      const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
       log.error(
         { sink: sink.id, events: batch.events, reason: messageOf(error) },
-        'a batch of the disk buffer cannot be read any more; its events are counted as dropped',
+        `a batch of the disk buffer cannot be read any more; ${end}`,
       );
       return 'gone';
     }

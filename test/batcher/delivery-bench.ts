@@ -5,6 +5,7 @@ import { Delivery } from '../../src/batcher/delivery.ts';
 import type { Part } from '../../src/batcher/shipment.ts';
 import { decode } from '../../src/batcher/events.ts';
 import { Room } from '../../src/batcher/room.ts';
+import { TailraceError } from '../../src/core/errors.ts';
 import type { DeadLetter, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
@@ -59,6 +60,8 @@ export class DeliveryBench {
   respond: ((request: OpenRequest) => { outcome: Outcome; status?: number; unsent?: 'unsigned' | 'unconnected' } | undefined) | undefined;
   /** Thrown by the next writes. */
   diskFails = false;
+  /** The next batch's body cannot be read back. */
+  isBroken = false;
   buryFails = false;
   /** The dead letters are full and their policy drops. */
   buryDrops = false;
@@ -87,7 +90,7 @@ export class DeliveryBench {
             this.#refuse();
             this.trace.push(`parts of ${this.nameOf(batch.key)}: ${parts.map(({ first, count }) => `${first}+${count}`).join(' ')}`);
           },
-          load: () => Promise.resolve(),
+          load: () => (this.isBroken ? Promise.reject(new TailraceError('E_SPOOL_BROKEN', 'flipped')) : Promise.resolve()),
           evict: () => {},
           settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
         },

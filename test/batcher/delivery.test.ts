@@ -429,6 +429,23 @@ test('delivery goes on without compression once the service refuses it', async (
   expect(bench.log.find('warn', 'compression')).toHaveLength(1);
 });
 
+test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  bench.isBroken = true;
+  const file = bench.seal('file', 2);
+  const live = bench.seal('live', 3, { rereadable: false });
+  file.committed = true;
+  await until('both were tried', () => bench.log.find('error', 'cannot be read any more').length === 2);
+  bench.isBroken = false;
+  bench.seal('fine', 4);
+  await until('the rest is stored', () => bench.books.settled.delivered === 4);
+  expect(bench.books.settled.dropped).toBe(live.events);
+  expect(bench.delivery.held()).toEqual([file]);
+  expect(bench.accountedFor).toBe(9);
+  await bench.delivery.drain(new AbortController().signal);
+});
+
 test('delivery dead-letters a batch after max_elapsed', async () => {
   const bench = new DeliveryBench({ maxElapsedMs: 10_000 });
   bench.respond = () => ({ outcome: retry('server_error'), status: 500 });
