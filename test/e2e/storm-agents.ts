@@ -1,0 +1,104 @@
+/** The agent in a storm: killed the hard way and started again on what it left, with its losses noted until the last moment. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type Program, startProgram } from '../support/program.ts';
+import { parsePrometheus } from '../support/prometheus-text.ts';
+import { until } from '../support/until.ts';
+
+/** What is deleted this shortly before a kill may go with the agent: a scan must notice, and a disk must take it. */
+const TAKES_OVER_MS = 1000;
+const SCRAPE_EVERY_MS = 100;
+
+/** While an agent had its files open, in milliseconds of `performance.now()`. */
+interface Watch {
+  readonly from: number;
+  to: number;
+  /** As it last said. */
+  lostBytes: number;
+}
+
+export class Agents {
+  readonly watches: Watch[] = [];
+  /** Keys of batches of which files were gone after a kill: what was left of them went out under another key. */
+  readonly retiredKeys = new Set<string>();
+  readonly #config: string;
+  #program!: Program;
+  #address = '';
+
+  constructor(folder: string, include: string, url: string) {
+    this.#config = join(folder, 'tailrace.yaml');
+    writeFileSync(
+      this.#config,
+      `data_dir: ${folder}/agent
+sources:
+  app: {type: file, include: ["${include}"], scan_interval: 100ms}
+sinks:
+  store: {type: ingest, url: "${url}", dataset: logs, retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 100ms}}
+telemetry: {listen: "127.0.0.1:0"}
+`,
+    );
+    onTestFinished(() => void this.#program.end('SIGKILL'));
+    const scraping = setInterval(() => void this.#scrape(), SCRAPE_EVERY_MS);
+    onTestFinished(() => clearInterval(scraping));
+  }
+
+  async start(): Promise<void> {
+    this.#program = startProgram(['run', '--config', this.#config]);
+    const line = await this.#program.says('tailrace runs');
+    this.#address = (JSON.parse(line) as { telemetry: string }).telemetry;
+    this.watches.push({ from: performance.now(), to: Infinity, lostBytes: 0 });
+  }
+
+  async kill(): Promise<void> {
+    this.watches.at(-1)!.to = performance.now();
+    expect(await this.#program.end('SIGKILL'), this.#program.stderr().slice(-2000)).toBe('SIGKILL');
+    this.#noteRetired();
+  }
+
+  /** Waits until nothing is left to read or to send, then ends the agent in the ordinary way. */
+  async finish(): Promise<void> {
+    const isIdle = async (): Promise<boolean> =>
+      (await this.#read('tailrace_source_lag_bytes')) === 0 && (await this.#read('tailrace_events_held')) === 0;
+    await until('nothing is left to read or to send', isIdle, 60_000, 50);
+    await this.#scrape();
+    expect(await this.#program.end('SIGTERM'), this.#program.stderr().slice(-2000)).toBe(0);
+    this.#noteRetired();
+  }
+
+  get kills(): number {
+    return this.watches.length - 1;
+  }
+
+  /** The bytes that they counted as lost; what one counted in its last moments before a kill may be missing. */
+  get lostBytes(): number {
+    return this.watches.reduce((sum, { lostBytes }) => sum + lostBytes, 0);
+  }
+
+  /** True when one agent ran before something happened and for a while after. */
+  sawAll({ from, to }: { readonly from: number; readonly to: number }): boolean {
+    return this.watches.some((watch) => watch.from <= from && watch.to >= to + TAKES_OVER_MS);
+  }
+
+  async #scrape(): Promise<void> {
+    const watch = this.watches.at(-1);
+    if (watch?.to !== Infinity) return;
+    // The agent may be killed meanwhile.
+    const lostBytes = await this.#read('tailrace_source_lost_bytes_total').catch(() => undefined);
+    if (lostBytes !== undefined) watch.lostBytes = lostBytes;
+  }
+
+  /** The sum of a metric's samples, now. */
+  async #read(name: string): Promise<number> {
+    const text = await (await fetch(`${this.#address}/metrics`)).text();
+    return (parsePrometheus(text).get(name)?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  #noteRetired(): void {
+    for (const line of this.#program.stderr().split('\n')) {
+      if (!line.startsWith('{')) continue;
+      const { msg, batch } = JSON.parse(line) as { msg: string; batch?: string };
+      if (msg.includes('sent under a new key')) this.retiredKeys.add(batch!);
+    }
+  }
+}

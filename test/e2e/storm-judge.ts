@@ -1,0 +1,93 @@
+/** The judge of a storm: what was written, what of it the rotation itself destroyed, and what was stored. */
+import { lineAt, lineOf, seqOf, startsOf } from './storm-lines.ts';
+
+/** A part of all that was written, in bytes from the first one. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Stored {
+  /** Whole lines by number, with how often each was stored. */
+  readonly counts: ReadonlyMap<number, number>;
+  /** Texts of events that are no whole lines. */
+  readonly pieces: readonly string[];
+}
+
+export function countStored(events: readonly string[]): Stored {
+  const counts = new Map<number, number>();
+  const pieces: string[] = [];
+  for (const event of events) {
+    const seq = seqOf(event);
+    if (seq === undefined) pieces.push((JSON.parse(event) as { message?: string }).message ?? event);
+    else counts.set(seq, (counts.get(seq) ?? 0) + 1);
+  }
+  return { counts, pieces };
+}
+
+/** Numbers as ranges, for people. */
+export function ranges(seqs: readonly number[]): string {
+  const found: [number, number][] = [];
+  for (const seq of seqs.toSorted((a, b) => a - b)) {
+    const last = found.at(-1);
+    if (last && last[1] === seq - 1) last[1] = seq;
+    else found.push([seq, seq]);
+  }
+  return found.map(([from, to]) => `${from}–${to}`).join(', ');
+}
+
+/** Numbers of lines that were stored more than once. */
+export function repeated({ counts }: Stored): number[] {
+  return [...counts].filter(([, count]) => count > 1).map(([seq]) => seq);
+}
+
+/**
+ * Where the content of a file between two truncations begins in all that was written. Throws when it has no whole line to tell
+ * by.
+ */
+export function placeOf(content: string, starts: Float64Array): number {
+  const firstEnd = content.indexOf('\n') + 1;
+  for (const begin of [0, firstEnd]) {
+    const end = content.indexOf('\n', begin);
+    const seq = end > begin ? seqOf(content.slice(begin, end)) : undefined;
+    if (seq !== undefined && content.slice(begin, end) === lineOf(seq)) return starts[seq]! - begin;
+  }
+  throw new Error(`not one whole line was written between two truncations, but ${JSON.stringify(content.slice(0, 200))}`);
+}
+
+/** What a storm of copytruncate left: what each file held between two truncations, and what the truncations destroyed. */
+export class Truncations {
+  readonly starts: Float64Array;
+  /** What was in the file from one truncation to the next, as far as the copy has it, in order; the last is the file itself. */
+  readonly held: readonly Range[];
+  /** Between one copy's end and what came after the truncation: in no file any more. */
+  readonly destroyed: readonly Range[];
+
+  constructor(lines: number, contents: readonly string[]) {
+    this.starts = startsOf(lines);
+    this.held = contents.map((content) => {
+      const from = placeOf(content, this.starts);
+      return { from, to: from + content.length };
+    });
+    this.destroyed = this.held.slice(1).map(({ from }, index) => ({ from: this.held[index]!.to, to: from }));
+  }
+
+  /** Bytes that the truncation after the `nth` content destroyed. */
+  takes(nth: number): number {
+    const range = this.destroyed[nth];
+    return range ? range.to - range.from : 0;
+  }
+
+  /** Lines of which a truncation took a part, or the newline, or which it divided between two files. */
+  touched(): Set<number> {
+    const lines = new Set<number>();
+    for (const { from, to } of this.destroyed) {
+      if (from === to && this.starts[lineAt(this.starts, from)] === from) continue;
+      const last = from === to ? lineAt(this.starts, from) : lineAt(this.starts, to - 1);
+      for (let seq = lineAt(this.starts, from); seq <= last; seq += 1) lines.add(seq);
+      // The rest of a line whose beginning is in the next file.
+      if (this.starts[lineAt(this.starts, to)] !== to) lines.add(lineAt(this.starts, to));
+    }
+    return lines;
+  }
+}
