@@ -59,14 +59,12 @@ export function createStdinSource(
       return 0;
     });
     if (!lines.hasOpenEvent) return reading;
-    const isRead = new AbortController();
-    const timeout = clock.sleep(shaping.groupTimeoutMs, isRead.signal);
-    await Promise.race([reading, timeout]);
-    const isLate = await Promise.race([reading.then(() => false), Promise.resolve(true)]);
-    isRead.abort();
+    const read = new AbortController();
+    const count = reading.finally(() => read.abort());
+    await clock.sleep(shaping.groupTimeoutMs, read.signal);
     // What was asked for comes into a part of the window that this does not touch.
-    if (isLate) await acceptAll(() => lines.flushOpenEvent());
-    return reading;
+    if (!read.signal.aborted) await acceptAll(() => lines.flushOpenEvent());
+    return count;
   }
 
   async function readAll(from: ByteInput): Promise<void> {

@@ -15,6 +15,10 @@ export interface AcceptedBlock {
   readonly single: Block['single'];
   /** Without their newlines; a CR stays. */
   readonly lines: readonly Buffer[];
+  /** The same, but lines that are joined to one event are one. */
+  readonly events: readonly Buffer[];
+  /** The stream's own bytes, unless it is a `single`. */
+  readonly own: Buffer;
 }
 
 /** The lines of `bytes`, which must end in a newline, without their newlines. */
@@ -73,14 +77,26 @@ export class LaneDouble implements Lane {
     if (this.#rejects) throw new StoppedError(bytes.length);
     if (!bytes.equals(block.window.bytes.subarray(block.start, block.end)))
       throw new Error('the window was overwritten before accept resolved');
-    const length = block.single?.length ?? block.end - block.start;
+    const length = block.single?.length ?? block.made?.from.length ?? block.end - block.start;
     const end = this.#ends.get(block.stream) ?? block.offset;
     if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
     this.#ends.set(block.stream, block.offset + length);
     const { stream, shape, offset, readAtMs, single } = block;
     const lines = splitLines(bytes);
     this.count += lines.length;
-    this.blocks.push({ stream, shape, offset, length, readAtMs, single, lines });
+    const ends = block.ends && [...block.ends].map((each) => each - block.start);
+    const events = ends ? ends.map((each, n) => bytes.subarray(ends[n - 1] ?? 0, each - 1)) : lines;
+    this.blocks.push({
+      stream,
+      shape,
+      offset,
+      length,
+      readAtMs,
+      single,
+      lines,
+      events,
+      own: block.made ? Buffer.from(block.made.from) : bytes,
+    });
     this.#changed();
   }
 

@@ -11,6 +11,9 @@ import type { SourceStats } from '../../src/core/source.ts';
 import { createStdinSource } from '../../src/sources/stdin.ts';
 import { loadShaping } from '../../src/sources/line-shaping.ts';
 import { plainLineConfig } from '../support/line-config.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
+import { until } from '../support/until.ts';
 import { createTestContext } from './source-context.ts';
 
 const config: StdinSourceConfig = {
@@ -22,8 +25,8 @@ const config: StdinSourceConfig = {
   format: 'text',
 };
 
-async function start(changes: Partial<StdinSourceConfig> = {}) {
-  const context = createTestContext();
+async function start(changes: Partial<StdinSourceConfig> = {}, clock: Clock = systemClock) {
+  const context = createTestContext({ clock });
   const input = new PassThrough();
   const source = createStdinSource({ ...config, ...changes }, context, { input, shaping: await loadShaping({ ...config, ...changes }) });
   await source.open();
@@ -93,6 +96,38 @@ test('stdin counts what it read when the lane gives up', async () => {
   await running;
   expect(source.stats.lostBytes).toBe(20);
   expect(context.logged).toEqual(['error: stopped before all that was read from standard input was accepted']);
+});
+
+test('stdin sends joined lines when the writer pauses, and what comes minutes later is an event of its own', async () => {
+  const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
+  const clock = new SteppedClock();
+  const { context, input, running } = await start({ multiline, maxEventBytes: 10_000 }, clock);
+  input.write('A one\n more\n unfin');
+  await until('it waits', () => clock.sleeping === 1);
+  await clock.advance(4999);
+  expect(context.lane.blocks).toHaveLength(0);
+  await clock.advance(1);
+  await context.lane.until(({ blocks }) => blocks.length === 1);
+  expect(context.lane.blocks[0]!.events.map(String)).toEqual(['A one\n more']);
+  await clock.advance(10 * 60_000);
+  input.write('ished\nB\n');
+  await until('it waits again', () => clock.sleeping === 1);
+  input.write(' b\n');
+  await until('a new wait', () => clock.sleeps.length === 3);
+  input.end(' last');
+  await running;
+  expect(context.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual(['A one\n more', ' unfinished', 'B\n b\n last']);
+  expect(context.lane.blocks.reduce((sum, { length }) => sum + length, 0)).toBe(34);
+});
+
+test('stdin counts the bytes of its own that made events did not take any more', async () => {
+  const { context, input, source, running } = await start({ format: 'logfmt', maxEventBytes: 10_000 });
+  context.lane.hold();
+  input.write('a=1 b=2\nc="3"\nunfinished');
+  await context.lane.until((lane) => lane.waiting === 1);
+  context.lane.giveUp();
+  await running;
+  expect(source.stats.lostBytes).toBe(24);
 });
 
 interface ChildResult {

@@ -167,7 +167,7 @@ export class TailBench {
   /** Commits the spans of everything the lane accepted so far. */
   commit(): void {
     for (const block of this.lane.blocks.slice(this.#committedBlocks)) {
-      const bytes = Buffer.concat(block.lines.flatMap((line) => [line, Buffer.from('\n')]));
+      const bytes = block.own;
       this.streams.commit(
         block.stream,
         block.offset + block.length,
