@@ -6,9 +6,9 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Spool } from '../state/spool.ts';
-import type { SpoolHeader } from '../state/spool-file.ts';
 import type { Batch } from './batch.ts';
 import type { Delivery } from './delivery.ts';
+import { headerOf } from './spooled-batch.ts';
 
 /** How long to wait before a disk that refused, or is full, is tried again. */
 const RETRY_MS = 1000;
@@ -22,7 +22,6 @@ export interface AdoptionOptions {
   readonly log: Log;
   /** Aborts when the agent stops: what waits is then tried once more, over the limit. */
   readonly stopping: AbortSignal;
-  headerOf(batch: Batch): SpoolHeader;
 }
 
 export class Adoption {
@@ -67,7 +66,7 @@ export class Adoption {
       if (!batch.committed) delivery.commitNow();
       if (spool.bytes + batch.body.length > maxBytes && !stopping.aborted) return false;
       // Its memory may be given to another batch while this one is written.
-      const name = await spool.write(this.#options.headerOf(batch), Buffer.from(batch.body));
+      const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
       if (batch.isSettled || batch.spoolName !== undefined) await spool.remove(name);
       else batch.spoolName = name;
       return true;

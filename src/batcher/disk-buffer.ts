@@ -7,14 +7,14 @@ import { messageOf } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { StoredPart } from '../state/stored.ts';
-import type { SpoolEntry, Spool } from '../state/spool.ts';
-import type { SpoolHeader } from '../state/spool-file.ts';
+import type { Spool } from '../state/spool.ts';
 import { Adoption } from './adoption.ts';
-import { Batch } from './batch.ts';
+import type { Batch } from './batch.ts';
 import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
 import type { Room } from './room.ts';
 import { Spill } from './spill.ts';
+import { EMPTY, headerOf, restoreSpooled } from './spooled-batch.ts';
 
 /** How long to wait before a disk that refused is tried again. */
 const RETRY_MS = 1000;
@@ -51,7 +51,7 @@ export class DiskBuffer {
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
-    const common = { ...options, stopping: this.#stopping.signal, headerOf: (batch: Batch) => headerOf(batch, undefined) };
+    const common = { ...options, stopping: this.#stopping.signal };
     this.#adoption = new Adoption(common);
     this.#spill = new Spill({ ...common, evict: (batch) => this.evict(batch) });
   }
@@ -104,7 +104,10 @@ export class DiskBuffer {
     const entries = await this.#options.spool.recover();
     for (const entry of entries) {
       const row = this.#options.unsettled?.(entry.header.key);
-      const batch = this.#restore(entry, row?.id);
+      const batch = restoreSpooled(entry, row?.id ?? this.#options.nextBatchId(), row !== undefined, (source) =>
+        this.#options.booksOf(source),
+      );
+      if (row) this.recoveredRows.add(row.id);
       if (row) this.#recovered.push(batch);
       else this.#options.delivery.seal(batch, entry.header.parts ?? []);
     }
@@ -206,7 +209,7 @@ export class DiskBuffer {
       const isStopping = this.#stopping.signal.aborted;
       try {
         if (spool.bytes + batch.body.length <= this.#options.maxBytes || isStopping) {
-          batch.spoolName = await spool.write(headerOf(batch, undefined), batch.body);
+          batch.spoolName = await spool.write(headerOf(batch), batch.body);
           this.#noteRoom();
           return true;
         }
@@ -249,30 +252,4 @@ export class DiskBuffer {
     if (this.#isFull) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
     this.#isFull = false;
   }
-
-  #restore({ name, header }: SpoolEntry, row: number | undefined): Batch {
-    const batch = new Batch(row ?? this.#options.nextBatchId(), header.sink, header.dataset, false, { body: EMPTY }, row !== undefined);
-    if (row !== undefined) this.recoveredRows.add(row);
-    batch.key = header.key;
-    batch.events = header.events;
-    batch.bytes = header.bytes;
-    batch.encoding = header.encoding;
-    batch.spoolName = name;
-    batch.committed = true;
-    batch.refusal = header.refusal;
-    for (const span of header.spans) {
-      const books = this.#options.booksOf(span.source);
-      batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
-      books.accept(span.events, 1);
-    }
-    return batch;
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
-
-function headerOf(batch: Batch, parts: readonly StoredPart[] | undefined): SpoolHeader {
-  const { key, sink, dataset, events, spans } = batch.toStored();
-  const { bytes, encoding, refusal } = batch;
-  return { key, sink, dataset, events, bytes, encoding, spans, ...(parts ? { parts } : {}), ...(refusal === undefined ? {} : { refusal }) };
 }

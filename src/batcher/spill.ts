@@ -6,9 +6,9 @@
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Spool } from '../state/spool.ts';
-import type { SpoolHeader } from '../state/spool-file.ts';
 import type { Batch } from './batch.ts';
 import type { Delivery } from './delivery.ts';
+import { headerOf } from './spooled-batch.ts';
 
 export interface SpillOptions {
   readonly sink: string;
@@ -18,7 +18,6 @@ export interface SpillOptions {
   readonly log: Log;
   /** Aborts when the agent stops: what is in memory is read again by the next one. */
   readonly stopping: AbortSignal;
-  headerOf(batch: Batch): SpoolHeader;
   /** Lets its body leave memory. */
   evict(batch: Batch): void;
 }
@@ -57,7 +56,7 @@ export class Spill {
       if (stopping.aborted || !isWanted(batch) || spool.bytes + batch.body.length > maxBytes) return;
       if (!batch.committed) delivery.commitNow();
       // Its memory may be given to another batch while this one is written.
-      const name = await spool.write(this.#options.headerOf(batch), Buffer.from(batch.body));
+      const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
       this.#isRefused = false;
       if (!isWanted(batch)) return await spool.remove(name);
       batch.spoolName = name;

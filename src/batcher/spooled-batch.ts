@@ -1,0 +1,34 @@
+/** A batch as its file in the disk buffer has it, and back. */
+import type { SpoolHeader } from '../state/spool-file.ts';
+import type { SpoolEntry } from '../state/spool.ts';
+import type { StoredPart } from '../state/stored.ts';
+import { Batch } from './batch.ts';
+import type { Books } from './books.ts';
+
+/** The body of a batch that is out of memory. */
+export const EMPTY = Buffer.alloc(0);
+
+/** `parts` are those still to be sent of a batch that was split. */
+export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
+  const { key, sink, dataset, events, spans } = batch.toStored();
+  const { bytes, encoding, refusal } = batch;
+  return { key, sink, dataset, events, bytes, encoding, spans, ...(parts ? { parts } : {}), ...(refusal === undefined ? {} : { refusal }) };
+}
+
+/** The batch of a file, without its body; its events are accepted again. `isTracked`: the database has it under `id`, too. */
+export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTracked: boolean, booksOf: (source: string) => Books): Batch {
+  const batch = new Batch(id, header.sink, header.dataset, false, { body: EMPTY }, isTracked);
+  batch.key = header.key;
+  batch.events = header.events;
+  batch.bytes = header.bytes;
+  batch.encoding = header.encoding;
+  batch.spoolName = name;
+  batch.committed = true;
+  batch.refusal = header.refusal;
+  for (const span of header.spans) {
+    const books = booksOf(span.source);
+    batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+    books.accept(span.events, 1);
+  }
+  return batch;
+}
