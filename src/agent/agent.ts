@@ -6,7 +6,7 @@ import type { Config } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { openState } from '../state/store.ts';
-import type { Observed } from '../telemetry/observed.ts';
+import type { ConfigReloads, Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
 import type { ReplayResult } from './replay.ts';
 import { RunningAgent } from './running-agent.ts';
@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly once: boolean;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Counted by the caller, for the metrics: an agent does not outlive its configuration. */
+  readonly reloads?: ConfigReloads;
   /** Only sinks, to replay dead letters: no source is opened, and what an earlier process left stays as it is. */
   readonly sinksOnly?: boolean;
 }

@@ -112,6 +112,7 @@ export class RunningAgent implements Agent {
       checkpointRefusal: this.#state.refusal,
       abandoned: this.#abandoned,
       deadLetterBytes: this.#deadLetters.bytes,
+      configReloads: this.#options.reloads ?? { success: 0, failure: 0 },
       started: this.#started,
     };
   }

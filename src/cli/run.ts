@@ -1,8 +1,11 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
 import { startAgent } from '../agent/agent.ts';
+import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { createLog } from '../telemetry/log.ts';
-import { findConfig } from '../config/find.ts';
+import { explainStop } from './explain-stop.ts';
+import { type InForce, reload } from './reload.ts';
+import { listenForSignals } from './signals.ts';
 
 export interface RunArguments {
   readonly config?: string;
@@ -14,21 +17,11 @@ export interface RunArguments {
 export async function run(args: RunArguments): Promise<number> {
   const config = loadConfig(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
-  const deadline = new AbortController();
-  const asked = Promise.withResolvers<string>();
-  let signals = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
-    signals += 1;
-    if (signals > 1) return deadline.abort();
-    asked.resolve(signal);
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  process.on('SIGHUP', () =>
-    log.warn({}, 'SIGHUP: reloading is not available in this version yet; restart to use a changed configuration'),
-  );
+  const once = args.once ?? false;
+  const signals = listenForSignals();
+  const reloads = { success: 0, failure: 0 };
 
-  const agent = await startAgent({ config, once: args.once ?? false, log });
+  const agent = await startAgent({ config, once, log, reloads });
   log.info(
     {
       config: config.file,
@@ -38,32 +31,26 @@ export async function run(args: RunArguments): Promise<number> {
     },
     'tailrace runs',
   );
-  const signal = await Promise.race([asked.promise, agent.ended.then(() => undefined)]);
-  if (signal)
+  let now: InForce = { agent, config, hasLost: false };
+  // `--once` ends by itself; a changed configuration is for the next run.
+  const next = (): Promise<'reload'> => (once ? new Promise(() => {}) : signals.reload().then(() => 'reload'));
+  let why = await Promise.race([signals.stop, now.agent.ended, next()]);
+  while (why === 'reload') {
+    now = await reload(now, { log, reloads, atOnce: signals.atOnce });
+    why = await Promise.race([signals.stop, now.agent.ended, next()]);
+  }
+  if (why)
     log.info(
-      { signal, shutdownTimeoutMs: config.shutdownTimeoutMs },
+      { signal: why, shutdownTimeoutMs: now.config.shutdownTimeoutMs },
       'stopping: no more is read, what was read is delivered; the signal again ends it at once',
     );
-  setTimeout(() => deadline.abort(), config.shutdownTimeoutMs).unref();
-  const report = await agent.stop(deadline.signal);
-  const { sources } = agent.observe();
+  const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
+  const { sources } = now.agent.observe();
   const totals = sources.map(({ id, stats, accepted, settled }) => ({ source: id, readBytes: stats.readBytes, accepted, ...settled }));
-  const unreadFiles = args.once === true ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
-  if (report.failure !== undefined) log.error({ reason: report.failure }, 'not everything was delivered');
-  if (report.lostEvents > 0)
-    log.error(
-      { events: report.lostEvents },
-      'events from sources that cannot be read again were not delivered and are lost with this process',
-    );
-  if (report.lostBytes > 0)
-    log.error(
-      { bytes: report.lostBytes },
-      'bytes were read from sources that cannot be read again and there was no room for them before the deadline; they are lost with this process and counted in source_lost_bytes_total',
-    );
-  if (report.deadLetters > 0)
-    log.warn({ events: report.deadLetters }, 'events were refused by the service and are kept; see `tailrace dead-letters list`');
+  const unreadFiles = once ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
+  const hasLost = explainStop(report, log) || now.hasLost;
   if (unreadFiles > 0) log.error({ files: unreadFiles }, 'files could not be read; each was named above');
   log.info({ sources: totals, keptEvents: report.keptEvents }, 'stopped; positions are saved');
-  const undelivered = args.once === true && (report.keptEvents > 0 || report.deadLetters > 0);
-  return report.failure !== undefined || report.lostEvents > 0 || report.lostBytes > 0 || undelivered || unreadFiles > 0 ? 1 : 0;
+  const undelivered = once && (report.keptEvents > 0 || report.deadLetters > 0);
+  return hasLost || undelivered || unreadFiles > 0 ? 1 : 0;
 }

@@ -188,6 +188,10 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     eachOf('reason', ({ deadLetters }) => deadLetters),
   );
   add('gauge', 'dead_letter_bytes', 'Bytes of dead letters on disk', () => [[{}, seen.deadLetterBytes]]);
+  add('counter', 'config_reloads_total', 'Times that a changed configuration was asked for, by what became of it', () => [
+    [{ result: 'success' }, seen.configReloads.success],
+    [{ result: 'failure' }, seen.configReloads.failure],
+  ]);
   add('counter', 'checkpoint_saves_total', 'Times that positions were written', () => [[{}, seen.checkpointSaves]]);
   add('counter', 'checkpoint_refusals_total', 'Times that the disk did not take positions', () => [[{}, seen.checkpointRefusals]]);
   addHistogram(registry, 'sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', histograms.requestSeconds);

@@ -46,6 +46,12 @@ export interface ObservedSink {
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
 
+/** How often a changed configuration was asked for in this process, by what became of it. */
+export interface ConfigReloads {
+  success: number;
+  failure: number;
+}
+
 export interface Observed {
   readonly sources: readonly ObservedSource[];
   readonly sinks: readonly ObservedSink[];
@@ -57,6 +63,7 @@ export interface Observed {
   /** Disk buffers of sinks that are not configured any more. */
   readonly abandoned: readonly { readonly sink: string; readonly bytes: number }[];
   readonly deadLetterBytes: number;
+  readonly configReloads: Readonly<ConfigReloads>;
   /** True once configuration is in force and sources are open. */
   readonly started: boolean;
 }

@@ -130,6 +130,7 @@ class Pipeline {
       }),
       sinks: [],
       checkpointSaves: 0,
+      configReloads: { success: 0, failure: 0 },
       checkpointRefusals: 0,
       checkpointRefusal: undefined,
       abandoned: [],

@@ -35,6 +35,8 @@ const promised: [name: string, labels: Record<string, string>, value: number][] 
   ['ingest_wal_length', store, 4],
   ['buffer_bytes', { ...store, kind: 'memory' }, 4096],
   ['checkpoint_saves_total', {}, 9],
+  ['config_reloads_total', { result: 'success' }, 2],
+  ['config_reloads_total', { result: 'failure' }, 1],
   ['checkpoint_refusals_total', {}, 5],
   ['buffer_bytes', { sink: 'former', kind: 'abandoned' }, 77],
 ];

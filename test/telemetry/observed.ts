@@ -44,6 +44,7 @@ export function observed(changes: Partial<Observed> = {}): Observed {
     sources: [observedSource()],
     sinks: [observedSink()],
     checkpointSaves: 9,
+    configReloads: { success: 2, failure: 1 },
     checkpointRefusals: 5,
     checkpointRefusal: undefined,
     abandoned: [{ sink: 'former', bytes: 77 }],

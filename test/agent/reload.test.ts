@@ -1,0 +1,120 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+interface Bench {
+  readonly service: FakeIngest;
+  readonly folder: string;
+  readonly program: Program;
+  /** Writes the configuration anew: lines of YAML for the sources, and for the top level. */
+  configure(sources: string, top?: string): void;
+  reload(): void;
+  count(text: string): number;
+  reloads(result: string): Promise<number | undefined>;
+}
+
+async function startBench(): Promise<Bench> {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ 'a.log': '', 'b.log': '' });
+  const config = join(folder, 'tailrace.yaml');
+  const configure = (sources: string, top = 'telemetry: {listen: "127.0.0.1:0"}'): void =>
+    writeFileSync(
+      config,
+      `data_dir: ${join(folder, 'data')}
+${top}
+sources:
+${sources}
+sinks:
+  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}}
+`,
+    );
+  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`);
+  const program = startProgram(['run', '--config', config]);
+  onTestFinished(async () => void (await program.end('SIGKILL')));
+  await program.says('tailrace runs');
+  const count = (text: string): number => program.stderr().split(text).length - 1;
+  return {
+    service,
+    folder,
+    program,
+    configure,
+    reload: () => void program.process.kill('SIGHUP'),
+    count,
+    async reloads(result) {
+      const addresses = [...program.stderr().matchAll(/"telemetry":"(http[^"]+)"/g)];
+      const text = await (await fetch(`${addresses.at(-1)![1]}/metrics`)).text();
+      return valueOf(parsePrometheus(text), 'tailrace_config_reloads_total', { result });
+    },
+  };
+}
+
+function linesOf(service: FakeIngest): { n: number; role?: string }[] {
+  return service.lines.map((line) => JSON.parse(line) as { n: number; role?: string });
+}
+
+test('run takes a changed configuration into force at SIGHUP, and no line is lost or sent twice by it', async () => {
+  const { service, folder, program, configure, reload, reloads } = await startBench();
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n{"n":2}\n');
+  await until('the first lines are stored', () => service.lines.length === 2);
+
+  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms, fields: {role: web}}
+  b: {type: file, include: ["${folder}/b.log"], scan_interval: 100ms}`);
+  appendFileSync(join(folder, 'b.log'), '{"n":3}\n');
+  reload();
+  await program.says('the changed configuration is in force');
+  appendFileSync(join(folder, 'a.log'), '{"n":4}\n');
+  await until('lines of both files are stored', () => service.lines.length === 4);
+  expect(linesOf(service).toSorted((x, y) => x.n - y.n)).toMatchObject([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4, role: 'web' }]);
+  expect(await reloads('success')).toBe(1);
+  expect(await reloads('failure')).toBe(0);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('run keeps its configuration when the changed one has problems, and names each', async () => {
+  const { service, folder, program, configure, reload, reloads } = await startBench();
+  configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
+  reload();
+  await program.says('the changed configuration has problems');
+  expect(program.stderr()).toMatch(/tailrace\.yaml:4:\d+.*incldue.*include/);
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
+  await until('the line is stored', () => service.lines.length === 1);
+  expect(await reloads('failure')).toBe(1);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('run goes back to its configuration when it cannot start with the changed one', async () => {
+  const { service, folder, program, configure, reload, count, reloads } = await startBench();
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const source = `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`;
+  configure(source, `telemetry: {listen: "127.0.0.1:${port}"}`);
+  reload();
+  await program.says('going back to the one before');
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
+  await until('the line is stored', () => service.lines.length === 1);
+
+  configure(source);
+  reload();
+  await until('the next one is in force', () => count('the changed configuration is in force') === 1);
+  expect(await reloads('failure')).toBe(1);
+  expect(await reloads('success')).toBe(1);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('run does not reload while it reads standard input, and says so', async () => {
+  const { program, configure, reload } = await startBench();
+  configure('  pipe: {type: stdin}');
+  reload();
+  await program.says('standard input cannot be handed over');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
