@@ -51,12 +51,12 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
   }
   const values = finish<typeof syslogTable>(source.draft);
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
-  const { cert, key, ca, require_client_cert: requireClientCert } = values.tls;
+  const { cert, key, ca, require_client_cert: requireClientCert, max_version: maxVersion } = values.tls;
   return {
     ...common(source.id, values, context),
     type: 'syslog',
     listen: values.listen,
-    tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert },
+    tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
     timezone: values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
     parseJson: values.parse_json,
     socketMode: values.socket_mode,

@@ -97,7 +97,7 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly type: 'syslog';
   readonly listen: readonly ListenAddress[];
   /** The certificate and key of TLS listeners, and the authorities of client certificates. */
-  readonly tls: TlsFiles & { readonly requireClientCert: boolean };
+  readonly tls: TlsFiles & { readonly requireClientCert: boolean; readonly maxVersion: '1.2' | '1.3' };
   /** IANA name; of times without a zone. */
   readonly timezone: string;
   /** Which JSON in messages is parsed into the field `json`. */

@@ -9,6 +9,10 @@ const tlsTable = {
   cert: field(anyText, { example: 'tls.crt', doc: 'certificate of TLS listeners, with the chain behind it' }),
   key: field(anyText, { example: 'tls.key', doc: 'its private key, not encrypted' }),
   ca: field(anyText, { example: 'ca.crt', doc: 'certificates of the authorities that may sign the certificates of senders' }),
+  max_version: field(choice(['1.2', '1.3']), {
+    default: '"1.2"',
+    doc: 'the newest version that is spoken; with 1.3, senders that never read lose what they wrote just before they close',
+  }),
   require_client_cert: field(flag, { default: 'false', doc: 'refuses senders without a certificate that `ca` has signed' }),
 } satisfies Table;
 
@@ -21,7 +25,7 @@ export const syslogOwn = {
   }),
   tls: field(group(tlsTable), {
     default: '{}',
-    doc: 'of tls:// listeners, version 1.2 or later; relative paths as for token_file, files are read again when they change',
+    doc: 'of tls:// listeners; relative paths as for token_file, files are read again when they change',
   }),
   timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
   parse_json: field(choice(['none', 'cee', 'all']), {

@@ -14,7 +14,7 @@ const source = createSyslogSource(
     maxEventBytes: 10_000,
     dataset: undefined,
     listen: [{ protocol: 'systemd', name: '' }],
-    tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false },
+    tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
     timezone: 'UTC',
     parseJson: 'none',
     socketMode: 0o660,

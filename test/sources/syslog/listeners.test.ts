@@ -1,11 +1,12 @@
 /** Listeners beside UDP and TCP: TLS, unix sockets, what systemd opened; and the PROXY protocol before them. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
@@ -15,6 +16,8 @@ import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCerti
 import { createTestContext } from '../source-context.ts';
 import { create, events, messages, patience, start, type Started } from './started.ts';
 
+// Never synchronously: a full socket makes the client wait for this process.
+const run = promisify(execFile);
 let folder: string;
 
 beforeAll(() => {
@@ -55,6 +58,7 @@ describe.skipIf(!hasOpenssl)('TLS (apt-get install openssl)', () => {
     key: server.key,
     ca: undefined,
     requireClientCert: false,
+    maxVersion: '1.2' as const,
     ...changes,
   });
 
@@ -113,6 +117,12 @@ describe.skipIf(!hasOpenssl)('TLS (apt-get install openssl)', () => {
     (await dial(port, readCertificate(client))).end('<13>mine\n');
     await started.context.lane.until((lane) => lane.count === 1);
     expect(messages(started.context)).toEqual(['mine']);
+  });
+
+  test.each(['1.2', '1.3'] as const)('speaks TLS up to %s where that is configured', async (maxVersion) => {
+    const started = await start({ listen: [tls], tls: files({ maxVersion }) });
+    const socket = await dial(portOf(started));
+    expect(socket.getProtocol()).toBe(`TLSv${maxVersion}`);
   });
 
   test('plain text on a TLS port costs the sender its connection, and no one else', async () => {
@@ -252,22 +262,22 @@ const hasLogger = spawnSync('logger', ['--version']).error === undefined;
 
 describe.skipIf(nativeLibrary() === undefined || !hasLogger)('unix datagram sockets (apt-get install bsdutils)', () => {
   const unixgram = (name: string) => ({ protocol: 'unixgram', path: join(folder, name) }) as const;
-  const send = (path: string, ...args: string[]): void => {
-    execFileSync('logger', ['--socket', path, '--socket-errors=on', '--id=7', '--tag', 'app', ...args]);
+  const send = async (path: string, ...args: string[]): Promise<void> => {
+    await run('logger', ['--socket', path, '--socket-errors=on', '--id=7', '--tag', 'app', ...args]);
   };
-  const sendRaw = (path: string, sizes: readonly number[]): void => {
+  const sendRaw = async (path: string, sizes: readonly number[]): Promise<void> => {
     const script = `import socket,sys
 s=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)
 s.setsockopt(socket.SOL_SOCKET,socket.SO_SNDBUF,1<<21)
 for size in ${JSON.stringify(sizes)}: s.sendto(b'<13>'+b'y'*size,${JSON.stringify(path)})`;
-    execFileSync('python3', ['-c', script]);
+    await run('python3', ['-c', script]);
   };
 
   test('take messages of logger, with the permissions that are configured, and go when they are closed', async () => {
     const address = unixgram('log.sock');
     const { context, source } = await start({ listen: [address], socketMode: 0o666 });
     expect(lstatSync(address.path).mode & 0o777).toBe(0o666);
-    send(address.path, 'hello');
+    await send(address.path, 'hello');
     await context.lane.until((lane) => lane.count === 1);
     expect(events(context)).toMatchObject([{ message: 'hello', appname: 'app', procid: '7', peer: `unix:${address.path}` }]);
     await source.stop();
@@ -277,7 +287,7 @@ for size in ${JSON.stringify(sizes)}: s.sendto(b'<13>'+b'y'*size,${JSON.stringif
   test('keep the beginning of a datagram that is too long, and say how long it was', async () => {
     const address = unixgram('long.sock');
     const { context, source } = await start({ listen: [address], maxEventBytes: 1 << 20 });
-    sendRaw(address.path, [10, 200_000, 300_000, 20]);
+    await sendRaw(address.path, [10, 200_000, 300_000, 20]);
     await context.lane.until((lane) => lane.count === 4);
     expect(events(context).map((event) => [String(event['message']).length, event['original_bytes']])).toEqual([
       [10, undefined],
@@ -363,10 +373,10 @@ describe('what systemd opened', () => {
         await expect.poll(() => existsSync(path), patience).toBe(true);
         const network = kind === 'stream' ? ['--tcp'] : ['--udp'];
         // The first one starts the process, and is not lost.
-        execFileSync('logger', ['--server', '127.0.0.1', '--port', String(port), ...network, '--rfc3164', '--tag', 'app', 'by network']);
+        await run('logger', ['--server', '127.0.0.1', '--port', String(port), ...network, '--rfc3164', '--tag', 'app', 'by network']);
         const first = JSON.parse((await lines.next()).value as string) as Record<string, unknown>;
         if (kind === 'stream') connect(path).end('<13>by path\n');
-        else execFileSync('logger', ['--socket', path, '--socket-errors=on', '--tag', 'app', 'by path']);
+        else await run('logger', ['--socket', path, '--socket-errors=on', '--tag', 'app', 'by path']);
         const second = JSON.parse((await lines.next()).value as string) as Record<string, unknown>;
         expect(first).toMatchObject({ message: 'by network', peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
         expect(second).toMatchObject({ message: 'by path', peer: 'unix' });

@@ -16,7 +16,7 @@ export const config: SyslogSourceConfig = {
   maxEventBytes: 10_000,
   dataset: undefined,
   listen: [udp, tcp],
-  tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false },
+  tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
   timezone: 'UTC',
   parseJson: 'none',
   socketMode: 0o660,

@@ -1,5 +1,5 @@
 /**
- * TLS over connections that were accepted elsewhere. Promises: version 1.2 or later; certificates are read again when their files have
+ * TLS over connections that were accepted elsewhere. Promises: version 1.2, or 1.3 where it is wanted; certificates are read again when their files have
  * changed, and kept when the new ones cannot be used; a sender without a certificate that is wanted gets no further.
  */
 import type { Socket } from 'node:net';
@@ -73,7 +73,14 @@ export function createSecure({ files, clock, onSecure, onFailure, onReload }: Se
 
 function contextOf(files: SyslogSourceConfig['tls']) {
   const { ca, cert, key } = readTlsFiles(files);
-  return { minVersion: 'TLSv1.2' as const, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  // Later versions make senders that never read lose messages (docs/adr/0007-syslog-tls-1.2.md).
+  return {
+    minVersion: 'TLSv1.2' as const,
+    maxVersion: `TLSv${files.maxVersion}` as const,
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+  };
 }
 
 /** The name in the certificate that the sender showed, if `ca` has signed it: its common name, else its first other one. */
