@@ -15,10 +15,10 @@ interface Bench {
   readonly folder: string;
   readonly program: Program;
   /** Writes the configuration anew: lines of YAML for the sources, and for the top level. */
-  configure(sources: string, top?: string): void;
-  reload(): void;
-  count(text: string): number;
-  reloads(result: string): Promise<number | undefined>;
+  readonly configure: (sources: string, top?: string) => void;
+  readonly reload: () => void;
+  readonly count: (text: string) => number;
+  readonly reloads: (result: string) => Promise<number | undefined>;
 }
 
 async function startBench(): Promise<Bench> {
