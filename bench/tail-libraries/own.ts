@@ -34,6 +34,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         partialTimeoutMs: Infinity,
         maxDeletedBytes: Infinity,
         stableInodes: true,
+        readCompressed: false,
         fields: {},
         onOversize: 'truncate',
         multiline: undefined,

@@ -10,9 +10,14 @@ export function kernelBytesOf(config: Config): number {
   return windows + slots + scratchBytesOf(config) + 1024 * 1024;
 }
 
-/** A window to read into, and one to make events in that are not the lines as they are read. */
-function windowBytesOf({ type, maxEventBytes }: SourceConfig): number {
-  return 4 * READ_CHUNK_BYTES + 6 * maxEventBytes + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
+/**
+ * A window to read into, and one to make events in that are not the lines as they are read: twice, as deleted files are read
+ * beside the others, and a third time for archives.
+ */
+function windowBytesOf(source: SourceConfig): number {
+  const { type, maxEventBytes } = source;
+  const readers = type === 'file' && source.readCompressed ? 3 : 2;
+  return readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
 }
 
 /** The largest batch of any sink, to restore into. */

@@ -80,6 +80,7 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     partialTimeoutMs: values.partial_timeout,
     maxDeletedBytes: values.max_deleted_bytes,
     stableInodes: values.stable_inodes,
+    readCompressed: values.read_compressed,
   };
 }
 

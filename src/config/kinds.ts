@@ -98,24 +98,6 @@ export const flag: Kind<boolean> = {
   },
 };
 
-/** A switch whose other position is still to come. */
-export function onlyFlag(only: boolean): Kind<boolean> {
-  return {
-    type: `${only} (the only value yet)`,
-    schema: { enum: [only] },
-    read: (node, key, reading) => {
-      const value = flag.read(node, key, reading);
-      if (value === undefined || value === only) return value;
-      reading.report(
-        node.at,
-        `\`${key.name}: ${value}\` is not available in this version yet`,
-        `write \`${key.name}: ${only}\`, or remove it`,
-      );
-      return undefined;
-    },
-  };
-}
-
 /** One of a few words. `planned` ones are known and refused as not available yet. */
 export function choice<const C extends string>(words: readonly C[], planned: readonly string[] = []): Kind<C> {
   const shown = words.map((word) => `\`${word}\``).join(', ');

@@ -67,6 +67,7 @@ export interface FileSourceConfig extends LineConfig {
   readonly partialTimeoutMs: number;
   readonly maxDeletedBytes: number;
   readonly stableInodes: boolean;
+  readonly readCompressed: boolean;
 }
 
 export interface StdinSourceConfig extends LineConfig {

@@ -1,7 +1,7 @@
 /** The field tables of the sources. */
 import { field } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, duration, durationOr, flag, list, onlyFlag, size } from './kinds.ts';
+import { anyText, choice, duration, durationOr, flag, list, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
 import { lineFields } from './schema-lines.ts';
 import { syslogOwn } from './schema-syslog.ts';
@@ -65,7 +65,10 @@ export const fileTable = {
     default: 'true',
     doc: 'false where a file can have another inode from one look to the next (overlay and some network file systems): path and content tell then',
   }),
-  read_compressed: field(onlyFlag(false), { default: 'false', doc: 'reads .gz and .zst files of which the plain form was never read' }),
+  read_compressed: field(flag, {
+    default: 'false',
+    doc: 'reads .gz and .zst files that match, as far as their plain form was never read; without it they are left out',
+  }),
   fields,
   dataset,
 } satisfies Table;

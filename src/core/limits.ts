@@ -83,6 +83,11 @@ export const MAX_WATCHED_FOLDERS = 100;
 /** Different things (paths, as a rule) that one file source remembers to have said in the log. */
 export const MAX_NOTICES = 1_000;
 
+/** Generations whose content is remembered, to recognise what of an archive was read. */
+export const MAX_KNOWN_CONTENTS = 10_000;
+/** An archive is read once it stood still this long. */
+export const ARCHIVE_SETTLES_MS = 5_000;
+
 // The local service.
 /** Bytes of an ingest body after decompression; over it 413. */
 export const SERVICE_BODY_BYTES = 10 * 1024 * 1024;

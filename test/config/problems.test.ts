@@ -15,7 +15,7 @@ sources:
   app:
     type: file
     include: /var/log/*.log
-    read_compressed: true
+    charset: lattin1
     max_event_bytes: 64k
   pipe: {type: stdim}
 sinks:
@@ -34,7 +34,7 @@ test('a configuration with many mistakes is told all of them at once, in order',
     '1:1: unknown key `data_dirr`; did you mean `data_dir`?',
     '2:19: `shutdown_timeout`: `30` has no unit; write `30s` for seconds or `30ms` for milliseconds',
     '6:14: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
-    '7:22: `read_compressed: true` is not available in this version yet; write `read_compressed: false`, or remove it',
+    '7:14: `charset`: `lattin1` is no charset that is known; did you mean `latin1`?',
     '8:22: `max_event_bytes`: `64k` is not a size; write `64KiB` (counted in 1,024) or `64KB` (counted in 1,000)',
     '9:16: `type: stdim` is not known; did you mean `stdin`? Known: file, stdin, syslog',
     '11:3: `store` has no `dataset`; add `dataset: logs`',

@@ -94,10 +94,6 @@ describe('sources', () => {
 });
 
 describe('not available yet', () => {
-  test.each(['read_compressed: true'])('file: %s', (line) => {
-    expect(problemsOf(configWith({ source: line }))[0]).toContain(`\`${line}\` is not available in this version yet; `);
-  });
-
   test('the value that is there already is accepted', () => {
     const source = 'on_oversize: truncate\norder: fair\ncharset: utf-8\nread_compressed: false';
     expect(() => configOf(configWith({ source, sink: 'encoding: ndjson\nbuffer: {when_full: block}' }))).not.toThrow();

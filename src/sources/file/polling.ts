@@ -8,9 +8,11 @@ import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStats } from '../../core/source.ts';
+import { type Archives, takeArchives } from './archives.ts';
 import type { Finder } from './finder.ts';
 import type { Generations } from './generations.ts';
 import { Hints } from './hints.ts';
+import type { Notices } from './notices.ts';
 import type { Reader } from './reader.ts';
 import { lagOf, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
@@ -23,6 +25,9 @@ export interface PollingOptions {
   readonly reader: Reader;
   /** Reads deleted files; undefined where these wait with all others. */
   readonly rescuer: Reader | undefined;
+  /** Reads compressed files; undefined where these are left out. */
+  readonly archives: Archives | undefined;
+  readonly notices: Notices;
   readonly clock: Clock;
   readonly log: Log;
   readonly stats: SourceStats;
@@ -44,9 +49,25 @@ export class Polling {
   }
 
   async scanOnce(): Promise<void> {
-    const { tracker, finder } = this.#options;
-    await tracker.scan(await finder.find(), this.yieldToOthers);
+    const { tracker, finder, archives, notices } = this.#options;
+    const found = await finder.find();
+    const compressed = takeArchives(found);
+    await tracker.scan(found, this.yieldToOthers);
+    archives?.see(compressed);
+    const [left] = archives ? [] : compressed.keys();
+    if (left !== undefined)
+      notices.trouble(
+        'info',
+        'read_compressed',
+        { path: left, files: compressed.size },
+        'compressed files are left out; `read_compressed: true` reads them',
+      );
     this.#wake();
+  }
+
+  /** Every archive that can be read now. */
+  async archiveRound(): Promise<void> {
+    await this.#options.archives?.readRound();
   }
 
   /** One turn for each file that has something to read. */
@@ -89,6 +110,7 @@ export class Polling {
   /** Resolves once nothing is under way, and deleted files are read to their ends, as far as the lane takes them. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#options.archives?.stop();
     this.#wake();
     await this.#running.catch(() => undefined);
     const { registry } = this.#options.generations;
@@ -114,6 +136,7 @@ export class Polling {
         this.#lookUntilStopped(),
         this.#readUntilStopped(registry.queue, () => this.readRound()).finally(isDone),
         this.#readUntilStopped(registry.deleted, () => this.rescueRound()).finally(isDone),
+        this.#readArchivesUntilStopped().finally(isDone),
       ]);
     } catch (error) {
       // The lane gave up waiting at shutdown; positions were not moved.
@@ -137,6 +160,7 @@ export class Polling {
       await this.readRound();
       await this.rescueRound();
     }
+    await this.archiveRound();
   }
 
   async #scanUntilStopped(): Promise<void> {
@@ -168,6 +192,14 @@ export class Polling {
     while (!this.#isStopping) {
       if (queue.size > 0) await round();
       else await new Promise<void>((resolve) => this.#wakers.add(resolve));
+    }
+  }
+
+  /** Each scan may have found some. */
+  async #readArchivesUntilStopped(): Promise<void> {
+    while (!this.#isStopping) {
+      await this.archiveRound();
+      if (!this.#isStopping) await new Promise<void>((resolve) => this.#wakers.add(resolve));
     }
   }
 

@@ -19,6 +19,11 @@ export function isCompressedName(path: string): boolean {
   return COMPRESSED.test(path);
 }
 
+/** True for a name of what `read_compressed` reads. */
+export function isArchiveName(path: string): boolean {
+  return /\.(?:gz|zst)$/.test(path);
+}
+
 /** Sorted names by folder; each folder is listed once. For a moment's use: what is made later is not in it. */
 export class FolderNames {
   readonly #fileSystem: FileSystem;

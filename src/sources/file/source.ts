@@ -5,17 +5,21 @@
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
+import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../line-shaping.ts';
 import { Lines } from '../lines.ts';
+import { Archives, takeArchives } from './archives.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
+import { KnownContent } from './known-content.ts';
 import { Notices } from './notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './reader.ts';
 import { positionAtEnd, recognizeFiles } from './recognize.ts';
 import type { Registry } from './registry.ts';
+import { isArchiveName } from './siblings.ts';
 import { SpanReader } from './span-reader.ts';
 import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
 import { Tracker } from './tracker.ts';
@@ -93,14 +97,33 @@ export function createFileSource(
   const { rescue } = context;
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, registry, clock, turns });
-  const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, clock, log, stats: counters });
+  const known = new KnownContent(registry);
+  const archives = config.readCompressed
+    ? new Archives({
+        ...{ source: config.id, fileSystem, streams, clock, notices, stats: counters, once: context.once },
+        lines: createLines(),
+        lane: context.lane,
+        known,
+        shapeOf: shapeOfFile,
+      })
+    : undefined;
+  const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, archives, notices, clock, log, stats: counters });
 
   async function open(): Promise<void> {
     const records = streams.list(config.id);
     const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
     const found = await finder.find();
-    const recognized = await recognizeFiles({ records, found, tracker, generations, fileSystem, stableInodes });
-    if (isFirstRun && config.startAt === 'end') {
+    const isSkipping = isFirstRun && config.startAt === 'end';
+    const isPlain = (record: StreamRecord): boolean => !isArchiveName(record.path);
+    const compressed = takeArchives(found);
+    const recognized = await recognizeFiles({ records: records.filter(isPlain), found, tracker, generations, fileSystem, stableInodes });
+    known.remember(records.filter(isPlain));
+    archives?.open(
+      records.filter((record) => !isPlain(record)),
+      compressed,
+      isSkipping,
+    );
+    if (isSkipping) {
       for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
         if (registry.in(each.stat)) continue;
         skipPresent(generations.track(each), each.stat);
@@ -135,12 +158,13 @@ export function createFileSource(
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },
-    reread: (span: Span, lane: Lane) => spanReader.reread(span, lane),
+    reread: (span: Span, lane: Lane) => (archives?.has(span.stream) ? archives : spanReader).reread(span, lane),
     readSpan: (span) => spanReader.readSpan(span),
     async pollOnce() {
       await polling.scanOnce();
       await polling.readRound();
       await polling.rescueRound();
+      await polling.archiveRound();
       return { moreToRead: registry.queue.size + registry.deleted.size > 0 };
     },
     scanOnce: () => polling.scanOnce(),

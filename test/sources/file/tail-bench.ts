@@ -127,6 +127,7 @@ export class TailBench {
       partialTimeoutMs: 5000,
       maxDeletedBytes: 1024 ** 3,
       stableInodes: true,
+      readCompressed: false,
       ...rest,
     };
     const write = (level: string) => (fields: object, text: string) =>

@@ -1,0 +1,321 @@
+/**
+ * Compressed files (`read_compressed`): each that holds what was not read in its plain form is read once, one after the other,
+ * with a window of its own. Positions count decompressed bytes; after a restart what was read is decompressed and passed over.
+ * An archive that is being written, or whose plain form is still followed, waits.
+ */
+import type { EventShape, Lane, Span } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { ARCHIVE_SETTLES_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
+import type { WindowBlock } from '../byte-window.ts';
+import { type Lines, streamBytesOf } from '../lines.ts';
+import { countLongLine } from '../long-line.ts';
+import { type Compression, compressionOf, decompress } from './decompress.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
+import type { FoundFile } from './finder.ts';
+import { hashHead } from './identity.ts';
+import type { KnownContent } from './known-content.ts';
+import type { Notices } from './notices.ts';
+import { LaneRefusal } from './offer.ts';
+import { isArchiveName } from './siblings.ts';
+import { Turns } from './turns.ts';
+
+export interface ArchivesOptions {
+  readonly source: string;
+  readonly fileSystem: FileSystem;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly lines: Lines;
+  readonly lane: Lane;
+  readonly known: KnownContent;
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  shapeOf(path: string): EventShape;
+}
+
+interface Archive {
+  path: string;
+  stat: FileStat;
+  stream: string | undefined;
+  shape: EventShape;
+  identity: FileIdentity;
+  /** Everything before was accepted by the lane; decompressed bytes. */
+  offset: number;
+  /** As the last try that failed saw it: it is tried again once that differs. */
+  failedAt: FileStat | undefined;
+  /** `accepted`: to its end, not all of it settled yet. `done`: nothing of it is to be read any more. */
+  state: 'waiting' | 'accepted' | 'done';
+}
+
+/** What `headHash` begins with once nothing of the archive is to be read any more. */
+const DONE = 'done ';
+
+export class Archives {
+  readonly #options: ArchivesOptions;
+  readonly #archives = new Map<string, Archive>();
+  readonly #turns = new Turns();
+  #isStopped = false;
+
+  constructor(options: ArchivesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what is known from before, as far as it is still there; `isFirstRun`: what is there is not to be read. */
+  open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
+    const { streams } = this.#options;
+    const there = new Map([...found.values()].map((each) => [inodeKey(each.stat), each]));
+    for (const record of records) {
+      const each = record.identity && there.get(inodeKey(record.identity));
+      const identity = each && this.#identify(each);
+      const isDone = record.identity?.headHash.startsWith(DONE) === true;
+      if (!each || !identity || record.identity?.headHash.replace(DONE, '') !== identity.headHash) {
+        if (streams.isSettled(record.id)) streams.forget(record.id);
+        continue;
+      }
+      const state = isDone ? 'done' : 'waiting';
+      this.#add(each, { stream: record.id, identity: record.identity, offset: record.resumeAt, state }, record.path);
+    }
+    for (const each of found.values()) {
+      if (!isSkipped || this.#archives.has(inodeKey(each.stat))) continue;
+      const identity = this.#identify(each);
+      if (identity) this.#finish(this.#add(each, { identity }), 0);
+    }
+  }
+
+  /** Takes note of the archives that a scan found. */
+  see(found: ReadonlyMap<string, FoundFile>): void {
+    const { streams, known } = this.#options;
+    known.note();
+    const present = new Set<string>();
+    for (const each of found.values()) {
+      const key = inodeKey(each.stat);
+      const archive = this.#archives.get(key);
+      present.add(key);
+      if (archive) Object.assign(archive, { path: each.path, stat: each.stat });
+      else this.#add(each, {});
+    }
+    for (const [key, archive] of this.#archives) {
+      if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.#noteDone(archive);
+      if (present.has(key) || (archive.stream !== undefined && !streams.isSettled(archive.stream))) continue;
+      this.#archives.delete(key);
+      if (archive.stream !== undefined) streams.forget(archive.stream);
+    }
+  }
+
+  /** Reads every archive that can be read now, to its end. Rejects only with what the lane rejected with. */
+  async readRound(): Promise<void> {
+    for (const archive of [...this.#archives.values()].sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs)) {
+      if (!this.#isStopped && this.#isReady(archive)) await this.#turns.take(() => this.#readOne(archive));
+    }
+  }
+
+  /** True when the span is one of an archive. */
+  has(stream: string): boolean {
+    return this.#byStream(stream) !== undefined;
+  }
+
+  /** Offers the span's bytes again; false when they are not there any more. Rejects with `E_UNREADABLE` when that cannot be told now. */
+  reread(span: Span, lane: Lane): Promise<boolean> {
+    const archive = this.#byStream(span.stream);
+    if (!archive) return Promise.resolve(false);
+    return this.#turns.take(async () => {
+      try {
+        return await this.#readRange(archive, span.from, span.to, (block) => this.#offer(archive, block, lane));
+      } catch (error) {
+        if (error instanceof LaneRefusal) throw error.cause;
+        throw new TailraceError('E_UNREADABLE', `cannot read "${archive.path}": ${messageOf(error)}`, { cause: error });
+      }
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #add({ path, stat }: FoundFile, changes: Partial<Archive>, firstPath = path): Archive {
+    const identity = { device: String(stat.device), inode: String(stat.inode), headLength: 0, headHash: '' };
+    const shape = this.#options.shapeOf(firstPath);
+    const archive: Archive = {
+      path,
+      stat,
+      stream: undefined,
+      shape,
+      identity,
+      offset: 0,
+      failedAt: undefined,
+      state: 'waiting',
+      ...changes,
+    };
+    this.#archives.set(inodeKey(stat), archive);
+    return archive;
+  }
+
+  #byStream(stream: string): Archive | undefined {
+    for (const archive of this.#archives.values()) if (archive.stream === stream) return archive;
+    return undefined;
+  }
+
+  #isReady({ stat, state, failedAt }: Archive): boolean {
+    if (state !== 'waiting' || stat.size === 0) return false;
+    if (failedAt && failedAt.size === stat.size && failedAt.mtimeMs === stat.mtimeMs) return false;
+    return this.#options.once || this.#options.clock.now() - stat.mtimeMs >= ARCHIVE_SETTLES_MS;
+  }
+
+  async #readOne(archive: Archive): Promise<void> {
+    const { notices, stats, streams, source } = this.#options;
+    try {
+      const identity = this.#identify(archive);
+      if (!identity) return this.#fail(archive, 'file has the name of a compressed one and is none; it is left out');
+      if (archive.stream === undefined) {
+        const read = await this.#findRead(archive);
+        if (read === 'later') return;
+        archive.identity = identity;
+        archive.offset = read;
+        archive.stream = streams.mint(source, archive.path, identity, read).id;
+        notices.event('info', { path: archive.path, offset: read }, 'reading a compressed file');
+      }
+      const isWhole = await this.#readRange(archive, archive.offset, Infinity, async (block) => {
+        const length = block.single?.length ?? streamBytesOf(block).length;
+        await this.#offer(archive, block, this.#options.lane);
+        archive.offset = block.offset + length;
+        stats.readBytes += length;
+        countLongLine(stats, block);
+      });
+      archive.state = isWhole ? 'accepted' : 'waiting';
+    } catch (error) {
+      if (error instanceof LaneRefusal) throw error.cause;
+      const isCut = codeOf(error) === 'Z_BUF_ERROR';
+      const reason = isCut ? 'it ends too soon' : messageOf(error);
+      this.#fail(archive, 'compressed file is damaged: what can be read of it was read, and it is tried again when it changes', reason);
+    }
+  }
+
+  /** How much of the content was read in its plain form; `later` while that is still followed. */
+  async #findRead(archive: Archive): Promise<number | 'later'> {
+    const { known, notices } = this.#options;
+    const read = await this.#withContent(archive, (pieces) => known.find(pieces));
+    if (!read) return 0;
+    if (known.isFollowed(read.file) && !this.#options.once) return 'later';
+    notices.event(
+      'info',
+      { path: archive.path, file: read.file.firstPath, offset: read.at },
+      'compressed file holds what was read in its plain form',
+    );
+    return read.at;
+  }
+
+  /** Offers the content's bytes `[from, to)`; false when it is shorter, or the source stops. */
+  #readRange(archive: Archive, from: number, to: number, offer: (block: WindowBlock) => Promise<void>): Promise<boolean> {
+    const { lines } = this.#options;
+    return this.#withContent(archive, async (pieces) => {
+      const first: Buffer[] = [];
+      let tail = Buffer.alloc(0);
+      let at = 0;
+      let isReset = false;
+      const reset = (): void => {
+        lines.reset(from, tail, Buffer.concat(first).subarray(0, lines.headBytes));
+        isReset = true;
+      };
+      const offerAll = async (next: () => WindowBlock | undefined): Promise<void> => {
+        for (let block = next(); block; block = next()) await offer(block);
+      };
+      try {
+        for await (const piece of pieces) {
+          if (this.#isStopped) return false;
+          if (at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
+          const passed = Math.min(piece.length, Math.max(0, from - at));
+          if (passed > 0) tail = Buffer.concat([tail, piece.subarray(0, passed)]).subarray(-TAIL_BYTES);
+          let rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
+          at += piece.length;
+          if (rest.length > 0 && !isReset) reset();
+          while (rest.length > 0) {
+            const count = rest.copy(lines.free());
+            lines.commit(count);
+            rest = rest.subarray(count);
+            await offerAll(() => lines.next());
+          }
+          if (at >= to) break;
+        }
+      } catch (error) {
+        if (error instanceof LaneRefusal) throw error;
+        if (isReset) await offerAll(() => lines.flush());
+        throw error;
+      }
+      if (isReset) await offerAll(() => lines.flush());
+      return to === Infinity ? true : at >= to;
+    });
+  }
+
+  async #withContent<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>): Promise<T> {
+    const { fileSystem } = this.#options;
+    const fd = fileSystem.open(archive.path);
+    try {
+      if (!isSameFile(fileSystem.fstat(fd), archive.stat)) throw new Error('it was replaced a moment ago');
+      const head = Buffer.alloc(HEAD_BYTES);
+      const compression: Compression | undefined = compressionOf(head.subarray(0, fileSystem.peek(fd, head, 0)));
+      if (!compression) throw new Error('it is not compressed with gzip or zstd');
+      return await use(decompress(fileSystem, fd, compression));
+    } finally {
+      fileSystem.close(fd);
+    }
+  }
+
+  async #offer(archive: Archive, block: WindowBlock, lane: Lane): Promise<void> {
+    try {
+      await lane.accept({ ...block, stream: archive.stream!, shape: archive.shape, readAtMs: this.#options.clock.now() });
+    } catch (error) {
+      throw new LaneRefusal('lane refused', { cause: error });
+    }
+  }
+
+  /** The identity of the compressed file itself; undefined for one that is not compressed, or cannot be read now. */
+  #identify({ path, stat }: FoundFile): FileIdentity | undefined {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(path);
+      const into = Buffer.alloc(HEAD_BYTES);
+      const head = into.subarray(0, fileSystem.peek(fd, into, 0));
+      return compressionOf(head) && { device: String(stat.device), inode: String(stat.inode), ...hashHead(head) };
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+
+  /** Nothing of the archive is to be read any more, also after a restart. */
+  #finish(archive: Archive, offset: number): void {
+    const { streams, source } = this.#options;
+    archive.offset = offset;
+    archive.stream ??= streams.mint(source, archive.path, archive.identity, offset).id;
+    this.#noteDone(archive);
+  }
+
+  #noteDone(archive: Archive): void {
+    archive.state = 'done';
+    archive.identity = { ...archive.identity, headHash: `${DONE}${archive.identity.headHash}` };
+    this.#options.streams.identify(archive.stream!, archive.identity);
+  }
+
+  #fail(archive: Archive, text: string, reason?: string): void {
+    archive.failedAt = archive.stat;
+    const fields = { path: archive.path, offset: archive.offset, ...(reason === undefined ? {} : { reason }) };
+    this.#options.notices.event('warn', fields, text);
+  }
+}
+
+/** Takes the archives out of what was found. */
+export function takeArchives(found: Map<string, FoundFile>): Map<string, FoundFile> {
+  const archives = new Map<string, FoundFile>();
+  for (const [path, each] of found) {
+    if (!isArchiveName(path)) continue;
+    archives.set(path, each);
+    found.delete(path);
+  }
+  return archives;
+}

@@ -1,0 +1,103 @@
+/**
+ * Which of the generations that are known an archive holds, and how much of it was read: told by the content, its first bytes
+ * and the checksum of everything up to where the generation was read, never by names.
+ */
+import { crc32 } from 'node:zlib';
+import { restOfCrc32 } from '../../core/crc.ts';
+import { MAX_KNOWN_CONTENTS } from '../../core/limits.ts';
+import type { StreamRecord } from '../../core/stream.ts';
+import { ContentSum } from './content-sum.ts';
+import { hashHead } from './identity.ts';
+import type { Registry } from './registry.ts';
+import type { TrackedFile } from './tracked-file.ts';
+
+/** What is known of a generation. */
+type Known = Pick<TrackedFile, 'firstPath' | 'stream' | 'identity' | 'startAt' | 'offset' | 'content'>;
+
+export interface ReadContent {
+  /** Up to here it was read. */
+  readonly at: number;
+  readonly file: Known;
+}
+
+export class KnownContent {
+  readonly #registry: Registry;
+  /** By stream, also of files that are gone by now; what was known first goes first. */
+  readonly #files = new Map<string, Known>();
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  /** Takes note of what was read by earlier processes, whether its file is still there or not. */
+  remember(records: readonly StreamRecord[]): void {
+    for (const { id, path, identity, startAt, resumeAt, contentCrc } of records) {
+      if (!identity || contentCrc === undefined) continue;
+      const content = new ContentSum(resumeAt, contentCrc);
+      this.#files.set(id, { firstPath: path, stream: id, identity, startAt, offset: resumeAt, content });
+    }
+  }
+
+  /** Takes note of what is followed now. */
+  note(): void {
+    for (const file of this.#registry.files) if (file.stream !== undefined) this.#files.set(file.stream, file);
+    for (const [stream, file] of this.#files) {
+      if (this.#files.size <= MAX_KNOWN_CONTENTS) return;
+      if (!this.isFollowed(file)) this.#files.delete(stream);
+    }
+  }
+
+  /** True while the file is followed: what it holds is read from there. */
+  isFollowed({ stream }: Known): boolean {
+    return stream !== undefined && this.#registry.byStream(stream) !== undefined;
+  }
+
+  /**
+   * The generation of which most was read among those that the content begins with; undefined where there is none. `pieces`
+   * is the whole content; it is read as far as it takes.
+   */
+  async find(pieces: AsyncIterable<Buffer>): Promise<ReadContent | undefined> {
+    let candidates: Known[] | undefined;
+    let found: ReadContent | undefined;
+    let head = Buffer.alloc(0);
+    let at = 0;
+    let crc = 0;
+    /** The checksum of what is before the beginning of a stream that was taken up at its end. */
+    const before = new Map<Known, number>();
+    for await (const piece of pieces) {
+      if (candidates === undefined) {
+        head = Buffer.concat([head, piece]);
+        candidates = this.#beginningWith(head);
+        // Nothing of it was read yet, and it will be.
+        const unread = candidates.find((file) => file.offset === 0 && this.isFollowed(file));
+        if (unread) return { at: 0, file: unread };
+      }
+      // Every place at which some candidate must be compared, or begins.
+      const stops = candidates.flatMap((file) => [file.startAt, file.offset]).filter((stop) => stop > at && stop <= at + piece.length);
+      let from = 0;
+      for (const stop of [...new Set([...stops, at + piece.length])].sort((a, b) => a - b)) {
+        crc = crc32(piece.subarray(from, stop - at), crc);
+        from = stop - at;
+        for (const file of candidates) {
+          if (file.startAt === stop) before.set(file, crc);
+          if (file.offset === stop && this.#isRead(file, crc, before.get(file) ?? 0)) found = { at: stop, file };
+        }
+      }
+      at += piece.length;
+      if (!candidates.some((file) => file.offset > at)) break;
+    }
+    return found;
+  }
+
+  #beginningWith(head: Buffer): Known[] {
+    return [...this.#files.values()].filter(({ identity: { headLength, headHash } }) => {
+      if (headLength === 0 || head.length < headLength) return false;
+      return hashHead(head.subarray(0, headLength)).headHash === headHash;
+    });
+  }
+
+  #isRead({ content, startAt, offset }: Known, crc: number, before: number): boolean {
+    const point = content.upTo(offset);
+    return point?.at === offset && point.crc === restOfCrc32(before, crc, offset - startAt);
+  }
+}

@@ -1,0 +1,226 @@
+/** Compressed files: what was never read in its plain form is read once, over restarts and damage. */
+import { appendFileSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { LaneDouble } from '../lane-double.ts';
+import { TailBench } from './tail-bench.ts';
+
+const OLD = new Date('2020-01-01');
+const linesOf = (from: number, to: number, prefix = 'line'): string =>
+  Array.from({ length: to - from }, (_, n) => `${prefix} ${from + n}\n`).join('');
+
+class ArchiveBench extends TailBench {
+  /** Writes an archive that stands still. */
+  write(name: string, bytes: Buffer): void {
+    writeFileSync(this.path(name), bytes);
+    utimesSync(this.path(name), OLD, OLD);
+  }
+
+  /** What `gzip` does: the plain file goes. */
+  compress(name: string): void {
+    this.write(`${name}.gz`, gzipSync(readFileSync(this.path(name))));
+    rmSync(this.path(name));
+  }
+}
+
+async function start(options: ConstructorParameters<typeof TailBench>[0] = {}): Promise<ArchiveBench> {
+  const bench = new ArchiveBench({ readCompressed: true, ...options });
+  return bench.start({ include: [bench.path('*.log*')] });
+}
+
+const again = (bench: ArchiveBench): Promise<TailBench> => bench.start({ include: [bench.path('*.log*')] });
+
+test('archives are read to their ends, once, with positions in their content', async () => {
+  const bench = await start();
+  bench.write('a.log.gz', gzipSync(linesOf(0, 3)));
+  bench.write('b.log.zst', Buffer.concat([zstdCompressSync('one\ntw'), zstdCompressSync('o\nthree')]));
+  bench.write('c.log.gz', Buffer.concat([gzipSync('x\n'), gzipSync('y\n')]));
+  await bench.drain();
+  await bench.drain();
+  expect(bench.byFile).toEqual({
+    'a.log.gz': ['line 0', 'line 1', 'line 2'],
+    'b.log.zst': ['one', 'two', 'three'],
+    'c.log.gz': ['x', 'y'],
+  });
+  const [first] = bench.lane.blocks.filter(({ shape }) => shape.wrapFields['file'] === bench.path('a.log.gz'));
+  expect(first).toMatchObject({ offset: 0, length: 21 });
+  expect(bench.source.stats).toMatchObject({ readBytes: 21 + 13 + 4, lostBytes: 0 });
+});
+
+test('archive is left out, and said so once, unless it is asked for', async () => {
+  const bench = await start({ readCompressed: false });
+  bench.write('a.log.gz', gzipSync('one\n'));
+  writeFileSync(bench.path('b.log'), 'plain\n');
+  await bench.drain();
+  await bench.pass(3);
+  expect(bench.texts).toEqual(['plain']);
+  expect(bench.said(/compressed files are left out/)).toHaveLength(1);
+});
+
+test('archive of a file that was read is not read again, nor after a restart', async () => {
+  const bench = await start();
+  writeFileSync(bench.path('a.log'), linesOf(0, 500));
+  await bench.drain();
+  bench.commit();
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  writeFileSync(bench.path('a.log'), linesOf(500, 600));
+  await bench.drain();
+  bench.compress('a.log.1');
+  await bench.pass(130);
+  expect(bench.texts).toHaveLength(600);
+  expect(bench.said(/holds what was read in its plain form/)).toHaveLength(1);
+  bench.commit();
+  await again(bench);
+  await bench.pass(70);
+  expect(bench.texts).toEqual([]);
+});
+
+test('archive that was made while the agent was stopped is read from where its plain form was left', async () => {
+  const bench = await start();
+  writeFileSync(bench.path('a.log'), linesOf(0, 500));
+  await bench.drain();
+  bench.commit();
+  await bench.source.stop();
+  appendFileSync(bench.path('a.log'), linesOf(500, 700));
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  bench.compress('a.log.1');
+  await again(bench);
+  // Its plain form is looked for as long as it may come back.
+  await bench.pass(70);
+  expect(bench.texts).toEqual(linesOf(500, 700).trimEnd().split('\n'));
+});
+
+test('archive that merely begins like a file that was read is read whole', async () => {
+  const bench = await start();
+  const banner = `${'='.repeat(2000)}\n`;
+  writeFileSync(bench.path('a.log'), `${banner}mine\n`);
+  await bench.drain();
+  bench.write('b.log.gz', gzipSync(`${banner}other\n`));
+  await bench.pass(3);
+  expect(bench.byFile['b.log.gz']).toEqual(['='.repeat(2000), 'other']);
+});
+
+test('archive waits while its plain form is there, and while it is being written', async () => {
+  const bench = await start();
+  writeFileSync(bench.path('a.log'), linesOf(0, 50));
+  await bench.drain();
+  bench.write('a.log.gz', gzipSync(linesOf(0, 50)));
+  writeFileSync(bench.path('fresh.log.gz'), gzipSync('fresh\n'));
+  const now = new Date(bench.clock.now());
+  utimesSync(bench.path('fresh.log.gz'), now, now);
+  await bench.pass(3);
+  expect(bench.texts).toHaveLength(50);
+  await bench.pass(5);
+  expect(bench.byFile['fresh.log.gz']).toEqual(['fresh']);
+  expect(bench.byFile['a.log.gz']).toBeUndefined();
+});
+
+test('archive that is left in its middle goes on there after a restart', async () => {
+  const bench = await start();
+  const content = linesOf(0, 60_000);
+  bench.write('a.log.gz', gzipSync(content));
+  const polling = bench.source.pollOnce();
+  await bench.lane.until(({ count }) => count > 20_000);
+  bench.lane.giveUp();
+  await expect(polling).rejects.toMatchObject({ code: 'E_STOPPED' });
+  bench.commit();
+  const before = bench.texts;
+  expect(before.length).toBeGreaterThan(1000);
+  expect(before.length).toBeLessThan(60_000);
+  await again(bench);
+  await bench.drain();
+  expect([...before, ...bench.texts].join('\n')).toBe(content.trimEnd());
+});
+
+test('archive that is damaged is said so, what can be read of it is read, and it is tried again when it changes', async () => {
+  const bench = await start();
+  const whole = gzipSync(Array.from({ length: 40_000 }, (_, n) => `${n} ${(n * 2654435761) % 4294967296}\n`).join(''));
+  bench.write('a.log.gz', whole.subarray(0, whole.length / 2));
+  bench.write('b.log.gz', Buffer.from('not compressed at all\n'));
+  writeFileSync(bench.path('c.log'), 'plain\n');
+  await bench.drain();
+  await bench.pass(3);
+  expect(bench.said(/is damaged/)).toMatchObject([{ level: 'warn', fields: { path: bench.path('a.log.gz'), reason: 'it ends too soon' } }]);
+  expect(bench.said(/and is none/)).toMatchObject([{ fields: { path: bench.path('b.log.gz') } }]);
+  const read = bench.byFile['a.log.gz']!.length;
+  expect(read).toBeGreaterThan(1000);
+  expect(bench.byFile['c.log']).toEqual(['plain']);
+  appendFileSync(bench.path('a.log.gz'), whole.subarray(whole.length / 2));
+  utimesSync(bench.path('a.log.gz'), OLD, OLD);
+  await bench.drain();
+  // The line that the damage cut is two events.
+  expect(bench.byFile['a.log.gz']!.length).toBe(40_001);
+});
+
+test('archive that was read and is settled is not decompressed again after a restart, one that is not settled is', async () => {
+  const bench = await start();
+  const whole = gzipSync(linesOf(0, 40_000));
+  bench.write('a.log.gz', whole);
+  await bench.drain();
+  bench.commit();
+  const [stream] = bench.streams.records.keys();
+  bench.streams.unsettled.add(stream!);
+  await bench.pass(2);
+  const damage = (): void => bench.write('a.log.gz', Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
+  damage();
+  await again(bench);
+  await bench.drain();
+  expect(bench.said(/is damaged/)).toHaveLength(1);
+  bench.write('a.log.gz', whole);
+  bench.streams.unsettled.clear();
+  await again(bench);
+  await bench.pass(2);
+  damage();
+  await again(bench);
+  await bench.drain();
+  expect(bench.said(/is damaged/)).toHaveLength(1);
+  expect(bench.texts).toEqual([]);
+});
+
+test('archives that are there at the first start are left alone with start_at: end, later ones are read', async () => {
+  const bench = new ArchiveBench({ readCompressed: true, startAt: 'end' });
+  bench.write('old.log.gz', gzipSync('old\n'));
+  await bench.start({ include: [bench.path('*.log*')] });
+  bench.write('new.log.gz', gzipSync('new\n'));
+  await bench.drain();
+  expect(bench.texts).toEqual(['new']);
+  bench.commit();
+  await bench.start({ include: [bench.path('*.log*')] });
+  await bench.drain();
+  expect(bench.texts).toEqual([]);
+});
+
+test('archive under another name is the same one, and its stream is forgotten once it is gone', async () => {
+  const bench = await start();
+  bench.write('a.log.1.gz', gzipSync('one\n'));
+  await bench.drain();
+  bench.commit();
+  renameSync(bench.path('a.log.1.gz'), bench.path('a.log.2.gz'));
+  await bench.pass(2);
+  await again(bench);
+  await bench.drain();
+  expect(bench.texts).toEqual([]);
+  rmSync(bench.path('a.log.2.gz'));
+  await bench.pass(1);
+  expect(bench.streams.forgotten).toHaveLength(1);
+});
+
+test('span of an archive is read again as the same events', async () => {
+  const bench = await start();
+  bench.write('a.log.zst', zstdCompressSync('one\ntwo\nthree\nfour\n'));
+  await bench.drain();
+  const [block] = bench.lane.blocks;
+  const lane = new LaneDouble();
+  const span = { source: 'app', stream: block!.stream, from: 4, to: 14, events: 2, crc: 0, tail: { length: 0, crc: 0 } };
+  expect(await bench.source.reread!(span, lane)).toBe(true);
+  expect(lane.texts).toEqual(['two', 'three']);
+  expect(await bench.source.reread!({ ...span, to: 900 }, new LaneDouble())).toBe(false);
+});
+
+test('archive in UTF-16 is read by its mark, its joined lines to the last', async () => {
+  const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
+  const bench = await start({ multiline, once: true });
+  bench.write('a.log.gz', gzipSync(Buffer.from('\ufeffÄ eins\n zwei\nB\n ü', 'utf16le')));
+  await bench.source.run();
+  expect(bench.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual(['Ä eins\n zwei', 'B\n ü']);
+});
