@@ -104,6 +104,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     tokenRoutes(server, auth);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
+    auth.noteTold();
     log.info({ address, dataDir, engine: engine.name }, 'the service is ready');
     return { address, credentials: auth.credentials, close: closeAll };
   } catch (error) {

@@ -122,6 +122,27 @@ describe('serve', { timeout: 180_000 }, () => {
     holder.close();
   });
 
+  test('tokens that a failed first start could not tell are told by the next one, once', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const { port } = holder.address() as AddressInfo;
+    const data = folder();
+    const failed = run({ data, json: true, listen: `127.0.0.1:${port}` });
+    expect(await failed.ended).toBe(1);
+    holder.close();
+    expect(failed.out()).toBe('');
+
+    const second = run({ data, json: true });
+    const { url, org_id: orgId, api_token: apiToken, personal_token: personalToken } = await second.ready;
+    const client = clientOf(url, { apiToken: apiToken!, personalToken: personalToken!, orgId });
+    expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+
+    const third = run({ data, json: true });
+    expect(await third.ready).toMatchObject({ org_id: orgId, api_token: null, personal_token: null });
+  });
+
   test('folders that cannot be used are refused with the reason', async () => {
     const base = folder();
     writeFileSync(join(base, 'file'), '');

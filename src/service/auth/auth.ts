@@ -1,6 +1,6 @@
 /**
  * Who calls: from the headers of a request to a caller with rights, or a 403. On an empty data folder an owner, a personal token and an
- * API token are made, or taken from the environment.
+ * API token are made, or taken from the environment; a start that fails before they could be told leaves them to the next one.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
@@ -36,14 +36,20 @@ export interface Auth {
   authenticate(authorization: string | undefined): Caller;
   /** True when the header names this organisation. */
   isOrg(header: string | undefined): boolean;
+  /** The credentials are about to be told: later starts keep them, and make no others. */
+  noteTold(): void;
 }
+
+/** The fact that the first tokens were made and nobody has seen them. */
+const TOKENS_DUE = 'tokens_due';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`. */
 export function openAuth(metadata: Metadata, env: Environment, now: Date): Auth {
-  const fresh = metadata.fact('owner_id') === undefined;
+  const fresh = metadata.fact('owner_id') === undefined || metadata.fact(TOKENS_DUE) === 'yes';
   const { users, tokens, credentials } = metadata.transaction(() => {
+    if (fresh) metadata.setFact(TOKENS_DUE, 'yes');
     const opened = { users: openUsers(metadata, now), tokens: openTokens(metadata) };
     return { ...opened, credentials: settleCredentials(metadata, opened, env, fresh) };
   });
@@ -64,6 +70,7 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date): Auth 
       return callerOf(token.kind, token.id, user, token.kind === 'personal' ? ROLE_CAPABILITIES[user.role] : token.capabilities);
     },
     isOrg: (header) => header !== undefined && timingSafeEqual(hashOf(header), org),
+    noteTold: () => metadata.setFact(TOKENS_DUE, 'no'),
   };
 }
 
