@@ -154,10 +154,9 @@ export class Dispatch {
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);
     if (batch.attempts === 1 || batch.attempts % 10 === 0) {
-      log.warn(
-        { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) },
-        'batch was not stored; it is sent again',
-      );
+      const facts = { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) };
+      if (reason === 'dataset_created' || reason === 'token_changed') log.info(facts, 'batch is sent again: what was in its way is gone');
+      else log.warn(facts, 'batch was not stored; it is sent again');
     }
     await clock.sleep(waitMs, signal);
     return signal.aborted ? 'park' : 'again';

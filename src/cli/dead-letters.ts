@@ -104,11 +104,15 @@ async function replayAlone(config: Config, ids: readonly string[]): Promise<Repl
 }
 
 async function drop(config: Config, ids: readonly string[]): Promise<number> {
-  const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
   const letters = lettersOf(config);
-  const wanted = ids.length > 0 ? ids : letters.files().map(({ id }) => id);
+  const known = new Set(letters.files().map(({ id }) => id));
+  for (const id of ids)
+    if (!known.has(id))
+      process.stderr.write(`tailrace: no dead letter has the id ${JSON.stringify(id)}\n  fix: tailrace dead-letters list shows the ids\n`);
+  const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
+  const wanted = ids.length > 0 ? ids : [...known];
   const removed = answer ? (answer.result as { removed: number }).removed : wanted.filter((id) => letters.remove(id)).length;
-  process.stdout.write(`${count(removed, 'file')} of dead letters removed\n`);
+  process.stdout.write(`the dead letters of ${count(removed, 'id')} removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
 }
 

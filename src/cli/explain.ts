@@ -17,14 +17,13 @@ export async function explain(path: string, args: ExplainArguments): Promise<num
   if (!answer)
     throw new TailraceError('E_NO_AGENT', `no agent runs on the data folder "${config.dataDir}"`, { fix: 'start it with: tailrace run' });
   const explanations = answer.result as Record<string, unknown>[];
-  for (const explanation of explanations) {
-    if (args.json) process.stdout.write(`${JSON.stringify(explanation)}\n`);
-    else
-      process.stdout.write(
-        `${Object.entries(explanation)
+  const texts = explanations.map((explanation) =>
+    args.json
+      ? `${JSON.stringify(explanation)}\n`
+      : Object.entries(explanation)
           .map(([key, value]) => `${key.padEnd(12)} ${String(value)}\n`)
-          .join('')}\n`,
-      );
-  }
+          .join(''),
+  );
+  process.stdout.write(texts.join(args.json ? '' : '\n'));
   return explanations.some(({ state }) => state !== undefined) ? 0 : 1;
 }

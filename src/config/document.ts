@@ -43,7 +43,7 @@ export type Report = (at: number, message: string, fix?: string) => void;
 const SYNTAX_FIXES: Record<string, string> = {
   RESOURCE_EXHAUSTION: `nest at most ${MAX_CONFIG_DEPTH} levels`,
   TAB_AS_INDENT: 'indent with spaces',
-  BAD_INDENT: 'indent all keys of one mapping alike, with spaces',
+  BAD_INDENT: 'indent all keys of one mapping alike, with spaces, and close every `[` and `{`',
   BLOCK_AS_IMPLICIT_KEY: 'put the value on one line, or quote it when it holds `: `',
   MULTIPLE_DOCS: 'keep one configuration in one file, without a `---` between parts',
   BAD_SCALAR_START: 'put the value in quotes',

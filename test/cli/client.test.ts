@@ -77,6 +77,7 @@ test.each([
   [['ingest', 'logs', '--format', 'xml'], 'Allowed choices are ndjson, json, csv'],
   [['query', '--dataset', 'logs', 'logs | take 1'], 'leave --dataset out for APL'],
   [['query', 'logs', '--limit', '0'], 'whole number from 1'],
+  [['query', ' '], 'no query: the text is empty'],
   [['query', 'logs', '--output', 'xml'], 'Allowed choices are table, json, ndjson, csv'],
   [['whoami', '--url', 'localhost:4100'], 'https://host'],
   [['whoami', '--url', 'http://me:pw@localhost'], 'use --token'],

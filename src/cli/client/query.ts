@@ -34,9 +34,11 @@ interface Page {
   readonly rows: readonly Rows[];
 }
 
+const HOW_TO_ASK = 'give it as one argument, such as `tailrace query \'logs | where level == "error" | take 10\'`';
+
 /** Resolves with 0. */
 export async function query(text: string | undefined, args: QueryArguments): Promise<number> {
-  const asked = await readQuery(text, args);
+  const asked = checkQuery(await readQuery(text, args));
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
     try {
@@ -112,11 +114,17 @@ async function readQuery(text: string | undefined, { file, dataset }: QueryArgum
   if (text === undefined && dataset !== undefined) return '{}';
   if (text === undefined && process.stdin.isTTY)
     throw new UsageError('E_USAGE', 'no query: no text was given, and stdin is a terminal', {
-      fix: 'give it as one argument, such as `tailrace query \'logs | where level == "error" | take 10\'`',
+      fix: HOW_TO_ASK,
     });
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Throws `UsageError`. */
+function checkQuery(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new UsageError('E_USAGE', 'no query: the text is empty', { fix: HOW_TO_ASK });
 }
 
 function parseLegacy(text: string): LegacyQuery {

@@ -12,7 +12,9 @@ export type Answer =
 export function classify(answer: Answer, events: number, compressed: boolean, nowMs: number): Outcome {
   if (answer.kind === 'failure') {
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
-    return { kind: 'retry', reason: timeout ? 'timeout' : 'network', detail: `${answer.message} (${answer.code || 'no code'})` };
+    const code = answer.code || 'no code';
+    const detail = answer.message.includes(code) ? answer.message : `${answer.message} (${code})`;
+    return { kind: 'retry', reason: timeout ? 'timeout' : 'network', detail };
   }
   const { status } = answer;
   const detail = describe(answer);
