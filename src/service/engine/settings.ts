@@ -11,6 +11,8 @@ export function querySettings({ seconds, memoryBytes, resultBytes }: QueryLimits
     max_execution_time: seconds,
     max_memory_usage: memoryBytes,
     max_result_bytes: resultBytes,
+    // A constant to group or order by is a constant, not the number of a column.
+    enable_positional_arguments: 0,
     ...FORMAT_SETTINGS,
   };
 }
@@ -32,7 +34,7 @@ const engineCode = (error: unknown): string => {
 
 /** The engine's sentence without the statement that it names. */
 function reasonOf(error: unknown): string {
-  const [, sentence = ''] = /DB::Exception: (.*?)(?:: (?:In scope|while|While|maximum)|\. \([A-Z_]+\)|$)/s.exec(messageOf(error)) ?? [];
+  const [, sentence = ''] = /DB::Exception: (.*?)(?:[:.] (?:In scope|while|While|maximum)|\. \([A-Z_]+\)|$)/s.exec(messageOf(error)) ?? [];
   return sentence.slice(0, 300);
 }
 

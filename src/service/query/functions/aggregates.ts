@@ -6,8 +6,8 @@ import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../../core/limi
 import { list, sql, type Sql } from '../sql/sql.ts';
 import { jsonOf } from '../sql/text.ts';
 import { asJson, exists, facetsOf, one, oneRequired, type Kind, type Value } from '../sql/value.ts';
-import type { Constant, Type } from '../types.ts';
-import type { AggregateCall, AggregateFunction } from './spec.ts';
+import type { Type } from '../types.ts';
+import { plainOf, type AggregateCall, type AggregateFunction } from './spec.ts';
 
 const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
 
@@ -89,15 +89,14 @@ function topk(call: AggregateCall): Value {
   return oneRequired('json', jsonArray(sql`arrayMap(e -> ${entry}, arraySlice(${sorted}, 1, ${size}))`));
 }
 
-/** Constants from `from` on, those of a `dynamic([…])` too. */
+/** Percentiles from `from` on, those of a `dynamic([…])` too. */
 function levels(call: AggregateCall, from: number): number[] {
-  const constants: Constant[] = Array.from({ length: call.count - from }, (_, n) => call.constant(n + from));
-  const values = constants.flatMap(({ type, value }) => (type === 'dynamic' && typeof value === 'string' ? (JSON.parse(value) as unknown[]) : [Number(value)]));
-  return values.map((value) => {
+  const given = Array.from({ length: call.count - from }, (_, n) => plainOf(call.constant(n + from))).flat();
+  return given.map((value) => {
     if (typeof value !== 'number' || !(value >= 0 && value <= 100)) throw call.fail(from, 'wanted percentiles from 0 to 100');
     return value;
   });
-} // prettier-ignore
+}
 
 /**
  * The engine takes the value at floor(level · n) of the sorted ones; nearest rank is at ceil(level · n) - 1. They are the same a little
@@ -113,12 +112,14 @@ function quantiles(call: AggregateCall, percentiles: readonly number[]): { reado
 
 function percentile(call: AggregateCall): Value {
   const [level] = levels(call, 1);
-  const { kind, sql: values } = quantiles(call, [level!]);
+  if (level === undefined) throw call.fail(1, 'wanted a percentile from 0 to 100');
+  const { kind, sql: values } = quantiles(call, [level]);
   return one(kind, sql`arrayMap(e -> if(empty(e), null, e[1]), [ifNull(${values}, [])])[1]`);
 }
 
 function percentiles(call: AggregateCall): Value {
   const wanted = levels(call, 1);
+  if (wanted.length === 0) throw call.fail(1, 'wanted percentiles from 0 to 100');
   const { kind, sql: values } = quantiles(call, wanted);
   const json = sql`arrayMap(e -> ifNull(${jsonOf(kind, sql`e`)}, 'null'), ifNull(${values}, []))`;
   return one('json', sql`arrayMap(e -> if(empty(e), null, ${jsonArray(sql`e`)}), [${json}])[1]`);
@@ -144,7 +145,7 @@ function rate(call: AggregateCall): Value {
 }
 
 const spread = (names: readonly [string, ...string[]], doc: string, engine: Sql): AggregateFunction => ({
-  names, syntax: `${names[0]}(number)`, doc, args: ['number'], returns: 'real', build: (call) => one('real', sql`${engine}OrNull(${call.real(0)})`),
+  names, syntax: `${names[0]}(number)`, doc, args: ['number'], returns: 'real', build: (call) => one('real', sql`${engine}(${call.real(0)})`),
 }); // prettier-ignore
 
 const summable = ([type]: readonly Type[]): Type | undefined =>
@@ -169,7 +170,7 @@ export const AGGREGATES: readonly AggregateFunction[] = [
   { names: ['histogram'], syntax: 'histogram(number, 30)', doc: 'Counts in that many bins of equal width, as an array of `{from, to, count}`.', args: ['number', 'constant int'], returns: 'dynamic', build: histogram },
   { names: ['make_list'], wire: 'makelist', syntax: 'make_list(value, 100)', doc: 'All values, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeList },
   { names: ['make_set'], wire: 'makeset', syntax: 'make_set(value, 100)', doc: 'The different values in their order, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeSet },
-  spread(['stdev'], 'The standard deviation of the sample.', sql`stddevSampStable`),
-  spread(['variance'], 'The variance of the sample.', sql`varSampStable`),
+  spread(['stdev'], 'The standard deviation of the sample.', sql`stddevSampStableOrNull`),
+  spread(['variance'], 'The variance of the sample.', sql`varSampStableOrNull`),
   { names: ['rate'], syntax: 'rate(number)', doc: 'The sum per second of the time that a row stands for; without an argument, rows per second.', args: ['number'], optional: 1, returns: 'real', build: rate },
 ]; // prettier-ignore

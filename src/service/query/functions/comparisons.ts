@@ -9,6 +9,9 @@ const CLASSES: Readonly<Record<Kind, string>> = {
   int: 'number', real: 'number', timespan: 'number', string: 'string', bool: 'bool', datetime: 'datetime', json: 'json',
 }; // prettier-ignore
 
+/** Classes that have an order. */
+const SORTED = new Set(['number', 'string', 'datetime']);
+
 const DEFAULTS: Readonly<Partial<Record<Kind, string | number | boolean>>> = { int: 0, real: 0, string: '', bool: false };
 
 type Compare = '=' | '<' | '<=' | '>' | '>=';
@@ -45,7 +48,7 @@ function facetFor(value: Value, kind: Kind, sign: Compare, other: Value): Sql {
 function pairs(a: Value, b: Value, sign: Compare, cheaply: boolean): Sql[] {
   return facetsOf(a).flatMap(([left, leftSql]) =>
     facetsOf(b)
-      .filter(([right]) => CLASSES[left] === CLASSES[right])
+      .filter(([right]) => CLASSES[left] === CLASSES[right] && (sign === '=' || SORTED.has(CLASSES[left])))
       .map(([right, rightSql]) =>
         cheaply
           ? sql`${facetFor(a, left, sign, b)} ${SIGNS[sign]} ${facetFor(b, right, MIRRORED[sign], a)}`

@@ -7,15 +7,6 @@ const real = (name: string, doc: string, engine: Sql): ScalarFunction => ({
   names: [name], syntax: `${name}(number)`, doc, args: ['number'], returns: 'real', build: (call) => one('real', sql`${engine}(${call.real(0)})`),
 }); // prettier-ignore
 
-/** Keeps integers integers. */
-const kept = (name: string, doc: string, build: (value: Sql) => Sql): ScalarFunction => ({
-  names: [name], syntax: `${name}(number)`, doc, args: ['number'], returns: ([type]) => type,
-  build: (call) => {
-    const { kind, sql: number } = call.number(0);
-    return one(kind, build(number));
-  },
-}); // prettier-ignore
-
 /** Whole numbers become integers, as far as they fit. */
 const rounded = (names: readonly [string, ...string[]], doc: string, engine: Sql): ScalarFunction => ({
   names, syntax: `${names[0]}(number)`, doc, args: ['number'], returns: 'int',
@@ -32,7 +23,8 @@ function round(call: Call): Value {
   if (digits < -15 || digits > 15) throw call.fail(1, 'wanted a number of digits from -15 to 15');
   if (kind === 'int' && digits >= 0) return one('int', number);
   const factor = sql`pow(10, ${digits})`;
-  return one('real', sql`(sign(${number}) * floor(abs(${number}) * ${factor} + 0.5) / ${factor})`);
+  // Plus 0: of what rounds to nothing there is no negative.
+  return one('real', sql`(sign(${number}) * floor(abs(${number}) * ${factor} + 0.5) / ${factor} + 0)`);
 }
 
 const check = (name: string, doc: string, test: (value: Sql) => Sql): ScalarFunction => ({
@@ -51,7 +43,11 @@ const extreme = (name: string, engine: Sql, doc: string): ScalarFunction => ({
 }); // prettier-ignore
 
 export const MATH: readonly ScalarFunction[] = [
-  kept('abs', 'The number without its sign.', (value) => sql`abs(${value})`),
+  { names: ['abs'], syntax: 'abs(number)', doc: 'The number without its sign.', args: ['number'], returns: ([type]) => type,
+    build: (call) => {
+      const { kind, sql: number } = call.number(0);
+      return one(kind, kind === 'int' ? sql`toInt64(abs(${number}))` : sql`abs(${number})`);
+    } },
   { names: ['sign'], syntax: 'sign(number)', doc: '-1, 0 or 1.', args: ['number'], returns: 'int', build: (call) => one('int', sql`toInt64(sign(${call.number(0).sql}))`) },
   rounded(['floor'], 'The largest integer up to the number.', sql`floor`),
   rounded(['ceiling', 'ceil'], 'The smallest integer from the number on.', sql`ceil`),

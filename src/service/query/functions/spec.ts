@@ -91,6 +91,12 @@ export interface AggregateCall extends Call {
   readonly window: bigint;
 }
 
+/** What a constant says, as JSON has it. */
+export function plainOf({ type, value }: Constant): unknown {
+  if (type === 'dynamic' && typeof value === 'string') return JSON.parse(value);
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
 /** Values of the same type keep it, numbers become floats, anything else may be anything. */
 export function commonType(types: readonly Type[]): Type {
   const [head, ...rest] = types;

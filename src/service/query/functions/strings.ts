@@ -1,7 +1,7 @@
 /** Functions of text. Positions count characters from 0. */
 import { joinSql, list, sql, type Sql } from '../sql/sql.ts';
 import { asJson, one, type Value } from '../sql/value.ts';
-import type { Call, ScalarFunction } from './spec.ts';
+import { plainOf, type Call, type ScalarFunction } from './spec.ts';
 import { regex } from './text-matching.ts';
 
 const text = (value: Sql): Value => one('string', value);
@@ -63,7 +63,7 @@ function extract(call: Call): Value {
 
 function extractAll(call: Call): Value {
   const last = call.count - 1;
-  const given: unknown = call.count === 3 ? JSON.parse(String(call.constant(1).value)) : [1];
+  const given: unknown = call.count === 3 ? plainOf(call.constant(1)) : [1];
   const groups = Array.isArray(given) ? given.map(Number) : [];
   if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > 9)) throw call.fail(1, 'wanted numbers of groups from 1 to 9, such as dynamic([1])');
   // Every group of every match, as rows of matches.
@@ -87,9 +87,15 @@ function indexOf(call: Call): Value {
   return int(sql`positionUTF8(${call.string(0)}, ${call.string(1)}, toUInt64(${start} + 1)) - 1`);
 }
 
+function repeat(call: Call): Value {
+  const [value, times] = [call.string(0), sql`least(greatest(${call.int(1)}, 0), 1024)`];
+  if (call.count === 2) return text(sql`repeat(${value}, ${times})`);
+  return text(sql`concat(repeat(concat(${value}, ${solid(call.string(2))}), greatest(${times} - 1, 0)), if(${times} > 0, ${value}, ''))`);
+}
+
 function split(call: Call): Value {
   const [value, by] = [call.string(0), call.string(1)];
-  const parts = sql`if(empty(${solid(by)}), [${solid(value)}], splitByString(${solid(by)}, ${solid(value)}))`;
+  const parts = call.constant(1).value === '' ? sql`[${solid(value)}]` : sql`splitByString(${by}, ${solid(value)})`;
   return one('json', unlessNull(value, jsonStrings(parts)));
 }
 
@@ -120,12 +126,11 @@ export const STRINGS: readonly ScalarFunction[] = [
   { names: ['strcat'], syntax: 'strcat(a, b, …)', doc: 'The texts of the values one behind the other; null counts as empty.', args: ['any'], rest: 'any', returns: 'string',
     build: (call) => text(sql`concat('', ${list(all(call, 0))})`) },
   { names: ['strcat_delim'], syntax: 'strcat_delim(delimiter, a, b, …)', doc: 'The texts of the values with the delimiter between them.', args: ['string', 'any', 'any'], rest: 'any', returns: 'string',
-    build: (call) => text(sql`arrayStringConcat([${list(all(call, 1))}], ${solid(call.string(0))})`) },
+    build: (call) => text(sql`concat(${joinSql(all(call, 1), sql`, ${solid(call.string(0))}, `)})`) },
   { names: ['strcmp'], syntax: 'strcmp(a, b)', doc: '-1, 0 or 1, as a sorts before, with or after b.', args: ['string', 'string'], returns: 'int',
     build: (call) => int(sql`multiIf(${call.string(0)} < ${call.string(1)}, -1, ${call.string(0)} = ${call.string(1)}, 0, isNull(${call.string(0)}) or isNull(${call.string(1)}), null, 1)`) },
-  { names: ['strrep'], syntax: 'strrep(text, times, delimiter)', doc: 'The text repeated, up to 1,024 times.', args: ['string', 'int', 'string'], optional: 1, returns: 'string',
-    build: (call) => text(unlessNull(call.string(0), sql`arrayStringConcat(arrayMap(e -> ${solid(call.string(0))}, range(toUInt64(ifNull(least(greatest(${call.int(1)}, 0), 1024), 0)))), ${call.count === 3 ? solid(call.string(2)) : sql`''`})`)) },
-  { names: ['split'], syntax: 'split(text, delimiter)', doc: 'The parts between the delimiters, as an array.', args: ['string', 'string'], returns: 'dynamic', build: split },
+  { names: ['strrep'], syntax: 'strrep(text, times, delimiter)', doc: 'The text repeated, up to 1,024 times.', args: ['string', 'int', 'string'], optional: 1, returns: 'string', build: repeat },
+  { names: ['split'], syntax: 'split(text, delimiter)', doc: 'The parts between the delimiters, as an array.', args: ['string', 'constant string'], returns: 'dynamic', build: split },
   { names: ['indexof'], syntax: 'indexof(text, lookup, start)', doc: 'Where the text first contains the other, -1 where it does not.', args: ['string', 'string', 'int'], optional: 1, returns: 'int', build: indexOf },
   { names: ['countof'], syntax: 'countof(search, text)', doc: 'How often the text contains the other, without overlaps.', args: ['string', 'string'], returns: 'int',
     build: (call) => int(sql`if(empty(${call.string(0)}), 0, countSubstrings(${call.string(1)}, ${call.string(0)}))`) },

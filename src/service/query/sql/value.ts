@@ -26,8 +26,10 @@ export interface Value {
 
 export const NULL_VALUE: Value = { facets: {} };
 
-export const one = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: facet } });
-export const oneRequired = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: facet }, required: true });
+/** In parentheses, unless it is a name: what is put beside it binds as it stands. */
+const atom = (facet: Sql): Sql => (/^\w+$/.test(facet) ? facet : sql`(${facet})`);
+export const one = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) } });
+export const oneRequired = (kind: Kind, facet: Sql): Value => ({ facets: { [kind]: atom(facet) }, required: true });
 
 export function constantValue(constant: Constant, params: Params): Value {
   const { type, value } = constant;

@@ -1,0 +1,121 @@
+/**
+ * Hostile queries: whatever the text, the body and the parameters are, a query gets an answer or a refusal, the service lives, and no SQL has
+ * a word in it that the compiler did not write. TAILRACE_FUZZ_QUERIES sets how many of each kind are sent (1,000; the compiler alone gets ten times
+ * as many), TAILRACE_FUZZ_SEED repeats a run.
+ */
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAndCompile, type Compiled } from './hostile/compile.ts';
+import { anything, likely, MARK } from './hostile/query-texts.ts';
+import { foreignWords } from './hostile/sql-words.ts';
+import { MemoryLog } from '../support/memory-log.ts';
+import { startForTest, type ServiceUnderTest } from './support.ts';
+
+const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 1000);
+const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+
+describe('the compiler', () => {
+  const counts = { texts: 0, compiled: 0 };
+
+  function judge(text: string): void {
+    counts.texts++;
+    const compiled: Compiled = parseAndCompile(text.replaceAll('#', 'logs'));
+    if (compiled.kind === 'refused') return;
+    counts.compiled++;
+    for (const sql of compiled.statements) {
+      expect(sql.toLowerCase(), text).not.toContain(MARK);
+      expect(foreignWords(sql), `${text}\n${sql}`).toEqual([]);
+      expect(sql, text).not.toMatch(/;|--|\/\*/);
+    }
+  }
+
+  test(`writes SQL of its own words alone, or refuses (seed ${seed})`, { timeout: 3_600_000 }, () => {
+    fc.assert(fc.property(likely, judge), { seed, numRuns: wanted * 5 });
+    fc.assert(fc.property(anything, judge), { seed, numRuns: wanted * 5 });
+    process.stdout.write(`compiler: ${counts.texts} texts, ${counts.compiled} compiled, first seed ${seed}\n`);
+    expect(counts.compiled / counts.texts).toBeGreaterThan(0.15);
+  });
+});
+
+describe('the service', () => {
+  const log = new MemoryLog();
+  let under: ServiceUnderTest;
+  beforeAll(async () => {
+    under = await startForTest({ log, limits: { querySeconds: 5, queryMemoryBytes: 256 * 2 ** 20 } });
+    const { client } = under;
+    await client.createDataset('logs');
+    const words = ['', 'a', 'Ab cd', MARK, 'x_y', '5', '2026-01-02', '{"x":[1]}', 'é😀', '\u0001'];
+    await client.ingest('logs', Array.from({ length: 60 }, (_, n) => ({
+      _time: new Date(Date.UTC(2026, 0, 1) + n * 700).toISOString(), a: n % 7, b: n / 8, c: words[n % words.length], d: n % 3 === 0, o: { p: n },
+      m: [n, n / 3, words[n % words.length], true, [n], null][n % 6], j: [n, { x: 'y' }, null],
+    }))); // prettier-ignore
+  });
+  afterAll(() => under.stop());
+
+  const kinds = new Map<number, number>();
+  async function send(path: string, body: unknown): Promise<void> {
+    const answer = await under.client.call('POST', path, { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) ?? '' });
+    kinds.set(answer.status, (kinds.get(answer.status) ?? 0) + 1);
+    const problem = `${path} ${JSON.stringify(body)}\n${answer.text.slice(0, 300)}\n${JSON.stringify(log.find('error', '').at(-1))}`;
+    expect([200, 400, 404, 422], problem).toContain(answer.status);
+    if (answer.status !== 200) expect(answer.json, problem).toMatchObject({ code: answer.status, message: expect.stringMatching(/./) });
+    // What the engine says of a query never shows its statement.
+    if (answer.status !== 200) expect(answer.text, problem).not.toMatch(/\bSELECT\b|ds_1|mapContains/);
+  } // prettier-ignore
+
+  test(`answers or refuses any text (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+    const format = fc.constantFrom('tabular', 'legacy');
+    const ask = (texts: fc.Arbitrary<string>) => fc.asyncProperty(texts, format, (text, form) => send(`/v1/query/_apl?format=${form}`, { apl: text.replaceAll('#', 'logs') }));
+    await fc.assert(ask(likely), { seed, numRuns: wanted });
+    await fc.assert(ask(anything), { seed, numRuns: Math.ceil(wanted / 2) });
+    process.stdout.write(`hostile queries: ${[...kinds].map(([status, count]) => `${count} × ${status}`).join(', ')}, first seed ${seed}\n`);
+    expect(kinds.get(200)).toBeGreaterThan(wanted / 10);
+  }); // prettier-ignore
+
+  test(`answers or refuses any body and parameters (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+    const scalar = fc.oneof(fc.constantFrom(null, true, 0, -1, 1.5, 1e300, '', 'now', 'now-1h', 'auto', '5m', '_time', 'a', 'count', 'and', '==', MARK), fc.string({ maxLength: 8 }));
+    const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 2 }), fc.dictionary(fc.constantFrom('op', 'field', 'value', 'alias', 'argument', 'desc', 'expr', 'children'), scalar, { maxKeys: 4 }));
+    const keys = ['apl', 'startTime', 'endTime', 'limit', 'cursor', 'includeCursor', 'queryOptions', 'variables', 'aggregations', 'filter', 'groupBy', 'order', 'project', 'resolution', 'virtualFields', 'continuationToken'];
+    const lists = fc.array(fc.dictionary(fc.constantFrom('op', 'field', 'value', 'alias', 'argument', 'desc', 'expr', 'children'), value, { maxKeys: 5 }), { maxLength: 3 });
+    const body = fc.dictionary(fc.constantFrom(...keys), fc.oneof(value, lists), { maxKeys: 6 });
+    const parameter = fc.tuple(fc.constantFrom('format', 'nocache', 'saveAsKind', 'streaming-duration', 'cursor', 'other'), fc.oneof(fc.constantFrom('true', 'auto', 'apl', 'legacy'), fc.string({ maxLength: 6 })));
+    const parameters = fc.array(parameter, { maxLength: 3 }).map((list) => list.map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`).join('&'));
+    const path = fc.constantFrom('/v1/datasets/logs/query', '/v1/query/_apl', '/v1/datasets/_apl');
+    const some = fc.tuple(path, parameters, fc.oneof({ arbitrary: body, weight: 8 }, value));
+    await fc.assert(fc.asyncProperty(some, ([where, query, what]) => send(`${where}?${query}`, where === '/v1/datasets/logs/query' || typeof what !== 'object' ? what : Object.assign({ apl: "['logs']" }, what))), { seed, numRuns: wanted });
+  }); // prettier-ignore
+
+  test.each([
+    ['time', "['logs'] | extend t = strrep('x', 1000) | extend t = strrep(t, 1000) | summarize s = sum(strlen(t))"],
+    ['memory', "['logs'] | extend t = strrep(strrep('x', 1024), 1024) | summarize make_list(strcat(t, tostring(a)))"],
+    ['memory', "['logs'] | extend t = strrep(strrep(strrep('x', 1024), 1024), 1024) | summarize max(t)"],
+  ])('a query too large in %s is refused or answered, and the next one is served', async (_what, text) => {
+    await send('/v1/query/_apl', { apl: text });
+    const next = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: "['logs'] | count" } });
+    expect(next.json['tables']).toMatchObject([{ columns: [[60]] }]);
+  });
+
+  test('a query over its memory is a 400 that says so', async () => {
+    const answer = await under.client.call('POST', '/v1/query/_apl', {
+      body: { apl: "['logs'] | extend t = strrep(strrep('x', 1024), 1024) | summarize make_list(strcat(t, tostring(_rowId)))" },
+    });
+    expect(answer.json).toMatchObject({ code: 400, message: expect.stringMatching(/memory limit of 256 MiB|larger than/) });
+  });
+
+  test('a query that its client gave up is not begun, and the next one is served', async () => {
+    const { client } = under;
+    const slow = { apl: "['logs'] | extend t = strrep(strrep('x', 1024), 200) | summarize dcount(hash_sha512(strcat(t, tostring(a)))) by b, a, c" };
+    const ends = Array.from({ length: 5 }, async () => {
+      const gone = new AbortController();
+      const call = fetch(`${client.url}/v1/query/_apl`, {
+        method: 'POST', signal: gone.signal, headers: { authorization: `Bearer ${client.apiToken}`, 'content-type': 'application/json' }, body: JSON.stringify(slow),
+      }).then(() => 'answered', () => 'gone');
+      setTimeout(() => gone.abort(), 20);
+      return call;
+    });
+    expect(await Promise.all(ends)).toContain('gone');
+    const next = await client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: "['logs'] | count" } });
+    expect(next.status).toBe(200);
+    expect(log.find('error', '')).toEqual([]);
+  }); // prettier-ignore
+});
