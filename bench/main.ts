@@ -16,6 +16,8 @@ import { describeMachine } from './machine.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
 import { measureService, renderService, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
+import { renderSyslog } from './syslog/report.ts';
+import { measureSyslog, wantsSyslog } from './syslog/suite.ts';
 
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 
@@ -32,14 +34,18 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const isServiceAlone = options.only.length > 0 && options.only.every((part) => 'service/ingest'.includes(part));
-  const results = isServiceAlone ? undefined : await measureAll(options, program, folder);
+  const ownParts = ['service/ingest', 'syslog/tcp', 'syslog/udp'];
+  const isWithoutAgent = options.only.length > 0 && options.only.every((part) => ownParts.some((name) => name.includes(part)));
+  const results = isWithoutAgent ? undefined : await measureAll(options, program, folder);
   const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
+  const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
+  const measuredWhere = renderMachine(describeMachine(), version, options.runs);
   const parts = {
     ...(results && { agent: renderReport(results) }),
-    ...(service && { service: `${renderMachine(describeMachine(), version, options.runs)}\n\n${renderService(service)}\n` }),
+    ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
+    ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
   };
-  console.log(options.json ? JSON.stringify({ ...results, service }, undefined, 2) : Object.values(parts).join('\n'));
+  console.log(options.json ? JSON.stringify({ ...results, service, syslog }, undefined, 2) : Object.values(parts).join('\n'));
   if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
 }
 

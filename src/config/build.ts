@@ -59,6 +59,7 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
     tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
     timezone: values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
     parseJson: values.parse_json,
+    receiveBufferBytes: values.receive_buffer,
     socketMode: values.socket_mode,
     proxyProtocol: values.proxy_protocol,
     maxConnections: values.max_connections,

@@ -103,6 +103,8 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly timezone: string;
   /** Which JSON in messages is parsed into the field `json`. */
   readonly parseJson: 'none' | 'cee' | 'all';
+  /** Receive buffer asked for each datagram socket. */
+  readonly receiveBufferBytes: number;
   /** Permissions of unix sockets. */
   readonly socketMode: number;
   /** Connections over stream sockets of the network begin with a PROXY protocol header. */

@@ -1,7 +1,7 @@
 /** The field table of the syslog source. */
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, durationOr, flag, integer, list } from './kinds.ts';
+import { anyText, choice, durationOr, flag, integer, list, size } from './kinds.ts';
 import { listenAddress, socketMode } from './kinds-listen.ts';
 import { timezone } from './kinds-special.ts';
 
@@ -31,6 +31,10 @@ export const syslogOwn = {
   parse_json: field(choice(['none', 'cee', 'all']), {
     default: 'none',
     doc: 'a message that is a JSON object is also parsed into the field `json`: cee behind `@cee:`, all with and without it',
+  }),
+  receive_buffer: field(size('64KiB', '1GiB'), {
+    default: '16MiB',
+    doc: 'what the system may hold of datagrams that are not read yet, for each socket; it caps it at net.core.rmem_max without CAP_NET_ADMIN',
   }),
   socket_mode: field(socketMode, { default: '"0660"', doc: 'permissions of unix sockets' }),
   proxy_protocol: field(flag, {

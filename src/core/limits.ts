@@ -179,6 +179,9 @@ export const MAX_SYSLOG_UNFINISHED_BYTES = 16 * 1024 * 1024;
 export const MAX_OCTET_COUNT_DIGITS = 10;
 /** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
 export const SYSLOG_PENDING_BYTES = 256 * 1024;
+/** Fewer bytes of syslog events wait this long for more before they are handed to the lane. */
+export const SYSLOG_HAND_OVER_BYTES = 64 * 1024;
+export const SYSLOG_HAND_OVER_MS = 5;
 /** What the JSON of one syslog event may have beside `max_event_bytes`; a longer one is cut. */
 export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
 /** Bytes of a syslog message that came in several reads, and of its suffix, that the kernel still reads; a longer one is JavaScript's. */
@@ -196,8 +199,6 @@ export const MAX_SYSLOG_SENDERS = 4096;
 export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
 /** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
 export const MAX_SYSLOG_WAITING_READERS = 64;
-/** Receive buffer asked for each datagram socket: a second of 12,000 messages. Linux caps it at net.core.rmem_max without CAP_NET_ADMIN. */
-export const RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024;
 /** What net.core.rmem_max should allow at least: rates are stated for it. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */

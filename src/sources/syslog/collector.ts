@@ -1,12 +1,12 @@
 /**
  * Between listeners and the lane: events are written into one half of the window while the lane takes the other, so that
- * what arrives in one turn, or during an accept, becomes one block a stream. Promises: an event that was written is handed
- * over, or counted as lost when the lane gives up; memory is the window and no more.
+ * what arrives within a few milliseconds, or during an accept, becomes one block a stream. Promises: an event that was written
+ * is handed over, or counted as lost when the lane gives up; memory is the window and no more.
  */
 import type { EventShape, Lane, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
-import { SYSLOG_EVENT_MARGIN_BYTES, SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
+import { SYSLOG_EVENT_MARGIN_BYTES, SYSLOG_HAND_OVER_BYTES, SYSLOG_HAND_OVER_MS, SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
 
 const NEWLINE = 10;
 
@@ -57,6 +57,10 @@ export class Collector {
   #filling: Half;
   #other: Half;
   #isHandingOver = false;
+  /** Waits for more, while there is little. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Nothing waits for more: someone wants all of it gone. */
+  #isFlushing = false;
   readonly #failed = Promise.withResolvers<never>();
   /** The lane takes no more. */
   #isGivenUp = false;
@@ -121,10 +125,7 @@ export class Collector {
       half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events });
     }
     cursor.offset += bytes;
-    if (this.#isHandingOver) return;
-    this.#isHandingOver = true;
-    // After this turn, so that all it brings goes together.
-    setImmediate(() => void this.#handOver());
+    if (!this.#isHandingOver) this.#schedule();
   }
 
   /** Writes one event of at most `longestEvent` bytes. */
@@ -143,11 +144,37 @@ export class Collector {
 
   /** Resolves once everything was handed over. */
   async idle(): Promise<void> {
+    this.#isFlushing = true;
+    if (!this.#isHandingOver && this.#filling.runs.length > 0) this.#schedule();
     while (this.#isHandingOver) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    this.#isFlushing = false;
+  }
+
+  /** Each block costs about the same, whatever its size: a few milliseconds are worth waiting. */
+  get #isWorthwhile(): boolean {
+    const { start, end, isClosed } = this.#filling;
+    return this.#isFlushing || isClosed || end - start >= SYSLOG_HAND_OVER_BYTES;
+  }
+
+  #schedule(): void {
+    if (!this.#isWorthwhile) {
+      this.#timer ??= setTimeout(() => this.#begin(), SYSLOG_HAND_OVER_MS);
+      return;
+    }
+    // After this turn, so that all it brings goes together.
+    this.#isHandingOver = true;
+    clearTimeout(this.#timer);
+    setImmediate(() => this.#begin());
+  }
+
+  #begin(): void {
+    this.#timer = undefined;
+    this.#isHandingOver = true;
+    void this.#handOver();
   }
 
   async #handOver(): Promise<void> {
-    while (this.#filling.runs.length > 0) {
+    for (let isFirst = true; this.#filling.runs.length > 0 && (isFirst || this.#isWorthwhile); isFirst = false) {
       const half = this.#filling;
       const wasFull = this.isFull;
       this.#filling = this.#other;
@@ -159,6 +186,7 @@ export class Collector {
       half.runs = [];
     }
     this.#isHandingOver = false;
+    if (this.#filling.runs.length > 0) this.#schedule();
     for (const wake of this.#waiters.splice(0)) wake();
   }
 

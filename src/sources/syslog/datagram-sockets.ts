@@ -6,7 +6,7 @@ import type { InternetAddress, ListenAddress, UnixAddress } from '../../config/m
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { RECEIVE_BUFFER_BYTES, SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
+import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Cursor } from './collector.ts';
 import { Datagrams } from './datagrams.ts';
@@ -34,6 +34,8 @@ export interface DatagramSocketsOptions {
   readonly library: NativeLibrary | undefined;
   /** Whether there are unix sockets among them: their datagrams may be longer. */
   readonly hasUnix: boolean;
+  /** Asked for each socket. */
+  readonly receiveBufferBytes: number;
   /** Permissions of unix sockets. */
   readonly socketMode: number;
   readonly form: EventForm;
@@ -86,23 +88,23 @@ export class DatagramSockets {
   async listenUdp(address: InternetAddress): Promise<Listener> {
     const { library } = this.#options;
     const listener = library
-      ? this.#begin(await listenUdp(library, address, this.#readerOf(undefined)))
+      ? this.#begin(await listenUdp(library, address, this.#options.receiveBufferBytes, this.#readerOf(undefined)))
       : await this.#listenByNode(address);
     this.#noteReceiveBuffer(listener);
     return listener;
   }
 
   async listenUnix(address: UnixAddress): Promise<Listener> {
-    const { library, socketMode } = this.#options;
+    const { library, socketMode, receiveBufferBytes } = this.#options;
     if (library === undefined) throw noNativeWay(address);
-    return this.#begin(await listenUnixgram(library, address, socketMode, this.#readerOf(`unix:${address.path}`)));
+    return this.#begin(await listenUnixgram(library, address, socketMode, receiveBufferBytes, this.#readerOf(`unix:${address.path}`)));
   }
 
   /** A socket that someone else has bound; `isUnix`: its senders have no addresses. */
   adopt(address: ListenAddress, fd: number, isUnix: boolean): Listener {
-    const { library } = this.#options;
+    const { library, receiveBufferBytes } = this.#options;
     if (library === undefined) throw noNativeWay(address);
-    const bound = adoptSocket(library, fd, RECEIVE_BUFFER_BYTES);
+    const bound = adoptSocket(library, fd, receiveBufferBytes);
     const listener = this.#begin(listenBound(library, address, bound, this.#readerOf(isUnix ? 'unix' : undefined)));
     if (!isUnix) this.#noteReceiveBuffer(listener);
     return listener;
@@ -129,7 +131,7 @@ export class DatagramSockets {
   }
 
   #noteReceiveBuffer({ address, receiveBufferBytes: granted }: Listener & { readonly receiveBufferBytes: number }): void {
-    if (granted >= UDP_RECEIVE_BUFFER_BYTES) return;
+    if (granted >= Math.min(UDP_RECEIVE_BUFFER_BYTES, this.#options.receiveBufferBytes)) return;
     this.#options.log.info(
       { source: this.#options.source, granted },
       `the receive buffer of ${formatListen(address)} is small: bursts may be lost; raise net.core.rmem_max to ${UDP_RECEIVE_BUFFER_BYTES}`,
@@ -150,7 +152,7 @@ export class DatagramSockets {
     };
     const onError = (error: Error): void =>
       log.error({ source, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`);
-    const listener = await listenUdpByNode(address, onDatagram, onError);
+    const listener = await listenUdpByNode(address, this.#options.receiveBufferBytes, onDatagram, onError);
     this.#drops.watch({ port: listener.address.port });
     return listener;
   }

@@ -114,6 +114,7 @@ export function createSyslogSource(
       ...common,
       library: library === 'node' ? undefined : library,
       hasUnix: config.listen.some(({ protocol }) => protocol === 'unixgram' || protocol === 'systemd'),
+      receiveBufferBytes: config.receiveBufferBytes,
       socketMode: config.socketMode,
       failed: (error) => ended.reject(error),
     });

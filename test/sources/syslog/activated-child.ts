@@ -17,6 +17,7 @@ const source = createSyslogSource(
     tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
     timezone: 'UTC',
     parseJson: 'none',
+    receiveBufferBytes: 16 * 1024 * 1024,
     socketMode: 0o660,
     proxyProtocol: false,
     maxConnections: 10,

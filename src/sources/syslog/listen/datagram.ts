@@ -2,7 +2,6 @@
 import { fstatSync } from 'node:fs';
 import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
 import { TailraceError } from '../../../core/errors.ts';
-import { RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
 import type { NativeLibrary } from '../native/library.ts';
 import { createPoll } from '../native/poll.ts';
 import { bindUdp, bindUnix, closeSocket, isUnixTaken } from '../native/sockets.ts';
@@ -20,10 +19,11 @@ export interface DatagramListener extends Listener {
 export async function listenUdp(
   library: NativeLibrary,
   address: InternetAddress,
+  receiveBufferBytes: number,
   onReadable: (fd: number) => void,
 ): Promise<DatagramListener> {
   try {
-    const bound = await bindUdp(library, address.host, address.port, RECEIVE_BUFFER_BYTES);
+    const bound = await bindUdp(library, address.host, address.port, receiveBufferBytes);
     return listenBound(library, { ...address, port: bound.port }, bound, onReadable);
   } catch (error) {
     throw listenError(address, error);
@@ -34,11 +34,12 @@ export async function listenUnixgram(
   library: NativeLibrary,
   address: UnixAddress,
   mode: number,
+  receiveBufferBytes: number,
   onReadable: (fd: number) => void,
 ): Promise<DatagramListener> {
   try {
     await freePath(address, () => Promise.resolve(isUnixTaken(library, address.path)));
-    const listener = listenBound(library, address, bindUnix(library, address.path, RECEIVE_BUFFER_BYTES), onReadable);
+    const listener = listenBound(library, address, bindUnix(library, address.path, receiveBufferBytes), onReadable);
     const remove = ownPath(address, mode);
     return {
       ...listener,

@@ -2,16 +2,16 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { InternetAddress } from '../../../config/model.ts';
-import { RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
 import { formatPeer, listenError, type Listener } from './addresses.ts';
 
 /** `receiveBufferBytes` is what the system granted. `onError` hears of errors after the start. */
 export async function listenUdpByNode(
   address: InternetAddress,
+  receiveBufferBytes: number,
   onDatagram: (bytes: Buffer, peer: string) => void,
   onError: (error: Error) => void,
 ): Promise<Listener & { readonly address: InternetAddress; readonly receiveBufferBytes: number }> {
-  const socket = createSocket({ type: isIPv6(address.host) ? 'udp6' : 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
+  const socket = createSocket({ type: isIPv6(address.host) ? 'udp6' : 'udp4', recvBufferSize: receiveBufferBytes });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
       socket.close();
