@@ -34,8 +34,14 @@ export interface SyslogRow {
   readonly rate: number;
 }
 
-export function wantsSyslog({ only }: Options): boolean {
-  return only.length === 0 || only.some((part) => 'syslog/tcp'.includes(part) || 'syslog/udp'.includes(part));
+const TRANSPORTS: readonly Transport[] = ['tcp', 'udp'];
+
+function wantedTransports({ only }: Options): readonly Transport[] {
+  return TRANSPORTS.filter((transport) => only.length === 0 || only.some((part) => `syslog/${transport}`.includes(part)));
+}
+
+export function wantsSyslog(options: Options): boolean {
+  return wantedTransports(options).length > 0;
 }
 
 /** Each program's median over the runs, which take turns. */
@@ -43,7 +49,7 @@ export async function measureSyslog(options: Options, agent: string, folder: str
   const programs = findSyslogPrograms(agent);
   const passes = new Map<string, SyslogRow[]>();
   for (let run = 1; run <= options.runs; run++) {
-    for (const transport of ['tcp', 'udp'] as const) {
+    for (const transport of wantedTransports(options)) {
       for (const program of programs) {
         const messages = (options.quick ? 0.2 : 1) * (transport === 'tcp' ? 1_000_000 : 10 * UDP_RATE);
         const row = await pass(program, transport, messages, join(folder, 'syslog'));
