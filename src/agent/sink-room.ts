@@ -101,6 +101,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     timestampField: config.timestampField,
     form: formOf(config),
     nextBatchId: () => state.nextBatchId(),
+    closesLive: () => config.buffer.sync === 'always' && !buffer.isWriting,
     wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
     seal(batch) {
       if (!batch.rereadable) return buffer.take(batch);
@@ -124,6 +125,9 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     log,
     nextBatchId,
     booksOf,
+    written() {
+      if (config.buffer.sync === 'always') batcher.closeLive();
+    },
     unsettled(key) {
       const id = rows.get(key);
       return id === undefined ? undefined : { id, parts: state.partsOf(id) };

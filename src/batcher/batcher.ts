@@ -26,6 +26,8 @@ export interface BatcherOptions {
   wantsMore(dataset: string, rereadable: boolean): boolean;
   /** Takes a closed batch. */
   seal(batch: Batch): void;
+  /** True when what cannot be read again shall not wait for more in an open batch. Absent: never. */
+  closesLive?(): boolean;
 }
 
 /** A part of a block for one sink. */
@@ -90,11 +92,17 @@ export class Batcher {
         firstEvent += 1;
       } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) this.#close(name);
     }
+    if (!intake.rereadable && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
   }
 
   /** Closes every open batch. */
   flush(): void {
     for (const name of [...this.#open.keys()]) this.#close(name);
+  }
+
+  /** Closes the open batches that cannot be read again. */
+  closeLive(): void {
+    for (const [name, { batch }] of this.#open) if (!batch.rereadable) this.#close(name);
   }
 
   /** Closes the open batches that can be rebuilt from files, and hold a part of the stream. */

@@ -31,6 +31,8 @@ export interface DiskBufferOptions {
   nextBatchId(): number;
   /** The books of a source, also of one that is not configured any more. */
   booksOf(source: string): Books;
+  /** Called when all that waited is written. */
+  written?(): void;
   /** The row of a batch that an earlier process committed and did not settle, and the parts it was sent in. */
   unsettled?(key: string): { readonly id: number; readonly parts: readonly StoredPart[] } | undefined;
 }
@@ -88,6 +90,11 @@ export class DiskBuffer {
   /** Why nothing is written now, if so: for readiness. */
   get isFull(): boolean {
     return this.#isFull;
+  }
+
+  /** True while a batch waits to be written. */
+  get isWriting(): boolean {
+    return this.#writing !== undefined;
   }
 
   /** Takes a closed batch; delivery gets it once it is durable. */
@@ -199,6 +206,7 @@ export class DiskBuffer {
     } finally {
       // In the same turn in which nothing waited: a batch that comes now must start the writing anew.
       this.#writing = undefined;
+      this.#options.written?.();
     }
   }
 

@@ -148,6 +148,7 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
       maxMemoryBytes: values.buffer.max_memory,
       maxDiskBytes: values.buffer.disk.max_bytes,
       spillFiles: values.buffer.disk.files,
+      sync: values.buffer.sync,
       whenFull: values.buffer.when_full,
     },
   };

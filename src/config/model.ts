@@ -171,6 +171,8 @@ export interface IngestSinkConfig {
     readonly maxDiskBytes: number;
     /** Also batches of files, when memory is full. */
     readonly spillFiles: boolean;
+    /** `always`: batches of what cannot be read again close whenever the disk is free. */
+    readonly sync: 'batch' | 'always';
     readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
   };
 }

@@ -35,6 +35,10 @@ const bufferTable = {
     default: '{}',
     doc: 'batches of sources that cannot be read again (syslog, stdin) are kept here until they are stored',
   }),
+  sync: field(choice(['batch', 'always']), {
+    default: 'batch',
+    doc: 'when events of syslog and stdin survive a power cut: batch: once their batch closes; always: as soon as the disk has taken what came before, which makes small batches',
+  }),
   when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
     default: 'block',
     doc: 'what happens when the disk buffer is full; what is dropped is counted by source',
