@@ -32,6 +32,8 @@ create table tokens (id text primary key, kind text not null, name text not null
 insert into tokens select old_tokens.name, kind, old_tokens.name, '', hash, value, '{"*":{"ingest":["create"],"query":["read"],"trim":["update"]}}',
   '{"datasets":["create","read","update","delete"]}', created, null from old_tokens, facts where facts.name = 'owner_id';
 drop table old_tokens;`,
+  // Empty strings, 0 and false moved among the JSON values (`engine/tables`): fields of before may have them where they were (OLD_BIT).
+  `update fields set types = types | 512;`,
 ];
 
 export interface Metadata {

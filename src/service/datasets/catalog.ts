@@ -14,6 +14,11 @@ import type { Metadata } from '../metadata.ts';
 export const TYPE_BITS = { integer: 1, float: 2, string: 4, boolean: 8, array: 16, object: 32 } as const;
 /** Beside them: a number was too large for 64 bits and is kept as text, among the JSON values. Counts as a float. */
 export const HUGE_BIT = 64;
+/** Beside them: one of its values was an empty string, or the integer 0. They are kept among the JSON values, as `engine/tables` says. */
+export const EMPTY_BIT = 128;
+export const ZERO_BIT = 256;
+/** Beside them: it may have empty strings, 0 and false among the plain values, as fields of an earlier form of the data did. */
+export const OLD_BIT = 512;
 
 export interface Dataset {
   readonly id: number;

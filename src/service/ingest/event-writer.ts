@@ -3,7 +3,7 @@
  * writes what passes into the request's block. An event is staged first and written whole or not at all.
  */
 import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
-import { HUGE_BIT, TYPE_BITS } from '../datasets/catalog.ts';
+import { EMPTY_BIT, HUGE_BIT, TYPE_BITS, ZERO_BIT } from '../datasets/catalog.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
 import { quote } from '../http/api-error.ts';
 import { JsonText, writeExact, type ExactValue } from './exact-json.ts';
@@ -168,20 +168,24 @@ export class EventWriter {
     switch (typeof value) {
       case 'string':
         this.#checkString(node, value);
-        this.#stage(node, KIND.string, value, TYPE_BITS.string);
+        if (value === '') this.#stage(node, KIND.json, '""', TYPE_BITS.string | EMPTY_BIT);
+        else this.#stage(node, KIND.string, value, TYPE_BITS.string);
         break;
       case 'number':
-        if (Number.isSafeInteger(value)) this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
+        if (value === 0) this.#stage(node, KIND.json, '0', TYPE_BITS.integer | ZERO_BIT);
+        else if (Number.isSafeInteger(value)) this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
         else {
           this.#checkNumber(value);
           this.#stage(node, KIND.float, value, TYPE_BITS.float);
         }
         break;
       case 'bigint':
-        this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
+        if (value === 0n) this.#stage(node, KIND.json, '0', TYPE_BITS.integer | ZERO_BIT);
+        else this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
         break;
       case 'boolean':
-        this.#stage(node, KIND.boolean, value, TYPE_BITS.boolean);
+        if (value) this.#stage(node, KIND.boolean, true, TYPE_BITS.boolean);
+        else this.#stage(node, KIND.json, 'false', TYPE_BITS.boolean);
         break;
       default:
         this.#structure(node, value, depth);

@@ -1,8 +1,8 @@
 /**
- * The one place where a field of an event becomes SQL. A field's name is a key of the maps s, i, f, b and j, one for each type of value;
- * it may be in several of them (its type differed between events), and where it is in none the value is null. The name is bound.
+ * The one place where a field of an event becomes SQL. A field's name is a key of the maps s, i, f, b and j, one for each type of value
+ * (`engine/tables`); it may be in several of them (its type differed between events), and where it is in none the value is null. The name is bound.
  */
-import { HUGE_BIT, TYPE_BITS } from '../../datasets/catalog.ts';
+import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../datasets/catalog.ts';
 import { any, sql, type Params, type Sql } from './sql.ts';
 import { NULL_VALUE, type Facets, type Value } from './value.ts';
 
@@ -24,24 +24,27 @@ export const TABLE_EVENT: EventSql = { s: sql`s`, i: sql`i`, f: sql`f`, b: sql`b
 export function fieldValue(event: EventSql, name: string, bits: number, params: Params): Value {
   if (bits === 0) return NULL_VALUE;
   const key = params.string(name);
-  const has = (map: Sql): Sql => sql`mapContains(${map}, ${key})`;
-  const guarded = (map: Sql): Sql => sql`if(${has(map)}, ${map}[${key}], null)`;
+  const json = sql`${event.j}[${key}]`;
   const facets: { -readonly [K in keyof Facets]: Facets[K] } = {};
   const plain: { -readonly [K in keyof Facets]: Facets[K] } = {};
   const present: Sql[] = [];
-  const add = (kind: 'int' | 'real' | 'string' | 'bool', map: Sql): void => {
-    facets[kind] = guarded(map);
-    plain[kind] = sql`${map}[${key}]`;
-    present.push(has(map));
+  /** `missing`: what a missing key reads as; `marker`: how `j` holds a value that is that, when the field ever had one. */
+  const add = (kind: 'int' | 'real' | 'string' | 'bool', map: Sql, missing: Sql, marker: Sql | undefined): void => {
+    const value = sql`${map}[${key}]`;
+    const there = bits & OLD_BIT ? sql`mapContains(${map}, ${key})` : sql`${value} != ${missing}`;
+    plain[kind] = value;
+    if (marker) facets[kind] = sql`multiIf(${there}, ${value}, ${json} = ${marker}, ${missing}, null)`;
+    else facets[kind] = bits & OLD_BIT ? sql`if(${there}, ${value}, null)` : sql`nullIf(${value}, ${missing})`;
+    present.push(there, ...(marker ? [sql`${json} = ${marker}`] : []));
   };
-  if (bits & TYPE_BITS.string) add('string', event.s);
-  if (bits & TYPE_BITS.integer) add('int', event.i);
-  if (bits & TYPE_BITS.float) add('real', event.f);
-  if (bits & TYPE_BITS.boolean) add('bool', event.b);
-  const json = sql`${event.j}[${key}]`;
+  if (bits & TYPE_BITS.string) add('string', event.s, sql`''`, bits & EMPTY_BIT ? sql`'""'` : undefined);
+  if (bits & TYPE_BITS.integer) add('int', event.i, sql`0`, bits & ZERO_BIT ? sql`'0'` : undefined);
+  // A float is never 0: what has no fraction is an integer.
+  if (bits & TYPE_BITS.float) add('real', event.f, sql`0`, undefined);
+  if (bits & TYPE_BITS.boolean) add('bool', event.b, sql`false`, sql`'false'`);
   if (bits & HUGE_BIT) {
     // A number beyond 64 bits is kept as text among the JSON values.
-    const huge = sql`toFloat64OrNull(${json})`;
+    const huge = sql`if(${json} = '0', null, toFloat64OrNull(${json}))`;
     facets.real = facets.real ? sql`coalesce(${facets.real}, ${huge})` : huge;
     delete plain.real;
     present.push(sql`isNotNull(${huge})`);
