@@ -23,6 +23,8 @@ function onTerminal(
       TAILRACE_URL: url,
       TAILRACE_TOKEN: 'xaat-1',
       TERM: 'xterm',
+      // Node takes a terminal of a CI job for one without colours.
+      CI: undefined,
       FORCE_COLOR: undefined,
       NO_COLOR: undefined,
       ...env,
