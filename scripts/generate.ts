@@ -1,12 +1,13 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; and the tables in docs/query.md from those of the query compiler. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderExample } from '../src/config/describe/example.ts';
 import { renderJsonSchema } from '../src/config/describe/json-schema.ts';
 import { replaceTables } from '../src/config/describe/table.ts';
+import { replaceReference } from './query-reference.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -14,6 +15,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['config.example.yaml', renderExample],
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
+  ['docs/query.md', replaceReference],
 ];
 
 function read(path: string): string {
@@ -27,7 +29,7 @@ function read(path: string): string {
 const stale = generated.filter(([path, render]) => render(read(path)) !== read(path)).map(([path]) => path);
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {
-    process.stderr.write(`out of step with the field tables: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`);
+    process.stderr.write(`out of step with the tables they come from: ${stale.join(', ')}; run: scripts/node scripts/generate.ts\n`);
     process.exitCode = 1;
   }
 } else {

@@ -1,0 +1,40 @@
+/** The tables of docs/query.md, from the compiler's own tables of operators and functions. */
+import { AGGREGATES } from '../src/service/query/functions/aggregates.ts';
+import { FUNCTION_GROUPS, OPERATOR_GROUPS } from '../src/service/query/functions/table.ts';
+import { QUERY_OPERATORS } from '../src/service/query/operators/table.ts';
+
+interface Entry {
+  readonly names: readonly string[];
+  readonly syntax: string;
+  readonly doc: string;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+function table(entries: readonly Entry[]): string {
+  const rows = entries.map(({ names, syntax, doc }) => {
+    const others = names.slice(1).map((name) => `\`${cell(name)}\``);
+    return `| \`${cell(syntax)}\` | ${cell(doc)}${others.length > 0 ? ` Also ${others.join(', ')}.` : ''} |`;
+  });
+  return ['| | |', '|---|---|', ...rows].join('\n');
+}
+
+const groups = (all: readonly (readonly [string, readonly Entry[]])[]): string =>
+  all.map(([title, entries]) => `### ${title}\n\n${table(entries)}`).join('\n\n');
+
+const PARTS: Readonly<Record<string, () => string>> = {
+  operators: () => table(QUERY_OPERATORS),
+  conditions: () => groups(OPERATOR_GROUPS),
+  functions: () => groups(FUNCTION_GROUPS),
+  aggregations: () => table(AGGREGATES),
+};
+
+/** The page with what stands between `<!-- NAME -->` and `<!-- end of NAME -->` written anew. */
+export function replaceReference(page: string): string {
+  return Object.entries(PARTS).reduce((text, [name, render]) => {
+    const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
+    const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+    if (from === -1 || to < from) throw new Error(`the marks "${begin}" and "${end}" are missing in docs/query.md`);
+    return `${text.slice(0, from)}${begin}\n\n${render()}\n\n${text.slice(to)}`;
+  }, page);
+}
