@@ -1,6 +1,6 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
 import type { Config, SourceConfig } from '../config/model.ts';
-import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES } from '../core/limits.ts';
+import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../core/limits.ts';
 import { slotBytesOf, slotCountOf } from './sink-room.ts';
 
 /** Each source's window, each sink's slots, one slot to restore into. Address space, not memory, until it is used. */
@@ -17,7 +17,11 @@ export function kernelBytesOf(config: Config): number {
 function windowBytesOf(source: SourceConfig): number {
   const { type, maxEventBytes } = source;
   const readers = type === 'file' && source.readCompressed ? 3 : 2;
-  return readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes) + 1024 * 1024 + (type === 'syslog' ? SYSLOG_KERNEL_BYTES : 0);
+  return (
+    readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes) +
+    1024 * 1024 +
+    (type === 'syslog' ? SYSLOG_KERNEL_BYTES + 2 * SYSLOG_PARTS_BYTES : 0)
+  );
 }
 
 /** The largest batch of any sink, to restore into. */

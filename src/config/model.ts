@@ -96,6 +96,7 @@ export type ListenAddress = InternetAddress | UnixAddress | SystemdAddress;
 
 export interface SyslogSourceConfig extends SourceCommon {
   readonly type: 'syslog';
+  readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly listen: readonly ListenAddress[];
   /** The certificate and key of TLS listeners, and the authorities of client certificates. */
   readonly tls: TlsFiles & { readonly requireClientCert: boolean; readonly maxVersion: '1.2' | '1.3' };

@@ -9,7 +9,7 @@ const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 
   default: 'auto',
   doc: 'auto: JSON objects pass through unchanged, other lines become {"message": line}; json: the others also get a parse_error; text: all lines become messages; the others: docs/formats.md',
 });
-const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
+export const onOversize = field(choice(['truncate', 'split', 'dead_letter']), {
   default: 'truncate',
   doc: 'what happens to a longer one: cut, with truncated and original_bytes; sent in parts, with part and part_last; or its beginning kept as a dead letter',
 });

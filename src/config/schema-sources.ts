@@ -3,16 +3,12 @@ import { field } from './field.ts';
 import type { Table } from './field.ts';
 import { anyText, choice, duration, durationOr, flag, list, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
-import { lineFields } from './schema-lines.ts';
+import { lineFields, onOversize } from './schema-lines.ts';
 import { syslogOwn } from './schema-syslog.ts';
 
 const maxEventBytes = field(size('1KiB', '10MiB'), {
   default: '1MiB',
   doc: 'a longer line or message is cut there and marked; the service takes 1 MiB a string',
-});
-const onOversizeMessage = field(choice(['truncate'], ['split', 'dead_letter']), {
-  default: 'truncate',
-  doc: 'what happens to a longer one: cut, with truncated and original_bytes',
 });
 const fields = field(staticFields, {
   default: '{}',
@@ -85,7 +81,7 @@ export const syslogTable = {
   type: field(choice(['syslog']), { required: true, example: 'syslog', doc: 'listens for syslog messages, RFC 5424 and RFC 3164' }),
   ...syslogOwn,
   max_event_bytes: maxEventBytes,
-  on_oversize: onOversizeMessage,
+  on_oversize: onOversize,
   charset: charsetOfMessages,
   fields,
   dataset,

@@ -3,10 +3,18 @@
  * what arrives within a few milliseconds, or during an accept, becomes one block a stream. Promises: an event that was written
  * is handed over, or counted as lost when the lane gives up; memory is the window and no more.
  */
-import type { EventShape, Lane, Region } from '../../core/block.ts';
+import { crc32 } from 'node:zlib';
+import type { Block, EventShape, Lane, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
-import { SYSLOG_EVENT_MARGIN_BYTES, SYSLOG_HAND_OVER_BYTES, SYSLOG_HAND_OVER_MS, SYSLOG_PENDING_BYTES } from '../../core/limits.ts';
+import {
+  SYSLOG_EVENT_MARGIN_BYTES,
+  SYSLOG_HAND_OVER_BYTES,
+  SYSLOG_HAND_OVER_MS,
+  SYSLOG_PARTS_BYTES,
+  SYSLOG_PENDING_BYTES,
+  TAIL_BYTES,
+} from '../../core/limits.ts';
 
 const NEWLINE = 10;
 
@@ -22,6 +30,8 @@ interface Run {
   end: number;
   readonly offset: number;
   events: number;
+  /** Set when its one event is not to be sent: why it goes to the dead letters. */
+  readonly refusal?: string;
 }
 
 interface Half {
@@ -35,15 +45,16 @@ interface Half {
 /** Room that the kernel wants for an event beside six bytes for each of the message's. */
 const KERNEL_EVENT_BYTES = 2048;
 
-/** Bytes of the window: two halves, each with room for one event more than what makes it full. */
-export function collectorBytes(maxEventBytes: number): number {
-  return 2 * (SYSLOG_PENDING_BYTES + maxEventBytes + SYSLOG_EVENT_MARGIN_BYTES);
+/** Bytes of the window: two halves, each with room for one event more than what makes it full, or for all parts of one message. */
+export function collectorBytes(maxEventBytes: number, splits: boolean): number {
+  return 2 * (SYSLOG_PENDING_BYTES + maxEventBytes + SYSLOG_EVENT_MARGIN_BYTES + (splits ? SYSLOG_PARTS_BYTES : 0));
 }
 
 export interface CollectorOptions {
   readonly lane: Lane;
   /** Has `collectorBytes`. */
   readonly window: Region;
+  readonly maxEventBytes: number;
   readonly shape: EventShape;
   readonly clock: Clock;
   /** Hears of what the lane did not take any more. */
@@ -82,7 +93,7 @@ export class Collector {
 
   /** Bytes of the longest event that always finds room while it is not full, without its newline. */
   get longestEvent(): number {
-    return this.#filling.limit - this.#filling.start - SYSLOG_PENDING_BYTES - 1;
+    return this.#options.maxEventBytes + SYSLOG_EVENT_MARGIN_BYTES - 1;
   }
 
   /** Bytes of the longest message that the kernel surely finds room for in an empty half. */
@@ -112,29 +123,29 @@ export class Collector {
   }
 
   /** Notes that `events` were written into the space, `bytes` with their newlines. */
-  wrote(cursor: Cursor, bytes: number, events: number): void {
+  wrote(cursor: Cursor, bytes: number, events: number, refusal?: string): void {
     if (this.#isGivenUp) return this.#options.lost(events, bytes);
     const half = this.#filling;
     const start = half.end;
     half.end += bytes;
     const last = half.runs.at(-1);
-    if (last?.stream === cursor.stream) {
+    if (last?.stream === cursor.stream && last.refusal === undefined && refusal === undefined) {
       last.end = half.end;
       last.events += events;
     } else {
-      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events });
+      half.runs.push({ stream: cursor.stream, start, end: half.end, offset: cursor.offset, events, ...(refusal && { refusal }) });
     }
     cursor.offset += bytes;
     if (!this.#isHandingOver) this.#schedule();
   }
 
-  /** Writes one event of at most `longestEvent` bytes. */
-  append(cursor: Cursor, json: string): void {
+  /** Writes one event of at most `longestEvent` bytes. `refusal`: why it goes to the dead letters. */
+  append(cursor: Cursor, json: string, refusal?: string): void {
     const { window } = this.#options;
     const { end } = this.#filling;
     const length = window.bytes.write(json, end);
     window.bytes[end + length] = NEWLINE;
-    this.wrote(cursor, length + 1, 1);
+    this.wrote(cursor, length + 1, 1, refusal);
   }
 
   /** Rejects when the lane throws anything but `E_STOPPED`: a bug. Never resolves. */
@@ -192,10 +203,12 @@ export class Collector {
 
   async #accept(run: Run): Promise<void> {
     const { lane, shape, window, clock, lost } = this.#options;
-    const { stream, start, end, offset, events } = run;
+    const { stream, start, end, offset, events, refusal } = run;
+    const block = { stream, shape, window, start, end, offset, readAtMs: clock.now() };
     let left = { events, bytes: end - start };
     try {
-      if (!this.#isGivenUp) return await lane.accept({ stream, shape, window, start, end, offset, readAtMs: clock.now() });
+      if (!this.#isGivenUp)
+        return await lane.accept(refusal === undefined ? block : { ...block, single: refused(window, start, end, refusal) });
     } catch (error) {
       this.#isGivenUp = true;
       if (error instanceof StoppedError) left = this.#left(end, error.leftBytes);
@@ -210,4 +223,11 @@ export class Collector {
     for (const byte of this.window.bytes.subarray(end - bytes, end)) if (byte === NEWLINE) events += 1;
     return { events, bytes };
   }
+}
+
+/** One event that is not to be sent. */
+function refused(window: Region, start: number, end: number, refusal: string): NonNullable<Block['single']> {
+  const bytes = window.bytes.subarray(start, end);
+  const tail = bytes.subarray(-TAIL_BYTES);
+  return { length: bytes.length, crc: crc32(bytes), tail: { length: tail.length, crc: crc32(tail) }, refusal };
 }

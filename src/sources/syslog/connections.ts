@@ -35,6 +35,7 @@ export interface ConnectionsOptions {
   /** Where bytes are read into. */
   readonly input: Region;
   readonly maxEventBytes: number;
+  readonly splits: boolean;
   /** A connection that brings nothing for so long is closed; Infinity: never. */
   readonly idleTimeoutMs: number;
   readonly mint: () => Cursor;
@@ -75,10 +76,10 @@ export class Connections {
 
   /** Serves a connection. */
   accept({ socket, isPlain, origin, ahead }: Accepted): void {
-    const { form, intake, flow, input, maxEventBytes, mint, received, refused } = this.#options;
+    const { form, intake, flow, input, maxEventBytes, splits, mint, received, refused } = this.#options;
     received(0);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    const framer = new Framer(maxEventBytes, this.#budget);
+    const framer = new Framer(maxEventBytes, this.#budget, splits);
     const messages = new MessageStream({ intake, framer, input, suffix: suffixOf(form.endingOf(origin)), mint });
     const connection = serveConnection({ socket, isPlain, messages, flow, input, received, ...(ahead && { ahead }) });
     this.#open.add(connection);

@@ -24,6 +24,8 @@ const OWN_NAMES = new Set([
   'peer_name',
   'parse_error',
   'json',
+  'part',
+  'part_last',
   'truncated',
   'original_bytes',
   // An object made of it would lose it.

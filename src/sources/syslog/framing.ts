@@ -2,17 +2,13 @@
  * Framing: where messages begin and end in a stream of bytes (RFC 6587). Octet counting and delimiters (LF or NUL) are told
  * apart for each message. The kernel frames what has come whole, by the same rules; this takes what stands at the end of
  * a read until the rest of it has come. Promises: any split into packets gives the same messages; CR, LF and NUL at a message's
- * end are dropped; a message over the limit, or an absurd count, is cut and the rest skipped with flat memory.
+ * end are dropped; a message over the limit, or an absurd count, takes flat memory: it is cut and the rest skipped, or it comes in
+ * parts as they fill.
  */
 import { MAX_OCTET_COUNT_DIGITS } from '../../core/limits.ts';
 import { utf8Cut } from '../../parsers/encoding.ts';
-
-/** One message. Its bytes are not written to again. */
-export interface Frame {
-  readonly bytes: Buffer;
-  /** Set when the bytes are only the message's beginning: its whole length, as far as it is known. */
-  readonly originalBytes?: number;
-}
+import { cut } from './frame.ts';
+import type { Frame, Part } from './frame.ts';
 
 /** Bytes that the connections of a source may hold together. */
 export interface ByteBudget {
@@ -35,19 +31,6 @@ function countTrailers(bytes: Buffer): number {
   return bytes.length - at;
 }
 
-/** A whole message as a frame, cut when it is too long. */
-export function cutFrame(bytes: Buffer, maxEventBytes: number): Frame {
-  return cut(bytes, bytes.length, maxEventBytes) ?? { bytes };
-}
-
-/** `kept` holds the first bytes of a message of `length` bytes. */
-function cut(kept: Buffer, length: number, maxEventBytes: number): Frame | undefined {
-  if (length === 0) return undefined;
-  if (length <= maxEventBytes && length <= kept.length) return { bytes: kept.subarray(0, length) };
-  const limit = Math.max(0, Math.min(maxEventBytes, kept.length - 1));
-  return { bytes: kept.subarray(0, utf8Cut(kept, 0, limit)), originalBytes: length };
-}
-
 export class Framer {
   readonly #maxEventBytes: number;
   readonly #budget: ByteBudget;
@@ -64,15 +47,21 @@ export class Framer {
   /** Bytes of the unfinished message so far, and how many of the last are trailers. */
   #length = 0;
   #trailers = 0;
+  readonly #splits: boolean;
+  /** Parts of the unfinished message that were given. */
+  #parts = 0;
+  #message: Part['message'] = {};
 
-  constructor(maxEventBytes: number, budget: ByteBudget) {
+  /** `splits`: messages over the limit come in parts. */
+  constructor(maxEventBytes: number, budget: ByteBudget, splits = false) {
     this.#maxEventBytes = maxEventBytes;
     this.#budget = budget;
+    this.#splits = splits;
   }
 
   /** Whether a message, or a number that may become a count, has begun. */
   get isInside(): boolean {
-    return this.#length > 0 || this.#mode === 'count' || this.#at < this.#chunk.length;
+    return this.#length > 0 || this.#parts > 0 || this.#mode === 'count' || this.#at < this.#chunk.length;
   }
 
   /**
@@ -94,7 +83,10 @@ export class Framer {
         return undefined;
       }
       const end = this.#messageEnd();
+      const full = this.#splits ? this.#nextPart(end) : undefined;
+      if (full !== undefined) return full;
       if (end === undefined) {
+        if (this.#mode === 'count') this.#missing -= this.#chunk.length - this.#at;
         this.#keep(this.#chunk.subarray(this.#at));
         this.#release();
         return undefined;
@@ -116,12 +108,12 @@ export class Framer {
   /** At the connection's end: the last message without a delimiter. One of which counted bytes are missing is marked as cut. */
   end(): Frame | undefined {
     if (this.#mode === 'start' && !this.#begin(true)) return undefined;
-    const missing = this.#mode === 'count' ? this.#missing : 0;
+    const missing = this.#mode === 'count' ? this.#missing - (this.#chunk.length - this.#at) : 0;
     const frame = this.#finish(this.#chunk.subarray(this.#at));
     this.#at = this.#chunk.length;
     return frame === undefined || missing === 0
       ? frame
-      : { bytes: frame.bytes, originalBytes: (frame.originalBytes ?? frame.bytes.length) + missing };
+      : { ...frame, originalBytes: (frame.originalBytes ?? frame.bytes.length) + missing, isCutOff: true };
   }
 
   /** Skips what may stand between messages and chooses the mode; false when more bytes are needed. */
@@ -166,14 +158,35 @@ export class Framer {
   #messageEnd(): number | undefined {
     if (this.#mode === 'count') {
       const present = this.#chunk.length - this.#at;
-      if (present >= this.#missing) return this.#at + this.#missing;
-      this.#missing -= present;
-      return undefined;
+      return present >= this.#missing ? this.#at + this.#missing : undefined;
     }
     const newline = this.#chunk.indexOf(LF, this.#at);
     const nul = this.#chunk.subarray(this.#at, newline === -1 ? undefined : newline).indexOf(NUL);
     if (nul !== -1) return this.#at + nul;
     return newline === -1 ? undefined : newline;
+  }
+
+  /** The next part of a message that is surely longer than one, which ends at `end` if that is known. */
+  #nextPart(end: number | undefined): Frame | undefined {
+    const rest = this.#chunk.subarray(this.#at, end);
+    const trailers = countTrailers(rest);
+    const content = this.#keptLength + rest.length - trailers - (trailers === rest.length ? this.#trailers : 0);
+    if (content <= this.#maxEventBytes && this.#keptLength + rest.length <= this.#maxEventBytes + FREE_BYTES) return undefined;
+    this.#grow(this.#maxEventBytes);
+    // The budget may allow less than a whole part.
+    const most = Math.min(this.#maxEventBytes, this.#kept.length);
+    const taken = Math.min(rest.length, Math.max(0, most - this.#keptLength));
+    this.#keep(rest.subarray(0, taken));
+    this.#at += taken;
+    if (this.#mode === 'count') this.#missing -= taken;
+    const at = utf8Cut(this.#kept, 0, most);
+    const bytes = Buffer.from(this.#kept.subarray(0, at));
+    this.#kept.copyWithin(0, at, this.#keptLength);
+    this.#keptLength -= at;
+    this.#length = this.#keptLength;
+    this.#trailers = countTrailers(this.#kept.subarray(0, this.#keptLength));
+    this.#parts += 1;
+    return { bytes, part: { number: this.#parts, isLast: false, message: this.#message } };
   }
 
   #finish(part: Buffer): Frame | undefined {
@@ -184,6 +197,9 @@ export class Framer {
       this.#keep(part);
       frame = cut(this.#kept.subarray(0, this.#keptLength), this.#length - this.#trailers, this.#maxEventBytes);
     }
+    if (this.#parts > 0) frame = { bytes: EMPTY, ...frame, part: { number: this.#parts + 1, isLast: true, message: this.#message } };
+    this.#parts = 0;
+    this.#message = {};
     this.#budget.left += Math.max(0, this.#kept.length - FREE_BYTES);
     this.#kept = EMPTY;
     this.#keptLength = this.#length = this.#trailers = this.#missing = 0;
@@ -205,7 +221,7 @@ export class Framer {
 
   /** Makes room for up to `wanted` bytes, as far as limit and budget go. */
   #grow(wanted: number): void {
-    const most = Math.max(FREE_BYTES, this.#maxEventBytes + 1);
+    const most = Math.max(FREE_BYTES, this.#maxEventBytes + (this.#splits ? FREE_BYTES : 1));
     if (wanted <= this.#kept.length || this.#kept.length >= most) return;
     const bytes = Math.min(most, Math.max(wanted, 2 * this.#kept.length, FREE_BYTES));
     const cost = bytes - Math.max(FREE_BYTES, this.#kept.length);

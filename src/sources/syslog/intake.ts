@@ -9,7 +9,8 @@ import type { SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../kernel/syslog.ts';
 import type { Collector, Cursor } from './collector.ts';
-import { cutFrame, type Frame } from './framing.ts';
+import { cutFrame, splitFrame } from './frame.ts';
+import type { Frame } from './frame.ts';
 import type { ParseJson } from './message-json.ts';
 import { encodeEvent } from './parse.ts';
 import { readLocalTime } from './rfc3164.ts';
@@ -20,6 +21,7 @@ export interface IntakeOptions {
   readonly kernel: Kernel;
   readonly collector: Collector;
   readonly maxEventBytes: number;
+  readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly zone: Zone;
   readonly parseJson: ParseJson;
   readonly clock: Clock;
@@ -99,28 +101,36 @@ export class Intake {
 
   /** Notes what a call did; true when there is nothing more to do in its input. */
   #note(cursor: Cursor, { written, events, stop }: SyslogResult): boolean {
-    const { collector, maxEventBytes, clock, zone } = this.#options;
+    const { collector, clock, zone } = this.#options;
     if (events > 0) collector.wrote(cursor, written, events);
     if (stop === 'input') return true;
     if (stop === 'output') collector.close();
     else if (stop === 'time') this.#loops.learnTime(readLocalTime(this.#loops.unknownTime(), clock.now(), zone));
-    else this.#takeSlow(cursor, this.#loops.suffix(), cutFrame(this.#loops.message(), maxEventBytes));
+    else this.#takeWhole(cursor, this.#loops.suffix(), this.#loops.message());
     return false;
   }
 
+  #takeWhole(cursor: Cursor, suffix: Buffer, message: Buffer): void {
+    const { maxEventBytes, onOversize } = this.#options;
+    if (onOversize !== 'split') return this.#takeSlow(cursor, suffix, cutFrame(message, maxEventBytes));
+    for (const frame of splitFrame(message, maxEventBytes)) this.#takeSlow(cursor, suffix, frame);
+  }
+
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, clock, zone, parseJson, stats } = this.#options;
+    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, stats } = this.#options;
     const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.isTruncated) stats.truncatedEvents += 1;
-    collector.append(cursor, event.json);
+    if (frame.part?.isLast ?? (event.isTruncated && !event.isCutOff)) stats.oversizeLines = (stats.oversizeLines ?? 0) + 1;
+    const isRefused = onOversize === 'dead_letter' && event.isTruncated && !event.isCutOff;
+    collector.append(cursor, event.json, isRefused ? refusalOf(frame, maxEventBytes) : undefined);
   }
 
   /** Puts a message before the kernel; false when it is cut already or too long. */
-  #putSingle(suffix: Buffer, { bytes, originalBytes }: Frame, isDatagram: boolean): boolean {
+  #putSingle(suffix: Buffer, { bytes, originalBytes, part }: Frame, isDatagram: boolean): boolean {
     const { at, bytes: single } = this.#single;
-    if (originalBytes !== undefined || bytes.length + suffix.length > single.length) return false;
+    if (originalBytes !== undefined || part !== undefined || bytes.length + suffix.length > single.length) return false;
     bytes.copy(single, suffix.copy(single));
     this.#table.clear();
     this.#table.addSuffix(at, suffix.length);
@@ -128,4 +138,11 @@ export class Intake {
     else this.#table.addFramed(at + suffix.length, bytes.length);
     return true;
   }
+}
+
+function refusalOf({ bytes, originalBytes }: Frame, maxEventBytes: number): string {
+  const length = originalBytes ?? bytes.length;
+  const excess =
+    length > maxEventBytes ? `, more than max_event_bytes (${maxEventBytes})` : ', which take more than max_event_bytes as UTF-8';
+  return `the message has ${length} bytes${excess}; its beginning is kept`;
 }

@@ -3,7 +3,7 @@
  * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
 import { utf8Cut } from '../../parsers/encoding.ts';
-import type { Frame } from './framing.ts';
+import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
 import { jsonOf } from './message-json.ts';
@@ -25,29 +25,34 @@ export interface Receipt {
 export interface EncodedEvent {
   readonly json: string;
   readonly isTruncated: boolean;
+  /** It is not too long: its end has not come. */
+  readonly isCutOff: boolean;
 }
 
 /** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
 export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
   const text = frame.bytes.toString();
-  const event = parseMessage(text, receipt);
+  const event = frame.part === undefined ? parseMessage(text, receipt) : parsePart(text, frame.part, receipt);
+  const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
   // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
   const json = withJson(event, receipt.parseJson, maxJsonBytes);
-  if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes) return { json, isTruncated: event['truncated'] === true };
+  if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
+    return { json, isTruncated: event['truncated'] === true, isCutOff };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
   const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
-  return { json: JSON.stringify(smaller), isTruncated: true };
+  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false };
 }
 
 /** The event's JSON, with the object that its message is, if that is wanted and there is room. */
 function withJson(event: EventFields, parseJson: ParseJson, maxJsonBytes: number): string {
   const json = JSON.stringify(event);
   const { message } = event;
-  const object = typeof message === 'string' && event['parse_error'] === undefined ? jsonOf(message, parseJson) : undefined;
+  const isWhole = event['parse_error'] === undefined && event['part'] === undefined;
+  const object = typeof message === 'string' && isWhole ? jsonOf(message, parseJson) : undefined;
   if (object === undefined || Buffer.byteLength(json) + Buffer.byteLength(object) + 10 > maxJsonBytes) return json;
   return `${json.slice(0, -1)},"json":${object}}`;
 }
@@ -73,6 +78,13 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
     structured_data: parsed.structuredData,
     ...receipt.ending,
   };
+}
+
+/** A part of a message: the first one says what the header holds, for all. */
+function parsePart(text: string, { number, isLast, message }: Part, receipt: Receipt): EventFields {
+  message.head ??= parseMessage(text, receipt);
+  const marks = { part: number, ...(isLast && { part_last: true }) };
+  return { ...message.head, ...(number > 1 && { message: text }), ...marks };
 }
 
 function unparsed(text: string, reason: string, receipt: Receipt): EventFields {

@@ -44,8 +44,10 @@ export function createSyslogSource(
   const { log, clock, streams } = context;
   const reserve = (bytes: number): Region => context.reserve(bytes);
   const { id, maxEventBytes } = config;
+  const splits = config.onOversize === 'split';
   const stats = {
     ...newStats(),
+    oversizeLines: 0,
     droppedEvents: 0,
     files: { open: 0 },
     get droppedDatagrams() {
@@ -55,7 +57,8 @@ export function createSyslogSource(
   const form = createEventForm(config.fields);
   const collector = new Collector({
     lane: context.lane,
-    window: reserve(collectorBytes(maxEventBytes)),
+    window: reserve(collectorBytes(maxEventBytes, splits)),
+    maxEventBytes,
     shape: form.shape,
     clock,
     lost: countLost,
@@ -72,6 +75,7 @@ export function createSyslogSource(
     streams,
     input: reserve(SYSLOG_READ_BYTES),
     maxEventBytes,
+    splits,
     idleTimeoutMs: config.idleTimeoutMs,
     changed: (open) => (stats.files.open = open),
   });

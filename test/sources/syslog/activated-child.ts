@@ -15,6 +15,7 @@ const source = createSyslogSource(
     dataset: undefined,
     listen: [{ protocol: 'systemd', name: '' }],
     tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
+    onOversize: 'truncate',
     timezone: 'UTC',
     parseJson: 'none',
     receiveBufferBytes: 16 * 1024 * 1024,

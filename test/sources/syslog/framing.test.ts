@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { cutFrame, Framer } from '../../../src/sources/syslog/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/framing.ts';
+import { describe, expect, test } from 'vitest';
+import { cutFrame } from '../../../src/sources/syslog/frame.ts';
+import { Framer } from '../../../src/sources/syslog/framing.ts';
+import type { Frame } from '../../../src/sources/syslog/frame.ts';
 
 interface Seen {
   readonly text: string;
@@ -112,11 +113,11 @@ test('framing holds no memory for an absurd count', () => {
 test('framing cuts messages, and loses none, when all connections together hold too much', () => {
   const result = frames([`<13>${'a'.repeat(50_000)}`, `${'b'.repeat(50_000)}\n<13>next\n`], 1 << 20, { left: 60_000 });
   expect(result.map(({ text, originalBytes }) => [text.length, originalBytes])).toEqual([
-    [50_003, 100_004],
+    [50_004, 100_004],
     [8, undefined],
   ]);
   expect(frames([`<13>${'a'.repeat(50_000)}`, 'b\n'], 1 << 20, { left: 0 })).toEqual([
-    { text: `<13>${'a'.repeat(1019)}`, originalBytes: 50_005 },
+    { text: `<13>${'a'.repeat(1020)}`, originalBytes: 50_005 },
   ]);
 });
 
@@ -127,7 +128,7 @@ test('framing never joins the parts around what it skipped, when memory is free 
   expect(framer.next()).toBeUndefined();
   budget.left = 1 << 20;
   framer.push(Buffer.from(`${'b'.repeat(5000)}\n`));
-  expect(seen(framer.next()!)).toEqual({ text: `<13>${'a'.repeat(1019)}`, originalBytes: 10_004 });
+  expect(seen(framer.next()!)).toEqual({ text: `<13>${'a'.repeat(1020)}`, originalBytes: 10_004 });
   expect(budget.left).toBe(1 << 20);
 });
 
@@ -181,4 +182,102 @@ test('framing gives the same messages for any bytes, whatever the split', () => 
 test('a whole message over the limit is cut', () => {
   expect(seen(cutFrame(Buffer.from('<13>a'), 100))).toEqual({ text: '<13>a' });
   expect(seen(cutFrame(Buffer.alloc(200, 'x'), 100))).toEqual({ text: 'x'.repeat(100), originalBytes: 200 });
+});
+
+describe('framing in parts', () => {
+  const parts = (chunks: readonly (Buffer | string)[], left = 1 << 20): Frame[] => {
+    const budget = { left };
+    const framer = new Framer(100, budget, true);
+    const result: Frame[] = [];
+    for (const chunk of chunks) {
+      framer.push(Buffer.from(chunk as string, 'latin1'));
+      for (let frame = framer.next(); frame !== undefined; frame = framer.next()) result.push(frame);
+    }
+    const last = framer.end();
+    if (last !== undefined) result.push(last);
+    expect(budget.left).toBe(left);
+    return result;
+  };
+  const shown = (frames: readonly Frame[]): unknown[] =>
+    frames.map(({ bytes, part }) => [bytes.toString('latin1'), ...(part ? [part.number, part.isLast] : [])]);
+
+  test('gives a message over the limit as it fills, and others whole', () => {
+    const long = `<13>${'a'.repeat(246)}`;
+    expect(shown(parts([`<13>x\n${long}\n${'y'.repeat(100)}\r\n250 ${long}<13>z`]))).toEqual([
+      ['<13>x'],
+      [long.slice(0, 100), 1, false],
+      [long.slice(100, 200), 2, false],
+      [long.slice(200), 3, true],
+      ['y'.repeat(100)],
+      [long.slice(0, 100), 1, false],
+      [long.slice(100, 200), 2, false],
+      [long.slice(200), 3, true],
+      ['<13>z'],
+    ]);
+  });
+
+  test('tears no character, and marks the last part when the connection ends before the message', () => {
+    const frames = parts([Buffer.from(`600 <13>${'€'.repeat(100)}`)]);
+    expect(Buffer.concat(frames.map(({ bytes }) => bytes)).toString()).toBe(`<13>${'€'.repeat(100)}`);
+    expect(frames.every(({ bytes }) => !bytes.toString().includes('\uFFFD'))).toBe(true);
+    expect(frames.at(-1)).toMatchObject({ isCutOff: true, part: { isLast: true } });
+  });
+
+  test('loses nothing when all connections together hold too much: parts are smaller then', () => {
+    const framer = new Framer(100_000, { left: 0 }, true);
+    framer.push(Buffer.from(`<13>${'a'.repeat(5000)}\n`));
+    const frames: Frame[] = [];
+    for (let frame = framer.next(); frame !== undefined; frame = framer.next()) frames.push(frame);
+    expect(Buffer.concat(frames.map(({ bytes }) => bytes)).toString()).toBe(`<13>${'a'.repeat(5000)}`);
+  });
+
+  test('takes a message that only its trailers make too long for one that is not', () => {
+    const text = 'y'.repeat(100);
+    expect(shown(parts([text, '\r', '\r', '\n<13>z\n']))).toEqual([[text], ['<13>z']]);
+    expect(shown(parts([`${text}\r`, '\r', 'x\n']))).toEqual([
+      [text, 1, false],
+      ['\r\rx', 2, true],
+    ]);
+  });
+
+  test('holds a bounded run of trailers, and drops those that end the message', () => {
+    const run = '\r'.repeat(1030);
+    expect(shown(parts([`${'y'.repeat(90)}${run}`, '\r'.repeat(100), '\r\n<13>z\n']))).toEqual([
+      [`${'y'.repeat(90)}${'\r'.repeat(10)}`, 1, false],
+      ['', 2, true],
+      ['<13>z'],
+    ]);
+  });
+
+  test('gives the same parts for any bytes, whatever the split, and all of the message', () => {
+    const full = fc.integer({ min: 97, max: 102 }).map((length) => 'f'.repeat(length));
+    const piece = fc.oneof(full, fc.constantFrom('<13>', '\n', '\0', '\r', '250 <', '\r\r', 'é', '€€€'), fc.string({ maxLength: 90 }));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 150 }), (pieces, size) => {
+        const wire = Buffer.from(pieces.join(''));
+        const chunks = Array.from({ length: Math.ceil(wire.length / size) }, (_, n) => wire.subarray(n * size, (n + 1) * size));
+        const frames = parts(chunks);
+        expect(shown(frames)).toEqual(shown(parts([wire])));
+        const whole: Buffer[] = [];
+        let open: Buffer[] = [];
+        for (const { bytes, part } of frames) {
+          expect(bytes.length).toBeLessThanOrEqual(100);
+          expect(part === undefined || part.number === open.length + 1).toBe(true);
+          open.push(bytes);
+          if (part?.isLast === false) continue;
+          whole.push(Buffer.concat(open));
+          open = [];
+        }
+        expect(open).toEqual([]);
+        const limitless = new Framer(1 << 20, { left: 1 << 24 });
+        limitless.push(wire);
+        const expected: Buffer[] = [];
+        for (let frame = limitless.next(); frame !== undefined; frame = limitless.next()) expected.push(frame.bytes);
+        const last = limitless.end();
+        if (last !== undefined) expected.push(last.bytes);
+        expect(whole.map(String)).toEqual(expected.map(String));
+      }),
+      { numRuns: 3000 },
+    );
+  });
 });

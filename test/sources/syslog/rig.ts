@@ -7,8 +7,9 @@ import { createKernel } from '../../../src/kernel/kernel.ts';
 import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/syslog.ts';
 import { Collector, collectorBytes } from '../../../src/sources/syslog/collector.ts';
 import type { Cursor } from '../../../src/sources/syslog/collector.ts';
-import { cutFrame, Framer } from '../../../src/sources/syslog/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/framing.ts';
+import { cutFrame } from '../../../src/sources/syslog/frame.ts';
+import { Framer } from '../../../src/sources/syslog/framing.ts';
+import type { Frame } from '../../../src/sources/syslog/frame.ts';
 import { Intake } from '../../../src/sources/syslog/intake.ts';
 import type { ParseJson } from '../../../src/sources/syslog/message-json.ts';
 import { MessageStream } from '../../../src/sources/syslog/message-stream.ts';
@@ -40,21 +41,26 @@ export interface Rig {
   stream(reads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function createRig(maxEventBytes = 10_000, parseJson: ParseJson = 'none'): Rig {
-  const kernel = createKernel(8 * 1024 * 1024);
+export function createRig(
+  maxEventBytes = 10_000,
+  parseJson: ParseJson = 'none',
+  onOversize: 'truncate' | 'split' | 'dead_letter' = 'truncate',
+): Rig {
+  const kernel = createKernel(24 * 1024 * 1024);
   const lane = new LaneDouble();
   const stats = newStats();
   let resume = (): void => {};
   const collector = new Collector({
     lane,
-    window: kernel.reserve(collectorBytes(maxEventBytes)),
+    window: kernel.reserve(collectorBytes(maxEventBytes, onOversize === 'split')),
+    maxEventBytes,
     shape: { format: 'auto', wrapFields: {}, fields: {} },
     clock,
     lost() {},
     roomy: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({ kernel, collector, maxEventBytes, zone, parseJson, clock, stats, reserve });
+  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, clock, stats, reserve });
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
@@ -66,7 +72,13 @@ export function createRig(maxEventBytes = 10_000, parseJson: ParseJson = 'none')
   }
 
   function open(): MessageStream {
-    return new MessageStream({ intake, framer: new Framer(maxEventBytes, { left: 1 << 24 }), input, suffix, mint: () => cursor });
+    return new MessageStream({
+      intake,
+      framer: new Framer(maxEventBytes, { left: 1 << 24 }, onOversize === 'split'),
+      input,
+      suffix,
+      mint: () => cursor,
+    });
   }
 
   return {

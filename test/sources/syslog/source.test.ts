@@ -262,6 +262,54 @@ test('syslog senders whose stream cannot be persisted are refused, counted and l
   expect(messages(context)).toEqual(['taken']);
 });
 
+describe.each([
+  ['TCP', 'tcp'],
+  ['UDP', 'udp'],
+] as const)('a message over max_event_bytes over %s', (_name, protocol) => {
+  const text = Array.from({ length: 250 }, (_, n) => `word ${n} €`).join(' ');
+  const message = `<13>1 - h app 7 - - ${text}`;
+
+  async function send(onOversize: 'truncate' | 'split' | 'dead_letter') {
+    const { context, source, udpPort, tcpPort } = await start({ onOversize, maxEventBytes: 1024 });
+    if (protocol === 'udp') await sendDatagrams(udpPort, ['<13>before', message, '<13>after']);
+    else await write(await open(tcpPort), `<13>before\n${Buffer.byteLength(message)} ${message}<13>after\n`);
+    await context.lane.until(() => messages(context).includes('after'));
+    const own = events(context).filter((event) => event['host'] === 'h');
+    expect(own.every((event) => event['appname'] === 'app' && event['team'] === 'core')).toBe(true);
+    expect(source.stats.oversizeLines).toBe(1);
+    return { context, own, source };
+  }
+
+  test('is cut', async () => {
+    const { own, source } = await send('truncate');
+    expect(own).toMatchObject([{ truncated: true, original_bytes: Buffer.byteLength(message) }]);
+    expect(source.stats.truncatedEvents).toBe(1);
+  });
+
+  test('comes in parts', async () => {
+    const { own, source } = await send('split');
+    expect(own.map((event) => event['message']).join('')).toBe(text);
+    expect(own.map((event) => [event['part'], event['part_last']])).toEqual(
+      own.map((_, n) => [n + 1, n === own.length - 1 ? true : undefined]),
+    );
+    expect(own.length).toBe(Math.ceil(Buffer.byteLength(message) / 1023));
+    expect(source.stats.truncatedEvents).toBe(0);
+  });
+
+  test('goes to the dead letters with its beginning', async () => {
+    const { context } = await send('dead_letter');
+    const refused = context.lane.blocks.filter(({ single }) => single?.refusal !== undefined);
+    expect(refused.map(({ single }) => single?.refusal)).toEqual([
+      `the message has ${Buffer.byteLength(message)} bytes, more than max_event_bytes (1024); its beginning is kept`,
+    ]);
+    expect(JSON.parse(refused[0]!.lines[0]!.toString())).toMatchObject({
+      host: 'h',
+      truncated: true,
+      original_bytes: Buffer.byteLength(message),
+    });
+  });
+});
+
 describe('syslog listeners', () => {
   test('a taken port is an error that names address and remedy, and leaves nothing open', async () => {
     const server = createServer().listen(0, '127.0.0.1');

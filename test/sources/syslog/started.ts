@@ -17,6 +17,7 @@ export const config: SyslogSourceConfig = {
   dataset: undefined,
   listen: [udp, tcp],
   tls: { cert: undefined, key: undefined, ca: undefined, requireClientCert: false, maxVersion: '1.2' },
+  onOversize: 'truncate',
   timezone: 'UTC',
   parseJson: 'none',
   receiveBufferBytes: 16 * 1024 * 1024,
