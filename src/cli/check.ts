@@ -26,6 +26,8 @@ export interface CheckOutput {
 }
 
 interface Findings {
+  /** As it was named, or found. */
+  readonly file: string;
   readonly config: Config | undefined;
   readonly problems: Problem[];
   readonly warnings: Problem[];
@@ -56,22 +58,22 @@ async function examine(named: string | undefined): Promise<Findings> {
     if (!(error instanceof UsageError)) throw error;
     const place = { file: 'tailrace.yaml', line: 1, column: 1 };
     const problem = { ...place, message: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) };
-    return { config: undefined, problems: [problem], warnings: [], locate: () => place };
+    return { file: place.file, config: undefined, problems: [problem], warnings: [], locate: () => place };
   }
   const read = readConfig(file, process.env);
   const locate: Locate = (path) => ({ file, ...read.locate(path) });
-  if (read.config === undefined) return { config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
+  if (read.config === undefined) return { file, config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
   const machine = await checkMachine(read.config, locate);
-  return { config: read.config, problems: [...machine.problems], warnings: [...read.warnings, ...machine.warnings], locate };
+  return { file, config: read.config, problems: [...machine.problems], warnings: [...read.warnings, ...machine.warnings], locate };
 }
 
-function printJson({ config, problems, warnings }: Findings, { out }: CheckOutput): void {
-  const found = config === undefined ? {} : { file: config.file, sources: config.sources.length, sinks: config.sinks.length };
+function printJson({ file, config, problems, warnings }: Findings, { out }: CheckOutput): void {
+  const found = config === undefined ? {} : { file, sources: config.sources.length, sinks: config.sinks.length };
   out(JSON.stringify({ ok: problems.length === 0, ...found, problems, warnings }));
 }
 
 function printReadable(
-  { config, problems, warnings }: Findings,
+  { file: named, config, problems, warnings }: Findings,
   isValid: boolean,
   isOnline: boolean,
   { out, error, colours }: CheckOutput,
@@ -88,7 +90,7 @@ function printReadable(
     const sources = `${count(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
     const sinks = `${count(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
     const answer = isOnline && warnings.length === 0 ? '; every service takes its events' : '';
-    out(`${config.file} is valid: would run ${sources} and ${sinks}${answer}`);
+    out(`${named} is valid: would run ${sources} and ${sinks}${answer}`);
   }
 }
 

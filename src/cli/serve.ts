@@ -32,6 +32,8 @@ export interface ServeArgs {
   readonly json?: boolean;
 }
 
+const DEFAULT_DATA = 'tailrace-service';
+
 /** Resolves to the exit code once the service has ended: 0 drained, 1 could not start, 2 wrong usage. */
 export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<number> {
   let service: Service;
@@ -40,7 +42,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   try {
     service = await startService({
       listen: parseListen(args.listen ?? '127.0.0.1:4100'),
-      dataDir: resolve(args.data ?? 'tailrace-service'),
+      dataDir: resolve(args.data ?? DEFAULT_DATA),
       ...(args.engine !== undefined && { engine: args.engine }),
       ...(args.headerPrefix !== undefined && { headerPrefix: args.headerPrefix }),
       sync: args.sync ?? false,
@@ -52,7 +54,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
     process.stderr.write(`tailrace serve: ${error.message}\n${error.fix === undefined ? '' : `  fix: ${error.fix}\n`}`);
     return error instanceof UsageError ? 2 : 1;
   }
-  announce(service, args.json ?? false);
+  announce(service, args.data, args.json ?? false);
   const signal = await stopped;
   log.info({ signal }, 'draining');
   try {
@@ -102,7 +104,7 @@ function parseListen(text: string): { host: string; port: number } {
   return { host: (found[1] ?? found[2])!, port };
 }
 
-function announce({ address, credentials }: Service, json: boolean): void {
+function announce({ address, credentials }: Service, data: string | undefined, json: boolean): void {
   const { orgId, apiToken, personalToken } = credentials;
   if (json) {
     process.stdout.write(
@@ -114,8 +116,13 @@ function announce({ address, credentials }: Service, json: boolean): void {
   if (apiToken !== undefined) lines.push(`API token       ${apiToken}`);
   if (personalToken !== undefined) lines.push(`personal token  ${personalToken}`);
   if (apiToken ?? personalToken) lines.push('Keep the tokens: only their hashes are stored, they are not shown again.');
+  else lines.push(`tokens          shown at the first start; lost ones: stop the service, then ${tokenCommand(data)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
+
+/** Makes a token of the owner, who may make any other. */
+const tokenCommand = (data = DEFAULT_DATA): string =>
+  `tailrace tokens create NAME --personal --data ${/^[\w./-]+$/.test(data) ? data : `'${data.replaceAll("'", String.raw`'\''`)}'`}`;
 
 /** The first SIGTERM or SIGINT; a second one ends the process at once, as without a handler. */
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -22,7 +22,8 @@ export interface Expanded {
 const MARK = /\$\$|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-export function expand(text: string, env: Environment): Expanded {
+/** `orElse` is what else than to set a variable: a secret has no default, which would put it into the file. */
+export function expand(text: string, env: Environment, orElse?: string): Expanded {
   const problems: ExpandProblem[] = [];
   let nth = -1;
   let variables = false;
@@ -47,7 +48,7 @@ export function expand(text: string, env: Environment): Expanded {
       problems.push({
         nth,
         message: `the environment variable \`${name}\` is not set`,
-        fix: `set ${name}, or write \`\${${name}:-default}\``,
+        fix: `set ${name}, or ${orElse ?? `write \`\${${name}:-default}\``}`,
       });
     }
     return '';

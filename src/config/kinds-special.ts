@@ -40,7 +40,7 @@ export const headerPrefix: Kind<string> = text({
 
 /** A token that stands in the file or came from a variable. */
 export const token: Kind<string> = text({
-  secret: true,
+  secret: 'use `token_file`',
   parse: (value) =>
     /^[\x21-\x7e]+$/.test(value) ? { value } : { message: 'holds a space or a character outside ASCII', fix: 'copy it again, as one word' },
 });
@@ -53,7 +53,7 @@ export const baseUrl: Kind<string> = text({
 });
 
 /** Never shown, because it may hold a password. */
-export const proxyAddress: Kind<string> = text({ type: 'http or https address', secret: true, parse: parseProxy });
+export const proxyAddress: Kind<string> = text({ type: 'http or https address', secret: 'leave it to HTTPS_PROXY', parse: parseProxy });
 
 /** A CSV column: services trim names, so that spaces at their ends would be lost. */
 export const columnName: Kind<string> = text({

@@ -22,8 +22,8 @@ const VARIABLE: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 export interface TextOptions<V> {
   readonly type?: string;
   readonly schema?: JsonSchema;
-  /** Never shown in messages. */
-  readonly secret?: boolean;
+  /** Never shown in messages. The text says what else to do than to set a variable, of which a default would put the secret into the file. */
+  readonly secret?: string;
   /** Turns the text into the value, or says what is wrong with it (`message` follows the quoted value). */
   parse(text: string, key: Key): { readonly value: V } | Wrong;
 }
@@ -34,11 +34,11 @@ export function text<V = string>(options: TextOptions<V>): Kind<V> {
     type: options.type ?? 'text',
     schema: { type: 'string', ...options.schema },
     read: (node, key, reading) => {
-      const value = readText(node, key, reading, options.secret ?? false);
+      const value = readText(node, key, reading, options.secret);
       if (value === undefined) return undefined;
       const parsed = options.parse(value, key);
       if ('value' in parsed) return parsed.value;
-      const subject = options.secret ? `\`${key.name}\`` : `\`${key.name}\`: \`${quote(value)}\``;
+      const subject = options.secret !== undefined ? `\`${key.name}\`` : `\`${key.name}\`: \`${quote(value)}\``;
       reading.report(node.at, `${subject} ${parsed.message}`, parsed.fix);
       return undefined;
     },
@@ -181,12 +181,12 @@ function bound(parse: (text: string) => Parsed, written: string): number {
   return parsed.value;
 }
 
-function readText(node: YamlNode, key: Key, reading: Reading, secret: boolean): string | undefined {
-  const found = readScalar(node, key, reading, 'text');
+function readText(node: YamlNode, key: Key, reading: Reading, secret: string | undefined): string | undefined {
+  const found = readScalar(node, key, reading, 'text', secret);
   if (found === undefined) return undefined;
   const { value } = found;
   if (typeof value !== 'string') {
-    const written = node.kind === 'scalar' && !secret ? quote(node.source) : '…';
+    const written = node.kind === 'scalar' && secret === undefined ? quote(node.source) : '…';
     reading.report(
       node.at,
       `\`${key.name}\` must be text, not a ${typeof value === 'number' ? 'number' : 'switch'}`,
@@ -205,6 +205,7 @@ export function readScalar(
   key: Key,
   reading: Reading,
   wanted: string,
+  orElse?: string,
 ): { value: string | number | boolean; variables: boolean } | undefined {
   if (node.kind !== 'scalar') {
     reading.report(
@@ -219,7 +220,7 @@ export function readScalar(
     return undefined;
   }
   if (typeof node.value !== 'string') return { value: node.value, variables: false };
-  const expanded = expand(node.value, reading.env);
+  const expanded = expand(node.value, reading.env, orElse);
   for (const { nth, message, fix } of expanded.problems) reading.report(node.at + findMark(node.source, nth), message, fix);
   return expanded.problems.length > 0 ? undefined : { value: expanded.text, variables: expanded.variables };
 }

@@ -41,6 +41,8 @@ export interface Metadata {
   /** A value by name, or undefined. */
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;
+  /** The folder was made by this opening. */
+  readonly isNewFolder: boolean;
   /** Runs `work` as one commit. */
   transaction<T>(work: () => T): T;
   close(): void;
@@ -48,6 +50,7 @@ export interface Metadata {
 
 /** Makes the folder if needed, locks it and opens the database; with `sync` each commit is fsynced. Throws a `TailraceError` that names the process holding it. */
 export function openMetadata(dataDir: string, sync: boolean): Metadata {
+  const isNewFolder = !existsSync(dataDir);
   try {
     makeFolder(dataDir);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -65,6 +68,7 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
   const set = db.prepare('insert into facts values (?, ?) on conflict do update set value = excluded.value');
   return {
     db,
+    isNewFolder,
     fact: (name) => get.get(name)?.['value'] as string | undefined,
     setFact: (name, value) => void set.run(name, value),
     transaction(work) {
@@ -80,6 +84,17 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
     },
     close: () => db.close(),
   };
+}
+
+/** Opens the folder of a service that has started on it before. Throws a `TailraceError` like `openMetadata`. */
+export function openExisting(dataDir: string, sync: boolean): Metadata {
+  const fix = 'name the folder that serve uses with --data';
+  if (!existsSync(join(dataDir, 'service.db')))
+    throw new TailraceError('E_DATA_DIR', `${dataDir} is no data folder of the service`, { fix });
+  const metadata = openMetadata(dataDir, sync);
+  if (metadata.fact('owner_id') !== undefined) return metadata;
+  metadata.close();
+  throw new TailraceError('E_DATA_DIR', `no service has started yet on ${dataDir}`, { fix });
 }
 
 /** Like mkdir with `recursive`, which never returns where a parent exists but takes no folders (/proc). */

@@ -3,8 +3,6 @@
  * chunk at a time, and after each the folder remembers how far it is: an interrupted move goes on there, whatever the last chunk had
  * reached. At the end both sides are compared by count and checksum, and only then the folder belongs to the cluster. What was moved is kept.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../core/limits.ts';
@@ -15,7 +13,7 @@ import { openCluster } from './engine/open.ts';
 import { MAPS, tableOf } from './engine/tables.ts';
 import { openKeys } from './ingest/keys.ts';
 import { DEFAULT_LIMITS, queryLimitsOf } from './limits.ts';
-import { openMetadata, type Metadata } from './metadata.ts';
+import { openExisting, type Metadata } from './metadata.ts';
 
 export interface MoveProgress {
   readonly dataset: string;
@@ -46,11 +44,7 @@ interface Moved {
 export async function moveToCluster(options: MoveOptions): Promise<{ datasets: number; rows: number }> {
   const { dataDir, sync, log, env } = options;
   const address = parseClickhouseUrl(options.to, env);
-  if (!existsSync(join(dataDir, 'service.db')))
-    throw new TailraceError('E_DATA_DIR', `${dataDir} is no data folder of the service`, {
-      fix: 'name the folder that serve uses with --data',
-    });
-  const metadata = openMetadata(dataDir, sync);
+  const metadata = openExisting(dataDir, sync);
   const opened: (() => Promise<void> | void)[] = [() => metadata.close()];
   try {
     if (metadata.fact('engine') === 'clickhouse')

@@ -2,6 +2,7 @@
  * The local service: stores what agents send and answers queries, as the hosted services of its API family do. This file puts
  * the rooms together and takes them apart again; it promises that what was answered with 200 outlives a kill of the process.
  */
+import { rmSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -64,6 +65,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const metadata = openMetadata(dataDir, sync);
     opened.push(() => metadata.close());
+    // A first start that fails takes its folder away again, while it still holds the lock.
+    let isServing = false;
+    if (metadata.isNewFolder) opened.push(() => void (isServing || rmSync(dataDir, { recursive: true, force: true })));
     const engine = await openEngine(options.engine ?? 'embedded', metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
     opened.push(() => engine.close());
     const catalog = await openCatalog(metadata, engine, log);
@@ -104,6 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     tokenRoutes(server, auth);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
+    isServing = true;
     auth.noteTold();
     log.info({ address, dataDir, engine: engine.name }, 'the service is ready');
     return { address, credentials: auth.credentials, close: closeAll };

@@ -53,6 +53,23 @@ test('datasets are made, listed, read, changed and deleted', async () => {
   expect(gone.stderr).toContain(`tailrace: GET ${service.url}/v1/datasets/shop-1: HTTP 404`);
 });
 
+test('datasets get prints no blanks at the ends of its lines', async () => {
+  await makeDataset('plain-1');
+  const { stdout } = await tailrace(['datasets', 'get', 'plain-1']);
+  expect(stdout).toMatch(/^description$/m);
+  expect(stdout).not.toMatch(/ $/m);
+});
+
+test('an unknown dataset is made where events go into it, not where it is to be deleted', async () => {
+  for (const args of [['get'], ['delete'], ['trim'], ['update', '--description', 'x']]) {
+    const { stderr } = await tailrace(['datasets', args[0]!, 'nope', ...(args[0] === 'trim' ? ['1d'] : args.slice(1))]);
+    expect(stderr).toContain('`tailrace datasets list` shows those that are there');
+    expect(stderr).not.toContain('datasets create');
+  }
+  expect((await tailrace(['datasets', 'get', 'log'])).stderr).toContain('did you mean "logs"?');
+  expect((await tailrace(['ingest', 'nope'], { input: '{}' })).stderr).toContain('`tailrace datasets create nope` makes it');
+});
+
 test('datasets create says that a dataset is there already', async () => {
   const again = await tailrace(['datasets', 'create', 'logs']);
   expect(again).toMatchObject({ code: 1, stdout: '' });

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../src/cli/check.ts';
 import { checkMachine } from '../../src/cli/check-machine.ts';
@@ -35,6 +35,14 @@ describe('check', () => {
       code: 0,
       answer: { ok: true, file, sources: 1, sinks: 1, problems: [], warnings: [] },
     });
+  });
+
+  test('names the file as the user did, in the answer as in problems', async () => {
+    const { file } = makeConfig();
+    const named = relative(process.cwd(), file);
+    expect((await run(named)).out).toEqual([`${named} is valid: would run 1 source (app) and 1 sink (store)`]);
+    const broken = relative(process.cwd(), makeConfig({ agent: 'data_dirr: x' }).file);
+    expect((await run(broken)).error?.[0]).toMatch(`${broken}:1:1:`);
   });
 
   test('tells every problem with its place and its fix, and ends with 2', async () => {

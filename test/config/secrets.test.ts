@@ -64,7 +64,7 @@ describe('the token of a sink', () => {
     expect(sinkOf(configOf(configWith({ sink: 'token: ${T}' }), { T: 'x' })).token).toEqual({ kind: 'value', value: 'x' });
     expect(sinkOf(configOf(configWith({}))).token).toBeUndefined();
     expect(problemsOf(configWith({ sink: 'token: ${UNSET}\ntoken_file: f' }))).toEqual([
-      '10:12: the environment variable `UNSET` is not set; set UNSET, or write `${UNSET:-default}`',
+      '10:12: the environment variable `UNSET` is not set; set UNSET, or use `token_file`',
       '11:5: `token` and `token_file` are both given; keep one of them',
     ]);
   });

@@ -1,6 +1,6 @@
 /** The serve command as a process: what it prints, how it ends, restarts, a taken port, folders it cannot use. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -116,10 +116,27 @@ describe('serve', { timeout: 180_000 }, () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => holder.once('listening', resolve));
     const { port } = holder.address() as AddressInfo;
-    const { ended, err } = run({ data: folder(), listen: `127.0.0.1:${port}` });
+    const existing = folder();
+    const data = join(existing, 'new');
+    const { ended, err } = run({ data, listen: `127.0.0.1:${port}` });
     expect(await ended).toBe(1);
     expect(err()).toContain(`cannot listen on 127.0.0.1:${port}: the port is taken`);
     holder.close();
+    // Nothing is left of a folder that this start made.
+    expect(readdirSync(existing)).toEqual([]);
+  });
+
+  test('a start that fails leaves a folder that was there before as it was', async () => {
+    const data = folder();
+    const first = run({ data, json: true });
+    const { api_token: apiToken } = await first.ready;
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(await run({ data, engine: 'clickhouse://127.0.0.1:1/db' }).ended).toBe(1);
+    const again = run({ data, json: true });
+    const { url, org_id: orgId } = await again.ready;
+    const client = clientOf(url, { apiToken: apiToken!, personalToken: '', orgId });
+    expect((await client.call('GET', '/v1/datasets')).status).toBe(200);
   });
 
   test('tokens that a failed first start could not tell are told by the next one, once', async () => {

@@ -13,7 +13,8 @@ export async function explainFailure(error: unknown, connection: Connection, dat
 
 async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {
   if (error.code === 'E_UNAUTHORIZED') return adviseOnToken(error, connection);
-  if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message)) return adviseOnDataset(dataset, connection);
+  if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message))
+    return adviseOnDataset(dataset, connection, error.method === 'POST' && /\/ingest$|\/v1\/ingest\//.test(new URL(error.url).pathname));
   if (error.code === 'E_NOT_FOUND') return error.fix ?? 'check that --url is the address of the service’s API, without /v1';
   return error.fix;
 }
@@ -36,15 +37,17 @@ export function adviseOnToken(
   return `${sent} was sent: give one that may do this; an owner makes it with \`tailrace tokens create\`, hosted services in their settings`;
 }
 
-async function adviseOnDataset(dataset: string, { client }: Connection): Promise<string> {
-  const create = `\`tailrace datasets create ${dataset}\` makes it, \`tailrace datasets list\` shows those that are there`;
+/** `isIngest`: what was asked wants the dataset to be there; whoever deletes one does not. */
+async function adviseOnDataset(dataset: string, { client }: Connection, isIngest: boolean): Promise<string> {
+  const list = '`tailrace datasets list` shows those that are there';
+  const advice = isIngest ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;
   try {
     const names = (await client.datasets.list()).map(({ name }) => name);
     if (names.includes(dataset)) return `the dataset ${dataset} is there: this service does not know what was asked of it`;
     const near = nearest(dataset, names);
-    return near === undefined ? create : `did you mean "${near}"? ${create}`;
+    return near === undefined ? advice : `did you mean "${near}"? ${advice}`;
   } catch {
     // The token may not list them.
-    return create;
+    return advice;
   }
 }

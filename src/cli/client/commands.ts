@@ -133,9 +133,10 @@ function addAccount(program: Command, exit: Exit): void {
 function addTokens(program: Command, exit: Exit): void {
   const tokens = program.command('tokens').description('the tokens of a service: create, list, revoke');
   const load = () => import('./tokens.ts');
-  connected(tokens.command('list').description('every token, without its text')).action(async (options: TokenArguments) =>
-    exit((await load()).listTokens(options)),
-  );
+  const offline = ['--data <dir>', 'the data folder of a local service that is stopped: no token is needed then'] as const;
+  connected(tokens.command('list').description('every token, without its text'))
+    .option(...offline)
+    .action(async (options: TokenArguments) => exit((await load()).listTokens(options)));
   connected(tokens.command('create').description('makes a token and prints it, once').argument('<name>', 'what it is for'))
     .option('--ingest <dataset...>', 'may store events in these ("*": in all)')
     .option('--query <dataset...>', 'may query these')
@@ -146,9 +147,11 @@ function addTokens(program: Command, exit: Exit): void {
     .option('--user <id>', 'with --personal: id or e-mail address of its user (default: your own)')
     .option('--expires <when>', 'after 90d, or at a time in RFC 3339 (default: never)')
     .option('-d, --description <text>', 'shown in the list')
+    .option(...offline)
     .action(async (name: string, options: TokenArguments) => exit((await load()).createToken(name, options)));
   connected(tokens.command('revoke').description('makes a token unknown').argument('<id>', 'its id, or a name that only one has'))
     .option('-y, --yes', 'without asking, which is done on a terminal only')
+    .option(...offline)
     .action(async (id: string, options: TokenArguments) => exit((await load()).revokeToken(id, options)));
 }
 

@@ -54,7 +54,7 @@ export async function printRecord(item: object, json: boolean | undefined): Prom
   if (json) return write(`${JSON.stringify(item)}\n`);
   const entries = Object.entries(item).filter(([, value]) => value !== undefined && value !== null);
   const width = Math.max(...entries.map(([key]) => key.length));
-  await writeLines(entries.map(([key, value]) => `${heading(key.padEnd(width))}  ${cellText(value)}`));
+  await writeLines(entries.map(([key, value]) => `${heading(key)}${' '.repeat(width - key.length)}  ${cellText(value)}`.trimEnd()));
 }
 
 /** What a person may want to know and a script does not. */

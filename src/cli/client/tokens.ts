@@ -1,9 +1,14 @@
-/** `tailrace tokens create|list|revoke`, where the service has endpoints for it. Each resolves with the exit code. */
+/**
+ * `tailrace tokens create|list|revoke`: of a service that has endpoints for it, or, with `--data`, of the folder of a local service that is
+ * stopped. Each resolves with the exit code.
+ */
+import { resolve } from 'node:path';
 import type { Action, NewToken, Token } from '../../client/api-types.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
 import { parseDuration } from '../../config/units.ts';
-import { TailraceError, UsageError } from '../../core/errors.ts';
+import type { OfflineTokens } from '../../service/auth/offline-tokens.ts';
+import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { type ConnectionArguments, withClient } from './connection.ts';
 import { confirm } from './datasets.ts';
 import { printList, say, write } from './print.ts';
@@ -21,12 +26,14 @@ export interface TokenArguments extends ConnectionArguments {
   /** A duration from now, or RFC 3339. */
   readonly expires?: string;
   readonly yes?: boolean;
+  /** The data folder of a local service that is stopped. */
+  readonly data?: string;
 }
 
 const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
 export function listTokens(args: TokenArguments): Promise<number> {
-  return withTokens(args, async ({ tokens }) => {
+  return withTokens(args, async (tokens) => {
     const columns = {
       id: ({ id }: Token) => id,
       name: ({ name }: Token) => name,
@@ -43,7 +50,7 @@ export function listTokens(args: TokenArguments): Promise<number> {
 /** The token alone goes to stdout, so that a script can keep it. */
 export function createToken(name: string, args: TokenArguments): Promise<number> {
   const wanted = newToken(name, args, Date.now());
-  return withTokens(args, async ({ tokens }) => {
+  return withTokens(args, async (tokens) => {
     const created = await tokens.create(wanted);
     await write(`${args.json ? JSON.stringify(created) : created.token}\n`);
     if (!args.json) say(`The token ${name} (${created.id}) is made. It is shown this once: the service keeps only its hash.`);
@@ -52,7 +59,7 @@ export function createToken(name: string, args: TokenArguments): Promise<number>
 }
 
 export function revokeToken(id: string, args: TokenArguments): Promise<number> {
-  return withTokens(args, async ({ tokens }) => {
+  return withTokens(args, async (tokens) => {
     if (!(await confirm(`Revoke the token ${id}? What uses it is refused from then on.`, args.yes))) return 1;
     await tokens.revoke(id);
     if (args.json) await write(`${JSON.stringify({ revoked: id })}\n`);
@@ -108,10 +115,13 @@ function rightsOf({ kind, datasetCapabilities, orgCapabilities }: Token): string
   return [...[...byArea].map(([area, names]) => `${area}: ${names.join(', ')}`), ...Object.keys(orgCapabilities ?? {})].join('; ');
 }
 
-function withTokens(args: TokenArguments, work: (client: Client) => Promise<number>): Promise<number> {
+type Tokens = Pick<Client['tokens'], 'list' | 'create' | 'revoke'>;
+
+function withTokens(args: TokenArguments, work: (tokens: Tokens) => Promise<number>): Promise<number> {
+  if (args.data !== undefined) return withFolder(args.data, args, work);
   return withClient(args, undefined, async (client) => {
     try {
-      return await work(client);
+      return await work(client.tokens);
     } catch (error) {
       if (!(error instanceof ClientError) || error.status !== 404) throw error;
       const isUnknownToken = /token .*not found/i.test(error.message);
@@ -123,4 +133,29 @@ function withTokens(args: TokenArguments, work: (client: Client) => Promise<numb
       });
     }
   });
+}
+
+async function withFolder(data: string, args: TokenArguments, work: (tokens: Tokens) => Promise<number>): Promise<number> {
+  if (args.url !== undefined || args.token !== undefined || args.tokenFile !== undefined)
+    throw new UsageError('E_USAGE', '--data is for a service that is stopped, --url and --token are for one that runs', {
+      fix: 'give one or the other',
+    });
+  const { openOfflineTokens } = await import('../../service/auth/offline-tokens.ts');
+  let offline: OfflineTokens;
+  try {
+    offline = openOfflineTokens(resolve(data));
+  } catch (error) {
+    if (codeOf(error) !== 'E_DATA_DIR_LOCKED') throw error;
+    const fix = 'stop that process, or leave --data out and ask the service with --url and --token';
+    throw new TailraceError('E_DATA_DIR_LOCKED', messageOf(error), { fix, cause: error });
+  }
+  try {
+    return await work({
+      list: () => Promise.resolve(offline.list()),
+      create: (wanted) => Promise.resolve(offline.create(wanted)),
+      revoke: (id) => Promise.resolve(offline.revoke(id)),
+    });
+  } finally {
+    offline.close();
+  }
 }

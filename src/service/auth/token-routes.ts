@@ -14,7 +14,7 @@ import type { Token, Tokens } from './tokens.ts';
 import type { Users } from './users.ts';
 
 const time = z.iso.datetime({ offset: true });
-const CREATE = z.object({
+export const CREATE = z.object({
   name: z.string().min(1).max(SERVICE_NAME_LENGTH),
   description: z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish(),
   expiresAt: time.nullish(),
@@ -39,7 +39,7 @@ const TOKEN = z.object({
 });
 const CREATED = TOKEN.extend({ token: z.string() });
 
-const viewOf = ({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users) => ({
+export const viewOf = ({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users) => ({
   id,
   kind,
   name,
@@ -68,7 +68,7 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
   );
   server.post('/v2/tokens', options('create', { summary: 'Makes a token', body: CREATE, reply: CREATED }), ({ body, caller }) => {
     const wanted = readBody(CREATE, body, 'name (string), datasetCapabilities and orgCapabilities (objects)');
-    const { token, text } = create(wanted, caller, tokens, users);
+    const { token, text } = createToken(wanted, caller, tokens, users);
     return { ...viewOf(token, users), token: text };
   });
   const again = options('update', { summary: 'Gives a token a new text', body: REGENERATE, reply: CREATED });
@@ -88,7 +88,10 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
   });
 }
 
-function create(wanted: z.infer<typeof CREATE>, caller: Caller, tokens: Tokens, users: Users) {
+type Creator = Pick<Caller, 'kind' | 'token' | 'user'>;
+
+/** Throws an `ApiError`: 403 for more than the creator may give. */
+export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: Tokens, users: Users) {
   const kind = wanted.kind ?? 'api';
   const capabilities: Capabilities = { datasets: wanted.datasetCapabilities ?? {}, org: wanted.orgCapabilities ?? {} };
   const common = { name: wanted.name, description: wanted.description ?? '', expires: wanted.expiresAt ?? null };
@@ -106,7 +109,7 @@ function create(wanted: z.infer<typeof CREATE>, caller: Caller, tokens: Tokens, 
 }
 
 /** An API token that may make tokens cannot give away more than it has. */
-function checkWithin(wanted: Capabilities, caller: Caller, tokens: Tokens): void {
+function checkWithin(wanted: Capabilities, caller: Creator, tokens: Tokens): void {
   const missing = caller.kind === 'api' ? firstBeyond(tokens.get(caller.token).capabilities, wanted) : undefined;
   if (missing !== undefined) throw forbidden(`the token may not give the capability ${missing}, which it has not itself`);
 }
@@ -118,6 +121,6 @@ function checkReach(caller: Caller, token: Token, users: Users): void {
   checkUser(caller, users.find(token.user)?.role ?? 'user');
 }
 
-function checkUser(caller: Caller, role: Role): void {
+function checkUser(caller: Creator, role: Role): void {
   if (role === 'owner' && caller.user.role !== 'owner') throw forbidden('only an owner can make, change or revoke tokens of an owner');
 }

@@ -1,0 +1,37 @@
+/**
+ * The tokens of a data folder that no service uses at the moment: the folder's lock is taken instead. Whoever may write the folder may do
+ * with them what the first owner may, so that a lost token is no lost service.
+ */
+import { readBody } from '../http/read-body.ts';
+import { openExisting } from '../metadata.ts';
+import { CREATE, createToken, viewOf } from './token-routes.ts';
+import { openTokens } from './tokens.ts';
+import { openUsers } from './users.ts';
+
+type View = ReturnType<typeof viewOf>;
+
+export interface OfflineTokens {
+  list(): View[];
+  /** `wanted` as the body of a request. Throws an `ApiError`. */
+  create(wanted: object): View & { readonly token: string };
+  /** By id or by a name that only one has. Throws an `ApiError`. */
+  revoke(id: string): void;
+  close(): void;
+}
+
+/** Throws a `TailraceError`: no service has started on the folder, or one is running on it. */
+export function openOfflineTokens(dataDir: string): OfflineTokens {
+  const metadata = openExisting(dataDir, true);
+  const users = openUsers(metadata, new Date());
+  const tokens = openTokens(metadata);
+  return {
+    list: () => tokens.list().map((token) => viewOf(token, users)),
+    create(wanted) {
+      const caller = { kind: 'personal', token: '', user: users.owner } as const;
+      const { token, text } = createToken(readBody(CREATE, wanted, 'name (string)'), caller, tokens, users);
+      return { ...viewOf(token, users), token: text };
+    },
+    revoke: (id) => tokens.revoke(id),
+    close: () => metadata.close(),
+  };
+}
