@@ -21,6 +21,7 @@ interface ServeArguments {
   headerPrefix?: string;
   sync?: boolean;
   rateLimit?: string;
+  monthlyQuota?: string;
   queryTimeout?: string;
   queryMemory?: string;
   maxBody?: string;
@@ -60,6 +61,7 @@ program
   .option('--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)')
   .option('--sync', 'fsync what is stored before it is answered: a power cut then loses nothing')
   .option('--rate-limit <count>', 'requests a second; over it 429 (default: no limit)')
+  .option('--monthly-quota <size>', 'what may be ingested in a calendar month; over it 430 (default: no limit)')
   .option('--query-timeout <duration>', 'what one query may take (default 10s)')
   .option('--query-memory <size>', 'what one query may use (default 1GiB)')
   .option('--max-body <size>', 'of an ingest request after decompression (default 10MiB)')

@@ -24,6 +24,8 @@ export interface ServeArgs {
   readonly queryTimeout?: string;
   /** A size: what one query may use. */
   readonly queryMemory?: string;
+  /** A size: what may be ingested in a month. */
+  readonly monthlyQuota?: string;
   /** A size: of an ingest body after decompression. */
   readonly maxBody?: string;
   /** Fields of one dataset. */
@@ -82,6 +84,7 @@ function readLimits(args: ServeArgs): Partial<ServiceLimits> {
   const limits = {
     ratePerSecond: read('rate-limit', args.rateLimit, parseCount, 1_000_000),
     datasetFields: read('max-fields', args.maxFields, parseCount, SERVICE_MOST_FIELDS),
+    monthlyBytes: read('monthly-quota', args.monthlyQuota, parseSize, 2 ** 50),
     bodyBytes: read('max-body', args.maxBody, parseSize, SERVICE_MOST_BODY_BYTES),
     queryMemoryBytes: read('query-memory', args.queryMemory, parseSize, 2 ** 40),
     querySeconds: milliseconds === undefined ? undefined : milliseconds / 1000,

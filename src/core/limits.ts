@@ -111,8 +111,9 @@ export const SERVICE_RETENTION_DAYS = 36_500;
 /** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
 export const SERVICE_USERS = 1_000;
 export const SERVICE_TOKENS = 1_000;
-/** Characters of a user's or token's name, e-mail address, and of a description. */
+/** Characters of a user's or token's name or e-mail address, of a field's unit, and of a description. */
 export const SERVICE_NAME_LENGTH = 200;
+export const SERVICE_UNIT_LENGTH = 64;
 export const SERVICE_DESCRIPTION_LENGTH = 10_000;
 /** Characters of an Idempotency-Key. */
 export const SERVICE_KEY_LENGTH = 256;

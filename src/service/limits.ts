@@ -18,6 +18,8 @@ export interface ServiceLimits {
   readonly queryMemoryBytes: number;
   /** Requests of the organisation a second; 0 for any number. */
   readonly ratePerSecond: number;
+  /** Bytes that a calendar month may bring in; 0 for any number. */
+  readonly monthlyBytes: number;
   /** For a request to arrive whole. */
   readonly requestSeconds: number;
 }
@@ -28,6 +30,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   querySeconds: SERVICE_QUERY_SECONDS,
   queryMemoryBytes: SERVICE_QUERY_MEMORY_BYTES,
   ratePerSecond: 0,
+  monthlyBytes: 0,
   requestSeconds: SERVICE_REQUEST_SECONDS,
 };
 

@@ -34,6 +34,9 @@ insert into tokens select old_tokens.name, kind, old_tokens.name, '', hash, valu
 drop table old_tokens;`,
   // Empty strings, 0 and false moved among the JSON values (`engine/tables`): fields of before may have them where they were (OLD_BIT).
   `update fields set types = types | 512;`,
+  // What people say about fields.
+  `create table field_notes (dataset integer not null, name text not null, unit text not null, hidden integer not null, description text not null,
+  primary key (dataset, name)) without rowid;`,
 ];
 
 export interface Metadata {

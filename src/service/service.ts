@@ -55,6 +55,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { openCatalog } = await import('./datasets/catalog.ts');
   const { openTrimmer } = await import('./datasets/trim.ts');
   const { openKeys } = await import('./ingest/keys.ts');
+  const { openQuota } = await import('./ingest/quota.ts');
   const { createServer } = await import('./http/server.ts');
 
   /** What is to be undone, last first. */
@@ -95,13 +96,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     describeApi(server, headerPrefix);
     datasetRoutes(server, catalog, trimmer);
-    ingestRoutes(server, { metadata, engine, catalog, keys, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
+    const quota = openQuota(metadata, limits.monthlyBytes);
+    ingestRoutes(server, { metadata, engine, catalog, keys, quota, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
     queryRoutes(server, catalog, engine, headerPrefix);
     const facts = {
       id: auth.credentials.orgId,
       created,
       email: auth.users.owner.email,
       ratePerSecond: limits.ratePerSecond,
+      monthlyBytes: limits.monthlyBytes,
       maxFields: limits.datasetFields,
     };
     accountRoutes(server, auth, (role) => organisationOf(facts, role));

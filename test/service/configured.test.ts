@@ -49,6 +49,44 @@ describe('a rate limit', () => {
   });
 });
 
+describe('a monthly quota', () => {
+  const send = (client: Client, key: string, body = '{"a":1}') =>
+    client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key }, body });
+
+  test('used up, ingest is 430 until the next month, over a restart too; known keys and queries go on', async () => {
+    const client = await start({ limits: { monthlyBytes: 20 } });
+    await client.createDataset('logs');
+    const first = await send(client, 'first');
+    expect(first.json['processedBytes']).toBe(7);
+    expect((await send(client, 'bad', '{"a":')).status).toBe(200);
+    expect((await send(client, 'last', '{"a":12345}')).status).toBe(200);
+    const over = await send(client, 'over');
+    expect(over.json).toEqual({ code: 430, message: expect.stringMatching(/quota of 20 bytes .* starts anew at \d{4}-\d\d-01T00:00:00/) });
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await send(client, 'first')).text).toBe(first.text);
+    expect((await client.query('logs')).matches).toHaveLength(2);
+    const { dataDir, service } = under!;
+    await service.close();
+    const again = await startService({
+      listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, limits: { monthlyBytes: 2_000_000_000 },
+    }); // prettier-ignore
+    try {
+      const later = clientOf(again.address, client);
+      expect((await send(later, 'later')).status).toBe(200);
+      const [org] = (await later.call('GET', '/v1/orgs', { token: client.personalToken })).json as unknown as { license: object }[];
+      expect(org!.license).toMatchObject({ monthlyIngestGb: 2 });
+    } finally {
+      await again.close();
+    }
+    const strict = await startService({ listen: { host: '127.0.0.1', port: 0 }, dataDir, log: silentLog, env: {}, limits: { monthlyBytes: 30 } }); // prettier-ignore
+    try {
+      expect((await send(clientOf(strict.address, client), 'strict')).status).toBe(430);
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
 describe('limits', () => {
   test('the body and the fields follow the options', async () => {
     const client = await start({ limits: { bodyBytes: 1000, datasetFields: 3 } });

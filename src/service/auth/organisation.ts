@@ -61,11 +61,16 @@ export interface OrganisationFacts {
   readonly email: string;
   /** 0 for none. */
   readonly ratePerSecond: number;
+  /** 0 for none. */
+  readonly monthlyBytes: number;
   readonly maxFields: number;
 }
 
 /** As a user with this role sees it. A limit of 0 is none. */
-export function organisationOf({ id, created, email, ratePerSecond, maxFields }: OrganisationFacts, role: Role): Organisation {
+export function organisationOf(
+  { id, created, email, ratePerSecond, monthlyBytes, maxFields }: OrganisationFacts,
+  role: Role,
+): Organisation {
   return {
     id,
     name: id,
@@ -86,7 +91,7 @@ export function organisationOf({ id, created, email, ratePerSecond, maxFields }:
       issuedTo: id,
       issuedAt: created,
       validFrom: created,
-      monthlyIngestGb: 0,
+      monthlyIngestGb: Math.ceil(monthlyBytes / 1e9),
       apiRateLimitPerSecond: ratePerSecond,
       maxUsers: SERVICE_USERS,
       maxTeams: 0,

@@ -20,6 +20,14 @@ export const ZERO_BIT = 256;
 /** Beside them: it may have empty strings, 0 and false among the plain values, as fields of an earlier form of the data did. */
 export const OLD_BIT = 512;
 
+/** What people say about a field. */
+export interface FieldNote {
+  readonly unit: string;
+  readonly hidden: boolean;
+  readonly description: string;
+}
+export const NO_NOTE: FieldNote = { unit: '', hidden: false, description: '' };
+
 export interface Dataset {
   readonly id: number;
   readonly name: string;
@@ -31,6 +39,8 @@ export interface Dataset {
   retentionDays: number;
   /** Flattened name → type bits. Changed only by `noteFields`. */
   readonly fields: Map<string, number>;
+  /** By flattened name, where there is one. Changed only by `describeField`. */
+  readonly notes: Map<string, FieldNote>;
 }
 
 export interface Catalog {
@@ -46,6 +56,8 @@ export interface Catalog {
   use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T>;
   /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
   noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void;
+  /** Says something about a field; what is undefined stays. */
+  describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void;
 }
 
 /** The names of the types in the bits, `integer|string`; empty when only nulls were seen. */
@@ -62,6 +74,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
   /** Requests that use a dataset, by its number. */
   const uses = new Map<number, Set<Promise<unknown>>>();
   const insert = db.prepare('insert into datasets (name, description, created, who) values (?, ?, ?, ?)');
+  const setNote = db.prepare('insert or replace into field_notes values (?, ?, ?, ?, ?)');
   const setField = db.prepare('insert into fields values (?, ?, ?) on conflict do update set types = excluded.types');
 
   for (const row of db.prepare('select * from datasets order by id').all()) {
@@ -76,6 +89,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       description: row['description'] as string,
       retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
+      notes: new Map(db.prepare('select * from field_notes where dataset = ?').all(id).map(noteOf)),
     });
   }
   await alignTables(metadata, engine, [...byName.values()], log);
@@ -83,7 +97,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
   /** The database forgets it in one commit, then the table goes; a crash between the two is made up for at the next start. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
-      for (const table of ['fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
+      for (const table of ['fields', 'field_notes', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
       db.prepare('delete from datasets where id = ?').run(id);
       db.prepare('insert into dropped values (?)').run(id);
     });
@@ -109,7 +123,17 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         if (/UNIQUE/.test(String(error))) throw new ApiError(409, `dataset ${quote(name)} exists already`);
         throw error;
       }
-      const dataset: Dataset = { id, name, table: tableOf(id), created, who, description, retentionDays: 0, fields: new Map() };
+      const dataset: Dataset = {
+        id,
+        name,
+        table: tableOf(id),
+        created,
+        who,
+        description,
+        retentionDays: 0,
+        fields: new Map(),
+        notes: new Map(),
+      };
       try {
         await engine.createTable(dataset.table);
       } catch (error) {
@@ -152,8 +176,23 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         setField.run(dataset.id, name, after);
       }
     },
+    describeField(dataset, name, changes) {
+      const { notes } = dataset;
+      const before = notes.get(name) ?? NO_NOTE;
+      const { unit = before.unit, hidden = before.hidden, description = before.description } = changes;
+      setNote.run(dataset.id, name, unit, hidden ? 1 : 0, description);
+      notes.set(name, { unit, hidden, description });
+    },
   };
   return catalog;
+}
+
+/** The service's own fields of every dataset. */
+export const OWN_FIELDS = ['_sysTime', '_time'];
+
+function noteOf(row: Record<string, unknown>): [name: string, note: FieldNote] {
+  const { name, unit, hidden, description } = row as { name: string; unit: string; hidden: number; description: string };
+  return [name, { unit, hidden: hidden === 1, description }];
 }
 
 async function drop(metadata: Metadata, engine: Engine, id: number): Promise<void> {

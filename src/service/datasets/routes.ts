@@ -8,11 +8,29 @@ import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
 import { parseDuration } from '../query/times.ts';
 import type { Catalog, Dataset } from './catalog.ts';
-import { CREATE, DATASET, DATASET_V2, FIELD, fieldsOf, retentionIn, TRIM, TRIMMED, UPDATE, viewOf, viewOfV2 } from './schemas.ts';
+import {
+  CREATE,
+  DATASET,
+  DATASET_V2,
+  FIELD,
+  FIELD_CHANGES,
+  fieldOf,
+  fieldsOf,
+  retentionIn,
+  TRIM,
+  TRIMMED,
+  UPDATE,
+  viewOf,
+  viewOfV2,
+} from './schemas.ts';
 import type { Trimmer } from './trim.ts';
 
 interface ById {
   Params: { dataset: string };
+}
+
+interface ByField {
+  Params: { dataset: string; field: string };
 }
 
 const org = (action: Action): Need => ({ kind: 'org', area: 'datasets', action });
@@ -23,6 +41,18 @@ const options = (need: Need | undefined, doc: Omit<Endpoint, 'tag'>): RouteShort
 export function datasetRoutes(server: FastifyInstance, catalog: Catalog, trimmer: Trimmer): void {
   routesUnder(server, '/v1/datasets', DATASET, viewOf, catalog, trimmer);
   routesUnder(server, '/v2/datasets', DATASET_V2, viewOfV2, catalog, trimmer);
+  const one = '/v2/datasets/:dataset/fields/:field';
+  server.get<ByField>(one, options({ kind: 'dataset-view' }, { summary: 'A field of a dataset', reply: FIELD }), ({ params }) =>
+    fieldOf(catalog.get(params.dataset), params.field),
+  );
+  const change = options(org('update'), { summary: 'Says something about a field', body: FIELD_CHANGES, reply: FIELD });
+  server.put<ByField>(one, change, ({ params, body }) => {
+    const dataset = catalog.get(params.dataset);
+    const { unit, hidden, description } = readBody(FIELD_CHANGES, body, 'unit (string), hidden (boolean), description (string)');
+    const { name } = fieldOf(dataset, params.field);
+    catalog.describeField(dataset, name, { unit: unit ?? undefined, hidden: hidden ?? undefined, description: description ?? undefined });
+    return fieldOf(dataset, name);
+  });
   const fields = options({ kind: 'dataset-view' }, { summary: 'The fields of a dataset', reply: z.array(FIELD) });
   server.get<ById>('/v2/datasets/:dataset/fields', fields, ({ params }) => fieldsOf(catalog.get(params.dataset)));
 }

@@ -1,7 +1,8 @@
 /** Requests and replies of the dataset endpoints. */
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_RETENTION_DAYS } from '../../core/limits.ts';
-import { typeName, type Dataset } from './catalog.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../../core/limits.ts';
+import { notFound, quote } from '../http/api-error.ts';
+import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
 
 const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
 /** How newer clients say how long events are kept; 0 days, or a false flag: for ever. */
@@ -41,6 +42,8 @@ export const FIELD = z.object({
   description: z.string(),
 });
 
+export const FIELD_CHANGES = z.object({ unit: z.string().max(SERVICE_UNIT_LENGTH).nullish(), hidden: z.boolean().nullish(), description });
+
 export const viewOf = ({ name, description: text, created, who }: Dataset): z.infer<typeof DATASET> => ({
   id: name,
   name,
@@ -61,9 +64,16 @@ export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
 
 /** The service's own two fields, then the dataset's by name. */
 export function fieldsOf(dataset: Dataset): z.infer<typeof FIELD>[] {
-  const field = (name: string, type: string) => ({ name, type, unit: '', hidden: false, description: '' });
+  const field = (name: string, type: string) => ({ name, type, ...(dataset.notes.get(name) ?? NO_NOTE) });
   const fields = [...dataset.fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bits]) => field(name, typeName(bits)));
-  return [field('_sysTime', 'datetime'), field('_time', 'datetime'), ...fields];
+  return [...OWN_FIELDS.map((name) => field(name, 'datetime')), ...fields];
+}
+
+/** One of them. Throws an `ApiError` 404. */
+export function fieldOf(dataset: Dataset, name: string): z.infer<typeof FIELD> {
+  const found = fieldsOf(dataset).find((field) => field.name === name);
+  if (!found) throw notFound(`field ${quote(name)} of dataset ${quote(dataset.name)} not found`);
+  return found;
 }
 
 /** Days from a request; undefined when it says nothing about them. */

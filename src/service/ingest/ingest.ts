@@ -13,6 +13,7 @@ import type { Metadata } from '../metadata.ts';
 import { EventFailure, EventWriter, InexactValue, isObject } from './event-writer.ts';
 import { parseExact, type ExactValue } from './exact-json.ts';
 import type { Keys, Range } from './keys.ts';
+import type { Quota } from './quota.ts';
 import { readCsv, readJson, readNdjson, type EventReader, type Format } from './readers.ts';
 import { formatTime, timeReader } from './timestamps.ts';
 
@@ -52,6 +53,7 @@ export interface Parts {
   readonly engine: Engine;
   readonly catalog: Catalog;
   readonly keys: Keys;
+  readonly quota: Quota;
   readonly log: Log;
   readonly limits: ServiceLimits;
   /** Gives out row ids that were never used: the first of `count`. */
@@ -60,7 +62,7 @@ export interface Parts {
 
 /** Stores the body's events and returns the reply as JSON text. Throws an `ApiError`; then nothing is stored. */
 export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
-  const { metadata, engine, catalog, keys, log } = parts;
+  const { metadata, engine, catalog, keys, quota, log } = parts;
   const reader = openReader(body.toString('utf8'), options);
   const now = BigInt(Date.now()) * 1_000_000n;
   const block = new RowBlock(now);
@@ -74,11 +76,12 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     maxFields: parts.limits.datasetFields,
   });
   const failures = writeAll(reader, writer, formatTime(now));
+  const processedBytes = body.length + options.labelBytes;
   const reply = JSON.stringify({
     ingested: block.rows,
     failed: failures.length,
     failures,
-    processedBytes: body.length + options.labelBytes,
+    processedBytes,
     blocksCreated: block.rows > 0 ? 1 : 0,
     walLength: 0,
   } satisfies IngestReply);
@@ -88,6 +91,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   metadata.transaction(() => {
     catalog.noteFields(dataset, writer.changes());
     if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply);
+    quota.add(processedBytes, new Date());
   });
   if (block.rows === 0) return reply;
   try {
@@ -95,6 +99,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token);
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
+    quota.add(-processedBytes, new Date());
     // What cannot be taken back now is counted when the key comes again, or at the next start.
     await keys
       .undo(dataset.id, options.key, range)

@@ -73,6 +73,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
       };
       const text = await parts.catalog.use(request.params.dataset, (dataset) => {
         const work = async (): Promise<string> => {
+          parts.quota.check(new Date());
           const sent = request.body ?? Buffer.alloc(0);
           // Not held while the engine stores what was in it.
           request.body = undefined;

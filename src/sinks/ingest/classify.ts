@@ -19,7 +19,8 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
   const { status } = answer;
   const detail = describe(answer);
   if (status === 200) return classifyResult(answer.body, events, detail);
-  if (status === 429) return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
+  // 430: the quota of a month is used up; there is nothing wrong with the events.
+  if (status === 429 || status === 430) return withDelay({ kind: 'retry', reason: 'rate_limited', detail }, answer.headers, nowMs);
   if (status === 408) return withDelay({ kind: 'retry', reason: 'timeout', detail }, answer.headers, nowMs);
   if (status >= 500) return withDelay({ kind: 'retry', reason: 'server_error', detail }, answer.headers, nowMs);
   if (status === 401 || status === 403)

@@ -3,6 +3,7 @@ import './auth.ts';
 import './users.ts';
 import './tokens.ts';
 import './datasets.ts';
+import './fields.ts';
 import './trim.ts';
 import './errors.ts';
 import './openapi.ts';

@@ -33,6 +33,7 @@ const rows: [name: string, answer: Answer, compressed: boolean, expected: object
     { kind: 'partial', result: { ingested: 2, failed: 1 }, failures: [{ index: 1, timestamp: '2026-01-01T00:00:00Z', error: 'no' }] },
   ],
   ['200 with all failed', answer(200, result(0, 3)), true, { kind: 'partial', result: { failed: 3 }, failures: [] }],
+  ['430, a quota', answer(430, { code: 430, message: 'quota' }), true, { kind: 'retry', reason: 'rate_limited' }],
   ['429', answer(429, { code: 429, message: 'slow down' }), true, { kind: 'retry', reason: 'rate_limited' }],
   ['408', answer(408), true, { kind: 'retry', reason: 'timeout' }],
   ['500', answer(500), true, { kind: 'retry', reason: 'server_error' }],
