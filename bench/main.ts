@@ -14,11 +14,15 @@ import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { describeMachine } from './machine.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
-import { measureService, renderService, wantsService } from './service/suite.ts';
+import { measureQueries } from './service/queries.ts';
+import { renderQueries } from './service/report.ts';
+import { measureService, renderService, wantsQueries, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
 import { measureSyslog, wantsSyslog } from './syslog/suite.ts';
 
+/** Turns of each query, for each of `--runs`. */
+const QUERY_TURNS = 5;
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 
 async function main(): Promise<void> {
@@ -34,18 +38,21 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const ownParts = ['service/ingest', 'syslog/tcp', 'syslog/udp'];
+  const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp'];
   const isWithoutAgent = options.only.length > 0 && options.only.every((part) => ownParts.some((name) => name.includes(part)));
   const results = isWithoutAgent ? undefined : await measureAll(options, program, folder);
   const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
+  const turns = options.runs * QUERY_TURNS;
+  const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
   const parts = {
     ...(results && { agent: renderReport(results) }),
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
+    ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
   };
-  console.log(options.json ? JSON.stringify({ ...results, service, syslog }, undefined, 2) : Object.values(parts).join('\n'));
+  console.log(options.json ? JSON.stringify({ ...results, service, queries, syslog }, undefined, 2) : Object.values(parts).join('\n'));
   if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
 }
 

@@ -8,6 +8,8 @@ export interface Options {
   readonly bytes: number;
   readonly syslogNgBytes: number;
   readonly serviceBytes: number;
+  /** Events that are queried. */
+  readonly queryRows: number;
   readonly runs: number;
   readonly idleSeconds: number;
   readonly latencySeconds: number;
@@ -25,7 +27,7 @@ export const USAGE = `npm run bench -- [options]
   --quick          rough figures in about 90 s: 256 MiB, one pass, 20 s idle
   --size SIZE      input of each kind (default 1GiB; the service gets a quarter of it, syslog-ng an eighth)
   --runs N         passes of each scenario, of which the median counts (default 3)
-  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, files, latency, kernel, service, syslog, syslog-ng; may be repeated
+  --only NAME      only scenarios whose name contains NAME, such as text/gzip, json, idle, files, latency, kernel, service, query, syslog, syslog-ng; may be repeated
   --agent FILE     another build's main.js in place of dist/main.js
   --write          put the tables into docs/benchmarks.md
   --json           print the results as JSON in place of the tables
@@ -47,6 +49,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     bytes: bytes.value,
     syslogNgBytes: Math.ceil(bytes.value / 8),
     serviceBytes: Math.ceil(bytes.value / 4),
+    queryRows: quick ? 300_000 : 3_000_000,
     runs,
     idleSeconds: quick ? 20 : 60,
     latencySeconds: quick ? 10 : 60,

@@ -9,6 +9,7 @@ import type { Figures } from './run.ts';
 const MARKS = {
   agent: ['<!-- results: written by `npm run bench -- --write` -->', '<!-- end of results -->'],
   service: ['<!-- service: written by `npm run bench -- --only service --write` -->', '<!-- end of service -->'],
+  queries: ['<!-- queries: written by `npm run bench -- --only query --write` -->', '<!-- end of queries -->'],
   syslog: ['<!-- syslog: written by `npm run bench -- --only syslog --write` -->', '<!-- end of syslog -->'],
 } as const;
 const MB = 1e6;

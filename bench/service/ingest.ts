@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { execFileSync } from 'node:child_process';
-import { Pool } from 'undici';
 import type { Input, InputKind } from '../inputs.ts';
-import { readCpuSeconds, readStatusBytes, startMeasured } from '../measure.ts';
+import { readCpuSeconds, readStatusBytes } from '../measure.ts';
+import { rest, startMeasuredService, type Encoding } from './process.ts';
 
 export interface ServiceFigures {
   readonly cpuSecondsPerGiB: number;
@@ -26,28 +26,19 @@ export interface ServiceFigures {
   readonly idleCpuSecondsPerMinute: number;
 }
 
-export type Encoding = 'none' | 'gzip';
-
 const GIB = 2 ** 30;
 const BATCH_BYTES = 2 ** 20;
 const SENDERS = 4;
-const TOKEN = 'xaat-bench';
-const DEADLINE_MS = 60_000;
-/** At rest: less than this share of one core over a second, three times in a row. */
-const REST_CPU = 0.03;
 
 /** Runs `program serve` in `folder` and sends it the input. Throws unless every line is stored. */
 export async function measureServiceIngest(program: string, folder: string, input: Input, encoding: Encoding): Promise<ServiceFigures> {
   rmSync(folder, { recursive: true, force: true });
   const batches = batchesOf(input, encoding);
   const started = performance.now();
-  const argv = ['env', `TAILRACE_API_TOKEN=${TOKEN}`, process.execPath, '--disable-warning=ExperimentalWarning', program];
-  const service = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json']);
+  const service = await startMeasuredService(program, folder, SENDERS);
   try {
-    const url = await addressOf(service);
     const startSeconds = (performance.now() - started) / 1000;
-    const pool = new Pool(url, { connections: SENDERS });
-    await ask(pool, 'POST', '/v1/datasets', JSON.stringify({ name: 'bench' }));
+    await service.post('/v1/datasets', JSON.stringify({ name: 'bench' }));
     await rest(service.pid);
     const idleFrom = readCpuSeconds(service.pid);
     await sleep(5000);
@@ -57,19 +48,17 @@ export async function measureServiceIngest(program: string, folder: string, inpu
     const [cpuFrom, from] = [readCpuSeconds(service.pid), performance.now()];
     let next = 0;
     const send = async (): Promise<void> => {
-      for (let n = next++; n < batches.length; n = next++)
-        await ask(pool, 'POST', ingestPath(input.kind), batches[n]!, encoding, `batch-${n}`);
+      for (let n = next++; n < batches.length; n = next++) await service.post(ingestPath(input.kind), batches[n]!, encoding, `batch-${n}`);
     };
     await Promise.all(Array.from({ length: SENDERS }, send));
     const seconds = (performance.now() - from) / 1000;
     await rest(service.pid);
     const cpuSeconds = readCpuSeconds(service.pid) - cpuFrom;
 
-    const { status } = (await ask(pool, 'POST', '/v1/datasets/bench/query', JSON.stringify({ aggregations: [{ op: 'count' }] }))) as {
+    const { status } = (await service.post('/v1/datasets/bench/query', JSON.stringify({ aggregations: [{ op: 'count' }] }))) as {
       status: { rowsMatched: number };
     };
     if (status.rowsMatched !== input.lines) throw new Error(`the service has ${status.rowsMatched} of ${input.lines} events`);
-    await pool.close();
     const peakRssBytes = readStatusBytes(service.pid, 'VmHWM');
     const stored = Number(execFileSync('du', ['-sb', join(folder, 'engine')], { encoding: 'utf8' }).split('\t')[0]);
     return {
@@ -83,8 +72,7 @@ export async function measureServiceIngest(program: string, folder: string, inpu
       idleCpuSecondsPerMinute,
     };
   } finally {
-    service.terminate();
-    await service.done;
+    await service.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -118,49 +106,4 @@ function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {
   }
   flush();
   return batches;
-}
-
-async function ask(
-  pool: Pool,
-  method: 'POST',
-  path: string,
-  body: string | Buffer,
-  encoding: Encoding = 'none',
-  key?: string,
-): Promise<unknown> {
-  const { statusCode, body: reply } = await pool.request({
-    method,
-    path,
-    body,
-    headers: {
-      authorization: `Bearer ${TOKEN}`,
-      'content-type': key === undefined ? 'application/json' : 'application/x-ndjson',
-      ...(encoding !== 'none' && { 'content-encoding': encoding }),
-      ...(key !== undefined && { 'idempotency-key': key }),
-    },
-  });
-  const text = await reply.text();
-  const json = JSON.parse(text) as { failed?: number };
-  if (statusCode !== 200 || (json.failed ?? 0) > 0) throw new Error(`${path} answered ${statusCode}: ${text.slice(0, 500)}`);
-  return json;
-}
-
-/** The address that the process prints in its first line. */
-async function addressOf(service: { output(): string; isRunning(): boolean }): Promise<string> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const found = /"url":"([^"]+)"/.exec(service.output());
-    if (found) return found[1]!;
-    if (!service.isRunning() || performance.now() > deadline) throw new Error(`the service did not start:\n${service.output()}`);
-    await sleep(10);
-  }
-}
-
-async function rest(pid: number): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (let quiet = 0; quiet < 3 && performance.now() < deadline;) {
-    const before = readCpuSeconds(pid);
-    await sleep(1000);
-    quiet = readCpuSeconds(pid) - before < REST_CPU ? quiet + 1 : 0;
-  }
 }

@@ -5,7 +5,8 @@ import type { InputKind } from '../inputs.ts';
 import type { Options } from '../options.ts';
 import { median } from '../run.ts';
 import { say } from '../suite.ts';
-import { measureServiceIngest, type Encoding, type ServiceFigures } from './ingest.ts';
+import { measureServiceIngest, type ServiceFigures } from './ingest.ts';
+import type { Encoding } from './process.ts';
 
 export interface ServiceRow {
   readonly kind: InputKind;
@@ -23,8 +24,10 @@ const SEED = 20_260_102;
 const TARGET_CPU_SECONDS = 60;
 const MB = 1e6;
 
+const wants = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
 /** Whether `--only` wants it. */
-export const wantsService = ({ only }: Options): boolean => only.length === 0 || only.some((part) => 'service/ingest'.includes(part));
+export const wantsService = (options: Options): boolean => wants(options, 'service/ingest');
+export const wantsQueries = (options: Options): boolean => wants(options, 'service/query');
 
 export async function measureService(options: Options, program: string, folder: string): Promise<ServiceRow[]> {
   const inputs = new Map(

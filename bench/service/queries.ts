@@ -1,0 +1,191 @@
+/**
+ * What the service adds to a query: common ones over HTTP, and beside each the statement that the compiler made of it, run in the same engine in a
+ * process of its own on a copy of the same data. The two take turns. CPU is user + system of the whole process; nothing that an earlier query
+ * left behind is used.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
+import { FRESH_SETTINGS, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
+import { programOf } from '../../src/service/query/plan/program.ts';
+import { planOf, readQuery } from '../../src/service/query/plan/query-text.ts';
+import { Params } from '../../src/service/query/sql/sql.ts';
+import { lineMaker } from '../inputs.ts';
+import { readCpuSeconds } from '../measure.ts';
+import { median } from '../run.ts';
+import type { Order } from './direct.ts';
+import { rest, startMeasuredService, type MeasuredService } from './process.ts';
+
+export interface QueryFigures {
+  readonly name: string;
+  readonly text: string;
+  /** Events that matched. */
+  readonly matched: number;
+  /** CPU of one query, ms. */
+  readonly serviceMs: number;
+  readonly directMs: number;
+  /** Median of the differences of the turns, and the middle half of those. */
+  readonly overheadMs: number;
+  readonly spreadMs: readonly [number, number];
+}
+
+interface Query {
+  readonly name: string;
+  readonly text: string;
+  /** The answer says how many events matched, which the rows alone do not: a statement of its own. */
+  readonly counts?: true;
+}
+
+const QUERIES: readonly Query[] = [
+  { name: 'count by minute', text: 'summarize count() by bin(_time, 1m)' },
+  { name: 'contains, counted', text: 'where msg contains "timeout" | count' },
+  { name: 'contains, latest 1,000 and how many', text: 'where msg contains "timeout"', counts: true },
+  { name: 'top-k', text: 'summarize topk(msg, 10)' },
+  { name: 'latest 1,000', text: 'sort by _time desc | take 1000' },
+  { name: 'percentile', text: 'summarize percentile(responseTime, 95)' },
+];
+const SEED = 20_260_103;
+const BATCH_LINES = 3000;
+/** Queries of one turn. */
+const TIMES = 3;
+const START = '2026-01-01T00:00:00Z';
+const END = '2027-01-01T00:00:00Z';
+
+export async function measureQueries(program: string, folder: string, rows: number, turns: number): Promise<QueryFigures[]> {
+  const [data, copy] = [join(folder, 'queries'), join(folder, 'queries-copy')];
+  try {
+    await store(program, data, rows);
+    cpSync(data, copy, { recursive: true });
+    return await compare(program, data, copy, turns);
+  } finally {
+    for (const path of [data, copy]) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Fills a folder with events, and lets the engine merge them. */
+export async function store(program: string, data: string, rows: number): Promise<void> {
+  const service = await startMeasuredService(program, data, 1);
+  try {
+    await load(service, rows);
+    await rest(service.pid);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** `turns` of each query. Throws when the two do not find the same number of rows. */
+export async function compare(program: string, data: string, copy: string, turns: number): Promise<QueryFigures[]> {
+  const service = await startMeasuredService(program, data, 1);
+  const direct = await startDirect(copy);
+  try {
+    const compile = compiler(copy);
+    const figures: QueryFigures[] = [];
+    for (const query of QUERIES) {
+      const body = JSON.stringify({ apl: `['bench'] | ${query.text}`, startTime: START, endTime: END });
+      const { statements, params, wanted } = compile(query);
+      const ask = async (times: number): Promise<Found> => {
+        let found: Found = { rows: 0, matched: 0 };
+        for (let n = 0; n < times; n++) found = await askService(service, body);
+        return found;
+      };
+      const { rows, matched } = await ask(TIMES);
+      const ran = await direct.run({ statements, params, times: TIMES });
+      if (rows !== Math.min(ran, wanted)) throw new Error(`${query.name}: the service found ${rows} rows, the engine ${ran}`);
+      const passes: (readonly [service: number, direct: number])[] = [];
+      for (let turn = 0; turn < turns; turn++) {
+        const serviceMs = await cpuMs(service.pid, () => ask(TIMES));
+        passes.push([serviceMs, await cpuMs(direct.pid, () => direct.run({ statements, params, times: TIMES }))]);
+      }
+      figures.push({
+        name: query.name, text: query.text, matched,
+        serviceMs: median(passes.map(([served]) => served)),
+        directMs: median(passes.map(([, alone]) => alone)),
+        ...differences(passes.map(([served, alone]) => served - alone)),
+      }); // prettier-ignore
+    }
+    return figures;
+  } finally {
+    await Promise.all([service.stop(), direct.stop()]);
+  }
+}
+
+function differences(found: readonly number[]): Pick<QueryFigures, 'overheadMs' | 'spreadMs'> {
+  const sorted = found.toSorted((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.floor((sorted.length - 1) * part)]!;
+  return { overheadMs: median(sorted), spreadMs: [at(0.25), at(0.75)] };
+}
+
+interface Found {
+  readonly rows: number;
+  readonly matched: number;
+}
+
+async function askService(service: MeasuredService, body: string): Promise<Found> {
+  const { tables, status } = (await service.post('/v1/query/_apl?format=tabular&nocache=true', body)) as {
+    tables: { columns: unknown[][] }[];
+    status: { rowsMatched: number };
+  };
+  return { rows: tables[0]!.columns[0]!.length, matched: status.rowsMatched };
+}
+
+async function cpuMs(pid: number, work: () => Promise<unknown>): Promise<number> {
+  const before = readCpuSeconds(pid);
+  await work();
+  return ((readCpuSeconds(pid) - before) * 1000) / TIMES;
+}
+
+async function load(service: MeasuredService, rows: number): Promise<void> {
+  await service.post('/v1/datasets', JSON.stringify({ name: 'bench' }));
+  const next = lineMaker('json', SEED);
+  for (let sent = 0; sent < rows; sent += BATCH_LINES) {
+    const lines = Array.from({ length: Math.min(BATCH_LINES, rows - sent) }, next);
+    await service.post('/v1/ingest/bench?timestamp-field=time', Buffer.from(`${lines.join('\n')}\n`), 'none', `batch-${sent}`);
+  }
+}
+
+/** Makes what the service would, of the fields that its database names. */
+function compiler(folder: string): (query: Query) => Omit<Order, 'times'> & { readonly wanted: number } {
+  const db = new DatabaseSync(join(folder, 'service.db'));
+  const fields = db.prepare('select name, types from fields').all().map((row) => [String(row['name']), Number(row['types'])] as const);
+  db.close();
+  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields) };
+  const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
+  const [start, end] = [START, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
+  return ({ text, counts }) => {
+    const params = new Params();
+    const environment = { params, now: end, start, end, step: 60_000_000_000n };
+    const stages = planOf(readQuery(`['bench'] | ${text}`), new Map());
+    const { rows, count } = programOf(stages, { dataset, environment, start, end, limit: undefined, cursor: undefined });
+    const bound = Object.fromEntries(Object.entries(params.values).map(([name, value]) => [name, String(value)]));
+    const statements = [...(counts ? [count] : []), rows.sql].map((sql) => `${sql} ${settings}`);
+    return { statements, params: bound, wanted: rows.wanted };
+  };
+} // prettier-ignore
+
+/** The engine's process on the copied data. */
+async function startDirect(folder: string) {
+  const script = fileURLToPath(new URL('direct.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = once(child, 'exit');
+  await lines.next();
+  return {
+    pid: child.pid!,
+    /** Answers the rows that the last statement found. */
+    async run(order: Order): Promise<number> {
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('the engine alone ended; see above');
+      return Number(value);
+    },
+    async stop(): Promise<void> {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
