@@ -168,6 +168,39 @@ describe('pagination', () => {
     expect(sorted(seen)).toEqual(expected);
   });
 
+  describe('a page that its limit fills', () => {
+    const found = async (operators: string, body: object = {}) => {
+      const { status, tables } = await apl(`['${logs}'] | where seq < 10 ${operators}`, body);
+      return { seqs: tables[0]!.columns.at(-1), token: status['continuationToken'], minCursor: status['minCursor'], matched: status['rowsMatched'] };
+    };
+    const all = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+
+    test.each([
+      ['the text', '| take 10', '| take 4', {}, {}],
+      ['the request', '', '', { limit: 10 }, { limit: 4 }],
+      ['both', '| take 10', '| take 10', { limit: 10 }, { limit: 4 }],
+      ['the text, sorted', '| sort by _time desc | take 10 | project seq', '| sort by _time desc | take 4 | project seq', {}, {}],
+    ])('has a continuationToken only when there are more: %s', async (_what, exactly, fewer, bodyExactly, bodyFewer) => {
+      expect(await found(exactly, bodyExactly)).toMatchObject({ seqs: all, token: '', matched: 10 });
+      const first = await found(fewer, bodyFewer);
+      expect(first).toMatchObject({ seqs: [9, 8, 7, 6], token: first.minCursor, matched: 10 });
+      expect(first.token).toMatch(/^[0-9a-f]{32}$/);
+      const second = await found(fewer, { ...bodyFewer, cursor: first.token });
+      expect(second).toMatchObject({ seqs: [5, 4, 3, 2], token: second.minCursor, matched: 10 });
+      expect(await found(fewer, { ...bodyFewer, cursor: second.token })).toMatchObject({ seqs: [1, 0], token: '', matched: 10 });
+    });
+
+    test.each([
+      ['fewer than the limit', '| take 11', all],
+      ['none left', '| take 0', []],
+      ['a where behind the limit', '| take 5 | where seq > 7', [9, 8]],
+      ['two limits', '| take 6 | take 2', [9, 8]],
+      ['a column made of it', '| take 3 | extend twice = seq * 2 | project seq', [9, 8, 7]],
+    ])('rowsMatched counts what met the condition before: %s', async (_what, operators, seqs) => {
+      expect(await found(operators)).toMatchObject({ seqs, matched: 10 });
+    });
+  }); // prettier-ignore
+
   test('a cursor that is none, or a query that is not sorted by time alone, is 400', async () => {
     const { status } = await byText(10, 'desc')({});
     const cursor = status['minCursor'];

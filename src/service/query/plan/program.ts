@@ -50,8 +50,9 @@ export interface Table {
   readonly order: readonly { readonly field: string; readonly desc: boolean }[];
   /** The order that a cursor can go on in. */
   readonly byTime: 'asc' | 'desc' | undefined;
-  /** Rows that the statement gives at most; one more than are wanted, where it matters whether there are more. */
+  /** Rows that the statement gives at most, and how many of those are wanted: one more shows that there are more. */
   readonly atMost: number;
+  readonly wanted: number;
 }
 
 export interface Program {
@@ -62,6 +63,8 @@ export interface Program {
     | { readonly key: string; readonly width: bigint; readonly totals: Table; readonly groups: number | undefined }
     | undefined;
   readonly aggregated: boolean;
+  /** The rows are all events that matched, unless there are more of them. */
+  readonly isWhole: boolean;
   /** Fields that the dataset never had. */
   readonly missing: ReadonlySet<string>;
   /** A where lets everything through. */
@@ -90,17 +93,18 @@ export function programOf(stages: readonly Stage[], options: ProgramOptions): Pr
   const result = {
     count: checked(plain.countMatching()),
     aggregated,
+    isWhole: cursor === undefined && rows.parts.level === 0,
     missing,
     alwaysTrue: stages.some((stage) => stage.kind === 'where' && truth(stage.condition) === true),
   };
-  if (!series) return { ...result, rows: tableOf(rows, atMost + 1), series: undefined };
+  if (!series) return { ...result, rows: tableOf(rows, atMost), series: undefined };
 
   const totals = build(range, totalsOf(stages, series));
   const groups = series.alone ? undefined : groupLimit(stages, series, options.limit);
   return {
     ...result,
-    rows: tableOf(rows, series.alone ? atMost + 1 : SERIES_ROWS + 1),
-    series: { key: series.key.name, width: series.width(environment), totals: tableOf(totals, (groups ?? SERVICE_QUERY_MAX_EVENTS) + 1), groups },
+    rows: tableOf(rows, series.alone ? atMost : SERIES_ROWS),
+    series: { key: series.key.name, width: series.width(environment), totals: tableOf(totals, groups ?? SERVICE_QUERY_MAX_EVENTS), groups },
   };
 } // prettier-ignore
 
@@ -176,8 +180,11 @@ function uses(node: Node, name: string): boolean {
   return node.kind === 'apply' ? node.args.some((arg) => uses(arg, name)) : node.kind === 'item' && uses(node.object, name);
 }
 
-function tableOf(relation: Relation, atMost: number): Table {
-  const { event, open, removed, columns, matched, order } = relation.parts;
+function tableOf(relation: Relation, most: number): Table {
+  const { event, open, removed, columns, matched, order, limit } = relation.parts;
+  const wanted = Math.min(limit ?? most, most);
+  // A page of events ends in a token for the next one, also where the text itself says how many.
+  const atMost = event || limit === undefined || limit > most ? wanted + 1 : wanted;
   const select: Sql[] = [];
   const add = (cell: Sql): number => select.push(cell) - 1;
   const nanos = (time: Sql): Sql => sql`toUnixTimestamp64Nano(${time})`;
@@ -193,7 +200,7 @@ function tableOf(relation: Relation, atMost: number): Table {
   if (select.length === 0) add(sql`1`);
   return {
     sql: checked(relation.select(select, atMost)),
-    columns: outputs, eventAt, mapsAt, matchedAt, atMost,
+    columns: outputs, eventAt, mapsAt, matchedAt, atMost, wanted,
     hasField: (name) => !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
     order: (order?.info ?? []).map(({ field, desc }) => ({ field: shown(field), desc })),
     byTime: event && order?.byTime,

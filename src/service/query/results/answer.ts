@@ -1,4 +1,4 @@
-/** Runs a program: at most three statements, the totals of a series, the rows, and how many events matched where the rows do not say it. */
+/** Runs a program: at most three statements, the totals of a series, the rows, and how many events matched where those do not say it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
 import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
 import type { Param } from '../../engine/engine.ts';
@@ -48,13 +48,18 @@ export async function answerOf(
   const totals = series ? (await ask(series.totals.sql)).rows : [];
   const wanted = series?.groups ?? SERVICE_QUERY_MAX_EVENTS;
   const { rows: found } = await ask(table.sql);
-  const rows = found.slice(0, table.atMost - 1);
+  const rows = found.slice(0, table.wanted);
   const kept = series && totals.length > wanted ? inGroups(program, rows, totals.slice(0, wanted)) : rows;
 
   const first = found[0];
-  const counted = table.matchedAt === undefined || first === undefined ? undefined : Number(first[table.matchedAt]);
-  const rowsMatched = counted ?? Number((await ask(program.count)).rows[0]?.[0] ?? 0);
   const more = found.length > rows.length;
+  const counted =
+    table.matchedAt !== undefined && first !== undefined
+      ? Number(first[table.matchedAt])
+      : program.isWhole && !more
+        ? found.length
+        : undefined;
+  const rowsMatched = counted ?? Number((await ask(program.count)).rows[0]?.[0] ?? 0);
   return {
     table,
     rows: kept,

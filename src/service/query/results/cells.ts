@@ -7,7 +7,19 @@ import type { Kind } from '../sql/value.ts';
 
 export type Row = readonly Cell[];
 
-export const timeJson = (cell: Cell | undefined): string => `"${formatTime(BigInt(String(cell)))}"`;
+/** Seconds since 1970 and how they are written: times of one result are near each other. */
+let lastSecond = { text: '', written: '' };
+
+/** RFC 3339 of a cell of ns since 1970, as `formatTime` writes it. */
+export function timeJson(cell: Cell | undefined): string {
+  const text = String(cell);
+  if (text.length < 10 || text.startsWith('-')) return `"${formatTime(BigInt(text))}"`;
+  const second = text.slice(0, -9);
+  if (second !== lastSecond.text) lastSecond = { text: second, written: new Date(Number(second) * 1000).toISOString().slice(0, -5) };
+  let end = text.length;
+  while (end > second.length && text[end - 1] === '0') end--;
+  return `"${lastSecond.written}${end > second.length ? `.${text.slice(second.length, end)}` : ''}Z"`;
+}
 
 /** JSON text of one facet's cell. */
 export function writeCell(kind: Kind, cell: Cell): string {
@@ -60,14 +72,14 @@ export function rowIdOf({ eventAt }: Table, row: Row): string {
   return writeRowId(BigInt(String(row[eventAt!])), BigInt(String(row[eventAt! + 2])));
 }
 
-/** Fields of a row's maps as names and JSON texts. */
-export function fieldsOf({ mapsAt }: Table, row: Row): [name: string, json: string][] {
-  const [s, i, f, b, j] = row.slice(mapsAt, mapsAt! + 5) as unknown as Readonly<Record<string, Cell>>[];
-  const fields: [string, string][] = [];
-  for (const name in s) fields.push([name, JSON.stringify(s[name])]);
-  for (const name in i) fields.push([name, String(i[name])]);
-  for (const name in f) fields.push([name, writeCell('real', f[name]!)]);
-  for (const name in b) fields.push([name, String(b[name])]);
-  for (const name in j) fields.push([name, String(j[name])]);
-  return fields;
+/** Calls `take` with the name and the JSON text of each field in a row's maps. */
+export function eachField({ mapsAt }: Table, row: Row, take: (name: string, json: string) => void): void {
+  const at = mapsAt!;
+  const map = (n: number): Readonly<Record<string, Cell>> => row[at + n] as unknown as Readonly<Record<string, Cell>>;
+  const [s, i, f, b, j] = [map(0), map(1), map(2), map(3), map(4)];
+  for (const name in s) take(name, JSON.stringify(s[name]));
+  for (const name in i) take(name, String(i[name]));
+  for (const name in f) take(name, writeCell('real', f[name]!));
+  for (const name in b) take(name, String(b[name]));
+  for (const name in j) take(name, String(j[name]));
 }

@@ -2,7 +2,7 @@
 import { formatTime } from '../../ingest/timestamps.ts';
 import type { OutputColumn, Program, Table } from '../plan/program.ts';
 import { groupKey, type Answer } from './answer.ts';
-import { fieldsOf, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
+import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
 import { NO_TIME } from './status.ts';
 
 /** The members `matches` and `buckets` as JSON text. */
@@ -41,8 +41,9 @@ function entries(columns: readonly OutputColumn[], row: Row, withNulls: boolean)
 const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
 
 function match(table: Table, row: Row): string {
-  const own = table.mapsAt === undefined ? [] : fieldsOf(table, row).filter(([name]) => table.hasField(name));
-  const fields = own.map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  const fields: string[] = [];
+  if (table.mapsAt !== undefined)
+    eachField(table, row, (name, json) => void (table.hasField(name) && fields.push(`${JSON.stringify(name)}:${json}`)));
   const made = entries(table.columns.filter(({ name }) => !OWN.has(name)), row, false); // prettier-ignore
   if (made !== '') fields.push(made);
   const at = table.eventAt;

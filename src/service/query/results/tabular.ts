@@ -4,7 +4,7 @@ import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { AggregationInfo } from '../plan/tree.ts';
 import type { Program, Table } from '../plan/program.ts';
 import type { Answer } from './answer.ts';
-import { fieldsOf, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
+import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
 
 export interface TableFrame {
   readonly dataset: Dataset;
@@ -71,13 +71,12 @@ function eventColumns(table: Table, rows: readonly Row[], dataset: Dataset): Wri
   })); // prettier-ignore
 
   const values = new Map<string, string[]>();
-  for (const [n, row] of rows.entries()) {
-    for (const [name, json] of fieldsOf(table, row)) {
+  for (const [n, row] of rows.entries())
+    eachField(table, row, (name, json) => {
       let column = values.get(name);
       if (!column) values.set(name, (column = Array<string>(rows.length).fill('null')));
       if (column[n] === 'null') column[n] = json;
-    }
-  }
+    });
   const known = new Set([...dataset.fields.keys(), ...values.keys()]);
   const nulls = Array<string>(rows.length).fill('null').join(',');
   // A grid of many rows and many fields is nearly empty: what no row has is left out then.

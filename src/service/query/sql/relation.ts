@@ -296,11 +296,10 @@ export class Relation {
     return keys.length === 0 ? NOTHING : sql` order by ${list(keys.map((key) => (key.desc ? sql`${key.sql} desc` : key.sql)))}`;
   } // prettier-ignore
 
-  /** The statement with these columns of the rows. `atMost` is a further limit. */
+  /** The statement with these columns of the rows, `atMost` of them whatever their limit. */
   select(columns: readonly Sql[], atMost: number): Sql {
-    const { from, where, limit } = this.parts;
-    const rows = Math.min(limit ?? atMost, atMost);
-    return sql`select ${list(columns)} from ${from}${whereSql(where)}${this.#orderSql()} limit ${rows}`;
+    const { from, where } = this.parts;
+    return sql`select ${list(columns)} from ${from}${whereSql(where)}${this.#orderSql()} limit ${atMost}`;
   }
 
   /** How many rows matched, as a statement. */
