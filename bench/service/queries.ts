@@ -153,7 +153,7 @@ function compiler(folder: string): (query: Query) => Omit<Order, 'times'> & { re
   const db = new DatabaseSync(join(folder, 'service.db'));
   const fields = db.prepare('select name, types from fields').all().map((row) => [String(row['name']), Number(row['types'])] as const);
   db.close();
-  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields) };
+  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map() };
   const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
   const [start, end] = [START, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
   return ({ text, counts }) => {
