@@ -1,11 +1,19 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Block, Region, Span, Tail } from '../core/block.ts';
+import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
 import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
+
+/** What the digest of a span ends in whose bytes belong to the event before it. */
+const CONTINUES = '.continues';
+
+/** The digest of the event that the span's bytes belong to, where that begins in the span before it; undefined for any other. */
+export function digestContinued({ digest }: { readonly digest: string }): string | undefined {
+  return digest.endsWith(CONTINUES) ? digest.slice(0, -CONTINUES.length) : undefined;
+}
 
 /** A span while its batch is held: it also knows its events' numbers in the books. */
 export interface HeldSpan {
@@ -119,8 +127,15 @@ export class Batch {
     if (this.rereadable) span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
+    for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
     this.events += events;
     this.bytes += written;
+  }
+
+  /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
+  #follow({ books, source, digest }: HeldSpan, { stream, from, to, crc, tail }: StreamRange, firstEvent: number): void {
+    const content = { from, to, events: 0, crc: this.rereadable ? crc : 0, tail };
+    this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
   /** Set where its events are safe elsewhere until it is settled (a replayed dead letter): called then. */

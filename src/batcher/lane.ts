@@ -76,7 +76,8 @@ export class SourceLane implements Lane {
 
   async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
     const { books, isTracked } = this.#options;
-    const isRereadable = () => this.#options.isRereadable(block.stream);
+    const streams = [block.stream, ...(block.continued ?? []).map(({ stream }) => stream)];
+    const isRereadable = () => streams.every((stream) => this.#options.isRereadable(stream));
     const firstEvent = books.accepted;
     for (const route of routes) {
       await route.batcher.take({

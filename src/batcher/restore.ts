@@ -3,34 +3,21 @@
  * out again under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its
  * events may then be stored twice); bytes that are gone are counted as lost, and said.
  */
-import { crc32 } from 'node:zlib';
-import type { Block, Lane, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import type { Source } from '../core/source.ts';
-import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../state/stored.ts';
 import { Batch, keyOf } from './batch.ts';
-import { endsFrom, eventEndAt, streamBytes, streamRange } from './block-events.ts';
-import type { Batcher } from './batcher.ts';
-import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
+import { inEvents, type Owner, rebuild, type RebuildOptions, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-export interface RestoreTarget {
-  readonly batcher: Batcher;
+export interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;
   readonly room: Room;
-  readonly limits: { readonly maxBytes: number };
 }
 
-export interface RestoreOptions {
+export interface RestoreOptions extends RebuildOptions {
   readonly batches: readonly StoredBatch[];
-  readonly kernel: Kernel;
-  readonly log: Log;
-  /** Kernel memory for one slot. */
-  readonly scratch: Region;
   readonly clock: Clock;
   /** How long to wait before a disk that refused is tried again. */
   readonly retryMs: number;
@@ -45,11 +32,6 @@ export interface RestoreOptions {
   replace(id: number, batches: readonly StoredBatch[]): void;
   /** The parts still to be sent of a batch that was split. */
   partsOf(id: number): readonly StoredPart[];
-}
-
-interface Owner {
-  readonly source: Source;
-  readonly books: Books;
 }
 
 /** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
@@ -87,9 +69,9 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
 /** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
 async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
   const rebuilt: Rebuilt[] = [];
-  for (const span of stored.spans) {
-    const owner = options.source(span.source);
-    if (owner) rebuilt.push(await rebuild(options, target, span, owner));
+  for (const [first, ...continued] of inEvents(stored.spans)) {
+    const owner = options.source(first.source);
+    if (owner) rebuilt.push(...(await rebuild(options, target, first, continued, owner)));
   }
   const spans = rebuilt.map(({ span }) => span);
   const unchanged = absent.length === 0 && stored.spans.every((span, index) => isSame(span, spans[index]!));
@@ -155,89 +137,6 @@ function countIn(spans: readonly StoredSpan[]): number {
   return spans.reduce((sum, { events }) => sum + events, 0);
 }
 
-interface Rebuilt {
-  readonly span: StoredSpan;
-  readonly books: Books;
-  readonly events: Buffer[];
-  readonly refusal?: string | undefined;
-}
-
-/** Reads one span again. A span whose bytes are gone comes back without events. */
-async function rebuild(options: RestoreOptions, target: RestoreTarget, span: StoredSpan, { source, books }: Owner): Promise<Rebuilt> {
-  // Gone already at an earlier start, and counted then.
-  if (span.events === 0) return { span, books, events: [] };
-  const lane = new RestoreLane(options.kernel, target, options.scratch);
-  const found = source.reread ? await source.reread(span, lane) : false;
-  if (!found) {
-    source.stats.lostBytes += span.to - span.from;
-    options.log.error(
-      { source: span.source, from: span.from, to: span.to, events: span.events },
-      'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
-    );
-    return { span: { ...span, events: 0 }, books, events: [] };
-  }
-  return {
-    span: { ...span, events: lane.events, crc: lane.crc, tail: span.tail, digest: lane.digest },
-    books,
-    events: lane.chunks,
-    refusal: lane.refusal,
-  };
-}
-
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {
   return stored.events === now.events && stored.crc === now.crc && stored.digest === now.digest;
-}
-
-/** Collects the events of one span as bytes of their own. */
-class RestoreLane implements Lane {
-  readonly chunks: Buffer[] = [];
-  events = 0;
-  crc = 0;
-  digest = '';
-  /** Of the last block: why its one event is not to be sent. */
-  refusal: string | undefined;
-  readonly #kernel: Kernel;
-  readonly #target: RestoreTarget;
-  readonly #scratch: Region;
-
-  constructor(kernel: Kernel, target: RestoreTarget, scratch: Region) {
-    this.#kernel = kernel;
-    this.#target = target;
-    this.#scratch = scratch;
-  }
-
-  accept(block: Block): Promise<void> {
-    const { template } = this.#target.batcher.compile(block.shape);
-    const { single } = block;
-    this.digest = this.#target.batcher.digestOf(block);
-    this.refusal = single?.refusal;
-    let start = block.start;
-    while (start < block.end) {
-      const result = this.#kernel.wrap(
-        template,
-        block.readAtMs,
-        block.window,
-        start,
-        block.end,
-        this.#scratch,
-        0,
-        this.#target.limits.maxBytes,
-        2 ** 31 - 1,
-        single?.marks,
-        endsFrom(block, start),
-      );
-      if (result.written > 0) this.chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
-      this.events += result.events;
-      start += result.consumed;
-      if (result.stop !== 'too_large') continue;
-      const end = eventEndAt(block, start);
-      const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, end, single?.marks, block.ends !== undefined);
-      this.chunks.push(large.event);
-      this.events += 1;
-      start += large.consumed;
-    }
-    const { from, to } = streamRange(block, block.start, block.end);
-    this.crc = single ? single.crc : crc32(streamBytes(block, from, to), this.crc);
-    return Promise.resolve();
-  }
 }

@@ -70,6 +70,11 @@ export interface Block {
     /** Set when the event is not to be sent: why it goes to the dead letters. */
     readonly refusal?: string;
   };
+  /**
+   * Beside `single`: the event goes on in other streams, in this order. These bytes are no events of their own, and settle
+   * with it. `single` tells the bytes of the block's own stream alone.
+   */
+  readonly continued?: readonly StreamRange[];
   /** Where in the window each event ends, when that is not at each newline: joined lines. The last entry is `end`. */
   readonly ends?: Uint32Array;
   /**
@@ -82,6 +87,16 @@ export interface Block {
     /** For each of `ends`, how many of these bytes are used up by then. The last is all of them. */
     readonly used: Uint32Array;
   };
+}
+
+/** Bytes of a stream that belong to an event which began in another one. */
+export interface StreamRange {
+  readonly stream: string;
+  readonly from: number;
+  readonly to: number;
+  readonly crc: number;
+  /** The last bytes before `to`. */
+  readonly tail: Tail;
 }
 
 /**

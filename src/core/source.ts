@@ -42,9 +42,9 @@ export interface Source {
   /**
    * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
    * batch is rebuilt after a restart. False when the bytes are not there any more; rejects with `E_UNREADABLE` when that
-   * cannot be told now.
+   * cannot be told now. `continued`: the spans in which the one event of `span` goes on.
    */
-  reread?(span: Span, lane: Lane): Promise<boolean>;
+  reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<boolean>;
   /** Why a path is or is not read, where, and how far behind. */
   explain?(path: string): object;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */

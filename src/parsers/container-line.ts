@@ -90,6 +90,7 @@ export function createContainerGrouping(readHead: ReadLineHead, limits: Grouping
       else if (head) open.delete(head.stream);
       return isFirst;
     },
+    mayContinue: () => true,
     isWhole: () => open.size === 0,
     reset: () => open.clear(),
   };
@@ -111,6 +112,7 @@ export function createJoinedContainerGrouping(
       if (!line || before?.stream !== line.stream) return true;
       return !before.isPartial && begins(line.content);
     },
+    mayContinue: (bytes, start, end) => read(bytes.toString('utf8', start, end)) !== undefined,
     isWhole: () => false,
     reset() {
       last = undefined;

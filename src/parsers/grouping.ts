@@ -13,6 +13,10 @@ export interface Grouping extends GroupingLimits {
    * and the answers depend on nothing but those lines.
    */
   begins(bytes: Buffer, start: number, end: number): boolean;
+  /**
+   * False when the line begins an event whatever was before it. Absent where no event of a file goes on in the next one.
+   */
+  mayContinue?(bytes: Buffer, start: number, end: number): boolean;
   /** True when nothing that follows can belong to the event of the line that was asked about last. */
   isWhole(): boolean;
   /** Forgets the lines before. */

@@ -16,6 +16,7 @@ export function createMultiline(rule: MultilineRule, limits: GroupingLimits): Gr
   return {
     ...limits,
     begins: (bytes, start, end) => beginsEvent(rule, bytes, start, end),
+    mayContinue: (bytes, start, end) => !beginsEvent(rule, bytes, start, end),
     // Only the next line tells.
     isWhole: () => false,
     reset() {},

@@ -60,7 +60,7 @@ export class ByteWindow {
   reset(offset: number, before: Buffer, first: Buffer): void {
     this.head = this.fill = 0;
     this.mark = this.#borrowed = undefined;
-    const found = BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
+    const found = findMark(first);
     this.encoding = found?.encoding ?? this.#default;
     this.streamMark = found?.bytes;
     this.#isEncodingKnown = offset > 0;
@@ -106,7 +106,7 @@ export class ByteWindow {
   passMark(isEnd: boolean): boolean {
     if (this.#isEncodingKnown) return true;
     const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + LONGEST_MARK_BYTES));
-    const found = BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
+    const found = findMark(first);
     if (!found && !isEnd && BYTE_ORDER_MARKS.some(({ bytes }) => startsWith(bytes, first))) return false;
     this.#isEncodingKnown = true;
     this.encoding = found?.encoding ?? this.#default;
@@ -170,6 +170,11 @@ export class ByteWindow {
   tailNow(): Tail {
     return { length: this.#tailLength, crc: crc32(this.recent) };
   }
+}
+
+/** The byte order mark that a stream begins with, by its first bytes, and the encoding that it says. */
+export function findMark(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
+  return BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
 }
 
 function startsWith(bytes: Buffer, beginning: Buffer): boolean {

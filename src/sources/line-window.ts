@@ -59,6 +59,21 @@ export class LineWindow {
     return this.#groups?.isOpen ?? false;
   }
 
+  /** True where nothing waits but the whole lines of an event that may go on. */
+  get endsInOpenEvent(): boolean {
+    return this.hasOpenEvent && this.#groups!.linesEnd === this.#window.fill;
+  }
+
+  /** What waits, as a view, … */
+  get waiting(): Buffer {
+    return this.#window.bytes.subarray(this.#window.head, this.#window.fill);
+  }
+
+  /** … and the byte order mark before it that was not handed out. */
+  get mark(): Buffer | undefined {
+    return this.#window.mark;
+  }
+
   /** True inside a line of which only the beginning is kept: `reset` would forget it. */
   get isSkipping(): boolean {
     return this.#long.skippedBytes !== undefined;
@@ -163,6 +178,25 @@ export class LineWindow {
   flushOpenEvent(): WindowBlock | undefined {
     this.#window.giveBack();
     return this.#groups?.isOpen ? this.#giveGroup(this.#groups, this.#groups.linesEnd) : undefined;
+  }
+
+  /**
+   * How many of the bytes that wait are the first event of joined lines; undefined while it may go on. `isEnd`: it does not go
+   * on behind the whole lines that are here.
+   */
+  measureEvent(isEnd: boolean): number | undefined {
+    const groups = this.#groups;
+    if (!groups || !this.#window.passMark(false)) return undefined;
+    const { head } = this.#window;
+    const isTooLong = this.#findWholeLines();
+    const [first] = groups.scan(Math.max(head, this.#linesEnd), isTooLong);
+    if (first !== undefined) return first - head;
+    return isEnd ? groups.linesEnd - head : undefined;
+  }
+
+  /** Hands out the first `length` bytes that wait, lines of one event, alone. */
+  giveEvent(length: number): WindowBlock {
+    return this.#giveGroup(this.#groups!, this.#window.head + length);
   }
 
   #nextLines(): WindowBlock | undefined {

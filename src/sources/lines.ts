@@ -5,7 +5,7 @@
 import type { Region } from '../core/block.ts';
 import type { SourceStats } from '../core/source.ts';
 import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
-import { utf8 } from '../parsers/encoding.ts';
+import { type Encoding, utf8 } from '../parsers/encoding.ts';
 import type { LineParser } from '../parsers/line-parser.ts';
 import { LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
 import type { LineShaping } from './line-shaping.ts';
@@ -70,6 +70,37 @@ export class Lines {
 
   get hasOpenEvent(): boolean {
     return this.#window.hasOpenEvent;
+  }
+
+  /** As the line window's, and so are the next four. Only where nothing is left of a block that was taken apart. */
+  get endsInOpenEvent(): boolean {
+    return this.#rest === undefined && this.#window.endsInOpenEvent;
+  }
+
+  get waiting(): Buffer {
+    return this.#window.waiting;
+  }
+
+  get mark(): Buffer | undefined {
+    return this.#window.mark;
+  }
+
+  measureEvent(isEnd: boolean): number | undefined {
+    return this.#window.measureEvent(isEnd);
+  }
+
+  giveEvent(length: number): WindowBlock {
+    return this.#take(() => this.#window.giveEvent(length))!;
+  }
+
+  /** Of the stream under way. */
+  get encoding(): Encoding {
+    return this.#window.encoding;
+  }
+
+  /** Of streams that do not say theirs. */
+  get defaultEncoding(): Encoding {
+    return this.#shaping.encoding;
   }
 
   get isSkipping(): boolean {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { digestContinued } from '../../src/batcher/batch.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
 import { SourceLane } from '../../src/batcher/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -40,6 +41,31 @@ test('lane offers a block to every sink and accepts each event once', async () =
   }
   expect([books.accepted, held()]).toEqual([20, 20]);
   expect(lane.held()).toEqual([]);
+});
+
+test('event that goes on in another stream is a span of each in one batch, and waits for the disk if either cannot be read again', async () => {
+  const single = { length: 5, crc: 1, tail: { length: 0, crc: 0 } };
+  const continued = [{ stream: 's2', from: 0, to: 7, crc: 2, tail: { length: 0, crc: 0 } }];
+  for (const gone of ['none', 's1', 's2']) {
+    const bench = makeBench();
+    const routes = [{ sink: '0', dataset: 'logs', batcher: bench.batcher }];
+    const lane = new SourceLane({
+      books: new Books('app'),
+      routes,
+      isTracked: true,
+      isRereadable: (stream) => stream !== gone,
+      committedTo: () => 0,
+    });
+    await lane.accept({ ...blockOf(Buffer.from('a whole line\n')), single, continued });
+    bench.batcher.flush();
+    const [batch] = bench.sealed;
+    expect(batch!.rereadable).toBe(gone === 'none');
+    expect(batch!.spans).toMatchObject([
+      { stream: 's1', from: 0, to: 5, events: 1, closed: true },
+      { stream: 's2', from: 0, to: 7, events: 0, closed: true },
+    ]);
+    expect(batch!.spans.map(digestContinued)).toEqual([undefined, batch!.spans[0]!.digest]);
+  }
 });
 
 test('lane gives each sink exactly the bytes from its own position on, after any restart', async () => {

@@ -13,6 +13,7 @@ export interface AcceptedBlock {
   readonly length: number;
   readonly readAtMs: number;
   readonly single: Block['single'];
+  readonly continued: Block['continued'];
   /** Without their newlines; a CR stays. */
   readonly lines: readonly Buffer[];
   /** The same, but lines that are joined to one event are one. */
@@ -81,7 +82,11 @@ export class LaneDouble implements Lane {
     const end = this.#ends.get(block.stream) ?? block.offset;
     if (end !== block.offset) throw new Error(`offset ${block.offset} does not follow ${end}`);
     this.#ends.set(block.stream, block.offset + length);
-    const { stream, shape, offset, readAtMs, single } = block;
+    for (const range of block.continued ?? []) {
+      if ((this.#ends.get(range.stream) ?? range.from) !== range.from) throw new Error(`${range.from} is not next in its stream`);
+      this.#ends.set(range.stream, range.to);
+    }
+    const { continued, stream, shape, offset, readAtMs, single } = block;
     const lines = splitLines(bytes);
     this.count += lines.length;
     const ends = block.ends && [...block.ends].map((each) => each - block.start);
@@ -93,6 +98,7 @@ export class LaneDouble implements Lane {
       length,
       readAtMs,
       single,
+      continued,
       lines,
       events,
       own: block.made ? Buffer.from(block.made.from) : bytes,

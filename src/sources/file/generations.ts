@@ -3,6 +3,7 @@
  * before, or cut off, and where one goes whose file was truncated: into the copy that was made before, if there is one.
  */
 import type { EventShape } from '../../core/block.ts';
+import type { LineShaping } from '../line-shaping.ts';
 import type { Clock } from '../../core/clock.ts';
 import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
@@ -18,6 +19,7 @@ import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
+import { Successors } from './successors.ts';
 import { newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
@@ -35,8 +37,7 @@ export interface GenerationsOptions {
   readonly maxDeletedBytes: number;
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
-  /** After this long, whole lines that wait for more of their event are sent. */
-  readonly groupTimeoutMs: number;
+  readonly shaping: LineShaping;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;
@@ -52,6 +53,7 @@ export class Generations {
   readonly descriptors: OpenFiles;
   readonly copies: Copies;
   readonly house: Housekeeping;
+  readonly successors: Successors;
   readonly #options: GenerationsOptions;
   /** The number of the scan under way. */
   scan = 0;
@@ -60,7 +62,9 @@ export class Generations {
     this.#options = options;
     const registry = (this.registry = new Registry(options.rescue !== undefined));
     this.descriptors = new OpenFiles(options);
-    this.house = new Housekeeping({ ...options, registry, descriptors: this.descriptors });
+    this.successors = new Successors({ ...options, registry });
+    const { groupTimeoutMs } = options.shaping;
+    this.house = new Housekeeping({ ...options, groupTimeoutMs, registry, descriptors: this.descriptors });
     this.copies = new Copies({
       ...options,
       registry,
@@ -91,6 +95,7 @@ export class Generations {
     file.place = this.#placeOf(path);
     file.isRotated = path !== record.path;
     this.registry.add(file);
+    this.successors.add(file);
     const { device, inode, path: lastPath = record.path } = file.identity;
     if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
     file.identity = { ...file.identity, device: String(stat.device), inode: String(stat.inode) };
@@ -103,6 +108,7 @@ export class Generations {
     const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
     file.firstScan = this.scan;
     this.registry.add(file);
+    this.successors.add(file);
     return file;
   }
 
@@ -113,6 +119,7 @@ export class Generations {
     const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.#now);
     Object.assign(file, { path, place, isRotated: place === 'aside', scan: this.scan, firstScan: this.scan });
     this.registry.add(file);
+    this.successors.add(file);
     return file;
   }
 
@@ -128,6 +135,7 @@ export class Generations {
     // What was seen while the content was not looked at may be the next one's.
     file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));
     this.registry.takeOver(next, file);
+    this.successors.add(next);
     this.descriptors.handOver(file, next);
     next.seenSize = stat.size;
     next.seenMtimeMs = stat.mtimeMs;

@@ -71,11 +71,12 @@ export class Housekeeping {
     const { partialTimeoutMs, groupTimeoutMs, registry } = this.#options;
     if (file.hasOpenEvent && stillMs >= groupTimeoutMs) {
       file.linesFinalAt = file.size;
-      registry.queue.add(file);
+      registry.enqueue(file);
     }
+    const waitMs = file.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
     // Nobody finishes the line of a file that was rotated or deleted.
     const isOver = file.place !== 'matched' || file.isRotated;
-    if (stillMs < (isOver ? Math.min(partialTimeoutMs, KEEP_OPEN_MS) : partialTimeoutMs)) return;
+    if (stillMs < (isOver ? Math.min(waitMs, KEEP_OPEN_MS) : waitMs)) return;
     file.finalAt = file.size;
     registry.enqueue(file);
   }

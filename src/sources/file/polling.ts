@@ -114,7 +114,9 @@ export class Polling {
     this.#wake();
     await this.#running.catch(() => undefined);
     const { registry } = this.#options.generations;
-    if (this.#options.rescuer) for (const file of registry.gone) if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
+    if (!this.#options.rescuer) return;
+    const gone = [...registry.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+    for (const file of gone) if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
   }
 
   get #isStopping(): boolean {
@@ -148,9 +150,10 @@ export class Polling {
 
   async #readAllOnce(): Promise<void> {
     const { generations } = this.#options;
-    const { registry } = generations;
+    const { registry, successors } = generations;
     await this.scanOnce();
     while (generations.copies.decide()) await this.yieldToOthers();
+    successors.link();
     for (const file of registry.files) {
       file.finalAt = Infinity;
       file.stopAt = file.size;
@@ -159,6 +162,7 @@ export class Polling {
     while (registry.queue.size + registry.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
       await this.rescueRound();
+      successors.link();
     }
     await this.archiveRound();
   }
@@ -220,4 +224,9 @@ export class Polling {
     stats.lostBytes += lostBytes;
     log.error({ path: file.path, offset: file.offset, lostBytes }, 'deleted file could not be read to its end before the stop');
   }
+}
+
+/** How many files go before it that it goes on with. */
+function placeInRow({ before }: TrackedFile): number {
+  return before ? placeInRow(before) + 1 : 0;
 }

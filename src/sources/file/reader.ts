@@ -15,6 +15,7 @@ import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent, tailOf } from './identity.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { type OpenEvent, readOn } from './read-on.ts';
 import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
 import { resetInLine } from './split-line.ts';
 import { noteSize, type TrackedFile } from './tracked-file.ts';
@@ -28,6 +29,7 @@ export interface ReaderOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly stats: SourceStats;
+  readonly groupTimeoutMs: number;
   /** The window is used by one turn, or reread, at a time. */
   readonly turns: Turns;
 }
@@ -46,11 +48,12 @@ export class Reader {
   turn(file: TrackedFile): Promise<void> {
     return this.#options.turns.take(async () => {
       let current = file;
+      let isReading = false;
       try {
         const ready = this.#prepare(file);
         if (ready) {
           current = ready;
-          current.isBusy = true;
+          current.isBusy = isReading = true;
           if (await this.#read(current)) this.#options.generations.registry.enqueue(current);
         }
         this.#options.generations.descriptors.recover(current);
@@ -62,8 +65,11 @@ export class Reader {
         }
         this.#options.generations.descriptors.fail(current, error);
       } finally {
-        current.isBusy = current.isReading = false;
-        current.inHand = 0;
+        // Else another turn may hold it.
+        if (isReading) {
+          current.isBusy = current.isReading = false;
+          current.inHand = 0;
+        }
       }
     });
   }
@@ -81,7 +87,8 @@ export class Reader {
       current.identity = { ...current.identity, ...hashHead(sample.head) };
       streams.identify(current.stream, current.identity);
     }
-    return stat.size > 0 && generations.name(current) ? current : undefined;
+    if (current !== file) generations.successors.link();
+    return stat.size > 0 && generations.name(current) && !generations.successors.holds(current) ? current : undefined;
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
@@ -111,6 +118,7 @@ export class Reader {
       isAtEnd = count < into.length;
       if (file.offset >= file.stopAt) return false;
     }
+    if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
     const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
     if (isAtEnd && flush) for (let block = flush(); block; block = flush()) await this.#offer(file, block, isLate);
     if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
@@ -120,6 +128,55 @@ export class Reader {
     noteSize(file, position);
     if (isAtEnd && position < file.size) generations.noteCut(file, position);
     return !isAtEnd;
+  }
+
+  /** The file ends in an event that is open, and another one goes on with it. */
+  async #endEvent(file: TrackedFile, position: number): Promise<false> {
+    const { generations } = this.#options;
+    const files = followers(file);
+    for (const each of files) each.isBusy = true;
+    try {
+      noteSize(file, position);
+      file.readTo = position;
+      file.hasOpenEvent = true;
+      const event = await readOn(this.#options, file, position <= Math.max(file.finalAt, file.linesFinalAt));
+      file.finalAt = file.linesFinalAt = -1;
+      if (!event) return false;
+      if (event.continuations.length === 0) await this.#offer(file, event.block, false);
+      else await this.#offerJoined(file, event);
+      file.hasOpenEvent = false;
+      if (position < file.size) generations.noteCut(file, position);
+      for (const each of files) if (each === file.after || each.offset > 0) generations.successors.release(each);
+      return false;
+    } finally {
+      for (const each of files) each.isBusy = false;
+    }
+  }
+
+  async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
+    const { lane, clock, stats, generations } = this.#options;
+    const { length, crc, tail } = block.single!;
+    file.inHand = length;
+    for (const { file: next, range } of continuations) next.inHand = range.to;
+    try {
+      await offerBlock(lane, file, block, clock.now());
+    } catch (error) {
+      for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.inHand;
+      throw error;
+    } finally {
+      for (const { file: next } of continuations) next.inHand = 0;
+    }
+    file.inHand = 0;
+    const ranges = [{ file, to: block.offset + length, length, crc, tail }];
+    for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to, ...range });
+    for (const each of ranges) {
+      each.file.content.addSummed(each.length, each.crc);
+      each.file.offset = each.to;
+      each.file.readTo = Math.max(each.file.readTo, each.to);
+      each.file.tail = each.tail;
+      stats.readBytes += each.length;
+    }
+    countLongLine(stats, block);
   }
 
   /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
@@ -169,4 +226,9 @@ export class Reader {
       at += count;
     }
   }
+}
+
+/** The files that go on with the file, in their order. */
+function followers(file: TrackedFile): TrackedFile[] {
+  return file.after ? [file.after, ...followers(file.after)] : [];
 }

@@ -7,11 +7,18 @@ import { type FoundFile, parentOf } from './finder.ts';
 
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
 const ROTATION_SUFFIX = /^(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
+const ROTATION_SUFFIX_AT_END = /(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
 const COMPRESSED = /\.(?:gz|zst|bz2|xz)$/;
 
 /** True for `a.log.1` and `a.log-20261121` beside `a.log`. */
 export function isRotatedName(path: string, of: string): boolean {
   return path.startsWith(of) && ROTATION_SUFFIX.test(path.slice(of.length));
+}
+
+/** What `isRotatedName` takes the path for a rotated name of; undefined for none. */
+export function rotatedFrom(path: string): string | undefined {
+  const name = path.replace(ROTATION_SUFFIX_AT_END, '');
+  return name === path || name.endsWith('/') ? undefined : name;
 }
 
 /** True for a name that says that what is in it is no plain text. */

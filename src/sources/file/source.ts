@@ -80,7 +80,7 @@ export function createFileSource(
     rescue: context.rescue,
     maxDeletedBytes: config.maxDeletedBytes,
     partialTimeoutMs: config.partialTimeoutMs,
-    groupTimeoutMs: shaping.groupTimeoutMs,
+    shaping,
     shapeOf: shapeOfFile,
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
@@ -92,7 +92,8 @@ export function createFileSource(
   const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve });
   const lines = createLines();
   const turns = new Turns();
-  const common = { fileSystem, generations, streams, clock, stats: counters };
+  const { groupTimeoutMs } = shaping;
+  const common = { fileSystem, generations, streams, clock, stats: counters, groupTimeoutMs };
   const reader = new Reader({ ...common, lines, lane: context.lane, turns });
   const { rescue } = context;
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
@@ -158,7 +159,8 @@ export function createFileSource(
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },
-    reread: (span: Span, lane: Lane) => (archives?.has(span.stream) ? archives : spanReader).reread(span, lane),
+    reread: (span: Span, lane: Lane, continued: readonly Span[] = []) =>
+      archives?.has(span.stream) ? archives.reread(span, lane) : spanReader.reread(span, lane, continued),
     readSpan: (span) => spanReader.readSpan(span),
     async pollOnce() {
       await polling.scanOnce();

@@ -5,10 +5,13 @@
 import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { LONGEST_MARK_BYTES } from '../byte-window.ts';
 import type { Lines } from '../lines.ts';
 import { type FileSystem, isSameFile } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { giveJoined, markOf } from './read-on.ts';
 import type { Registry } from './registry.ts';
+import { readHead } from './sample.ts';
 import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
@@ -39,25 +42,70 @@ export class SpanReader {
    * Offers exactly the span's bytes again, by the same rules. False when they are not there any more; rejects with
    * `E_UNREADABLE` when that cannot be told now (permissions, no descriptor left, a disk that fails).
    */
-  reread(span: Span, lane: Lane): Promise<boolean> {
-    return this.#options.turns.take(async () => {
-      const { fileSystem, registry } = this.#options;
-      const file = registry.byStream(span.stream);
-      if (!file) return false;
-      let opened: number | undefined;
-      try {
-        const fd = file.fd ?? (opened = fileSystem.open(file.path));
-        const stat = fileSystem.fstat(fd);
-        if (!isSameFile(stat, file) || stat.size < span.to) return false;
+  reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<boolean> {
+    return this.#options.turns.take(() =>
+      this.#withFile(span, async (file, fd) => {
+        if (continued.length > 0) return await this.#readJoined(file, fd, span, continued, lane);
         return await this.#readRange(file, fd, span, lane);
-      } catch (error) {
-        if (error instanceof LaneRefusal) throw error.cause;
-        if (GONE.has(codeOf(error))) return false;
-        throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
-      } finally {
-        if (opened !== undefined) fileSystem.close(opened);
-      }
-    });
+      }),
+    );
+  }
+
+  /** False when the span's file is gone, or has fewer bytes. */
+  async #withFile(span: Span, use: (file: TrackedFile, fd: number) => Promise<boolean>): Promise<boolean> {
+    const { fileSystem, registry } = this.#options;
+    const file = registry.byStream(span.stream);
+    if (!file) return false;
+    let opened: number | undefined;
+    try {
+      const fd = file.fd ?? (opened = fileSystem.open(file.path));
+      const stat = fileSystem.fstat(fd);
+      if (!isSameFile(stat, file) || stat.size < span.to) return false;
+      return await use(file, fd);
+    } catch (error) {
+      if (error instanceof LaneRefusal) throw error.cause;
+      if (error instanceof TailraceError) throw error;
+      if (GONE.has(codeOf(error))) return false;
+      throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
+    } finally {
+      if (opened !== undefined) fileSystem.close(opened);
+    }
+  }
+
+  /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
+  async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
+    const { lines, fileSystem, clock } = this.#options;
+    await resetInLine(lines, fileSystem, fd, span.from);
+    if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
+    const own = lines.waiting.length;
+    const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
+    for (const each of continued) {
+      const isThere = await this.#withFile(each, async (next, nextFd) => {
+        const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
+        if (!mark || each.from !== 0 || !(await this.#fill(nextFd, mark.length, each.to))) return false;
+        parts.push({ file: next, mark, length: each.to - mark.length });
+        return true;
+      });
+      if (!isThere) return false;
+    }
+    const length = lines.measureEvent(true);
+    if (length !== lines.waiting.length) return false;
+    await offerBlock(lane, file, giveJoined(lines, own, parts, length).block, clock.now());
+    return true;
+  }
+
+  /** Puts the file's bytes `[from, to)` behind those that wait in the lines. False when more than one event is there. */
+  async #fill(fd: number, from: number, to: number): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    for (let position = from; position < to;) {
+      const free = lines.free();
+      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, to - position)), position);
+      if (count === 0) return false;
+      lines.commit(count);
+      position += count;
+      if (position < to && lines.measureEvent(false) !== undefined) return false;
+    }
+    return true;
   }
 
   /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the lines. */

@@ -89,6 +89,10 @@ export interface TrackedFile {
   hasOpenEvent: boolean;
   /** … and are sent by a turn that ends here, or sooner. */
   linesFinalAt: number;
+  /** The file that this one goes on with, while its first lines may belong to an event of that, … */
+  before: TrackedFile | undefined;
+  /** … and the one that goes on with this. */
+  after: TrackedFile | undefined;
   /** Under `--once`: no line that begins here or later is read. */
   stopAt: number;
   /** The number of the last scan that saw it. */
@@ -133,6 +137,8 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     finalAt: -1,
     hasOpenEvent: false,
     linesFinalAt: -1,
+    before: undefined,
+    after: undefined,
     stopAt: Infinity,
     scan: 0,
     failure: undefined,

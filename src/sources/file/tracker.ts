@@ -40,7 +40,7 @@ export class Tracker {
 
   /** Matches what a scan found to what is known. Other work gets its turn now and then. */
   async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-    const { registry, copies, house } = this.#generations;
+    const { registry, copies, house, successors } = this.#generations;
     this.#generations.scan = this.#scan += 1;
     const strange: FoundFile[] = [];
     for (const each of found.values()) {
@@ -59,6 +59,7 @@ export class Tracker {
     }
     for (const [path, sinceMs] of this.#rotated) if (this.findBorn(path, sinceMs)) this.#rotated.delete(path);
     copies.decide();
+    successors.link();
     for (const file of registry.files) house.keep(file);
     house.keepBudget();
     house.forgetSettled();
@@ -100,7 +101,7 @@ export class Tracker {
    * up, descriptors that are not needed any more.
    */
   look(): void {
-    const { registry, house, copies } = this.#generations;
+    const { registry, house, copies, successors } = this.#generations;
     for (const file of registry.files) {
       const held = this.#held(file);
       if (!held || held === 'unknown') continue;
@@ -109,6 +110,7 @@ export class Tracker {
       house.keep(file);
     }
     copies.decide();
+    successors.link();
     house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();

@@ -175,6 +175,7 @@ export class TailBench {
         block.single?.tail ?? tailOf(bytes),
         block.single?.crc ?? crc32(bytes),
       );
+      for (const { stream, to, tail, crc } of block.continued ?? []) this.streams.commit(stream, to, tail, crc);
     }
     this.#committedBlocks = this.lane.blocks.length;
   }

@@ -1,0 +1,128 @@
+/**
+ * Which file goes on where another one ended: the one that took its path when it was rotated away. Where lines are joined to
+ * events, the first lines of a file may belong to an event that began in the file before; until that one was read to its end,
+ * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
+import type { Grouping } from '../../parsers/grouping.ts';
+import { findMark } from '../byte-window.ts';
+import type { LineShaping } from '../line-shaping.ts';
+import type { FileSystem } from './file-system.ts';
+import type { Registry } from './registry.ts';
+import { readHead } from './sample.ts';
+import { rotatedFrom } from './siblings.ts';
+import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+
+export interface SuccessorsOptions {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly shaping: LineShaping;
+}
+
+export class Successors {
+  readonly #options: SuccessorsOptions;
+  readonly #grouping: Grouping | undefined;
+  /** Files of which nothing was read, and that were not yet held against the others. */
+  readonly #fresh = new Set<TrackedFile>();
+
+  constructor(options: SuccessorsOptions) {
+    this.#options = options;
+    this.#grouping = options.shaping.grouping?.();
+  }
+
+  /** Takes note of a file of which nothing was read. Nothing of it is until the next `link`. */
+  add(file: TrackedFile): void {
+    if (this.#grouping?.mayContinue) this.#fresh.add(file);
+  }
+
+  /** Finds out which file the ones that were added go on with: once all that is there was looked at. */
+  link(): void {
+    if (this.#fresh.size === 0) return;
+    const { registry } = this.#options;
+    for (const file of this.#fresh) if (!registry.files.has(file) || file.offset > 0) this.#fresh.delete(file);
+    const latest = new Map<string, TrackedFile>();
+    for (const file of registry.files) {
+      const other = latest.get(file.firstPath);
+      if (!this.#fresh.has(file) && (!other || other.createdMs <= file.createdMs)) latest.set(file.firstPath, file);
+    }
+    const paths = new Set([...latest.keys(), ...[...this.#fresh].map(({ path }) => path)]);
+    const groups = new Map<string, TrackedFile[]>();
+    for (const file of this.#fresh) {
+      const base = file.place === 'matched' ? rotatedFrom(file.path) : file.firstPath;
+      const path = base !== undefined && paths.has(base) ? base : file.path;
+      groups.set(path, [...(groups.get(path) ?? []), file]);
+    }
+    for (const [path, files] of groups) {
+      // Whether it is a generation of its own is not known yet.
+      if (files.some(({ isUndecided }) => isUndecided)) continue;
+      // Files of which none was known are merely alike by name.
+      let before = latest.get(path);
+      for (const file of files.sort((a, b) => Number(a.path === path) - Number(b.path === path) || a.bornMs - b.bornMs)) {
+        this.#fresh.delete(file);
+        if (before) this.#connect(before, file, path);
+        if (before || file.firstPath === path) before = file;
+        if (file.size > 0) registry.enqueue(file);
+      }
+    }
+  }
+
+  /** True while the file's first lines may belong to an event of the file before, which then gets its turn. The file is open. */
+  holds(file: TrackedFile): boolean {
+    if (this.#fresh.has(file)) return true;
+    const { before } = file;
+    if (!before) return false;
+    if (this.#isOver(file, before) || !this.#beginsInside(file)) {
+      this.#detach(file);
+      return false;
+    }
+    this.#options.registry.enqueue(before);
+    return true;
+  }
+
+  /** The file waits for no other one any more. */
+  release(file: TrackedFile): void {
+    this.#detach(file);
+    this.#options.registry.enqueue(file);
+  }
+
+  #detach(file: TrackedFile): void {
+    if (file.before?.after === file) file.before.after = undefined;
+    file.before = undefined;
+  }
+
+  #connect(before: TrackedFile, file: TrackedFile, path: string): void {
+    const isOver = before.path !== path || before.isHomeless || isGone(before);
+    const isUnread = lagOf(before) > 0 || before.before !== undefined;
+    // So long after the last line of the one before, its event was over.
+    const isLate = before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
+    const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
+    if (!isOver || !isUnread || isLate || isTaken || file.before) return;
+    before.after = file;
+    file.before = before;
+  }
+
+  /** Nothing more comes of the file before, or not soon enough. */
+  #isOver(file: TrackedFile, before: TrackedFile): boolean {
+    const { registry, clock } = this.#options;
+    if (!registry.files.has(before) || before.failure !== undefined) return true;
+    // What was deleted must not wait for what waits for the sinks.
+    if (file.place === 'deleted' && before.place !== 'deleted') return true;
+    if (before.isHomeless && clock.monotonic() - before.leftAtMs >= KEEP_OPEN_MS) return true;
+    return lagOf(before) === 0 && before.before === undefined;
+  }
+
+  /** False when the file's first line is there and begins an event whatever was before it. */
+  #beginsInside(file: TrackedFile): boolean {
+    const { fileSystem, shaping } = this.#options;
+    const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
+    const mark = findMark(head);
+    const encoding = mark?.encoding ?? shaping.encoding;
+    const start = mark?.bytes.length ?? 0;
+    const end = encoding.firstLineEnd(head, start, head.length);
+    if (end === -1) return true;
+    const text = Buffer.from(encoding.decode(head.subarray(start, end - encoding.endingBytes(head, end))));
+    return this.#grouping!.mayContinue!(text, 0, text.length);
+  }
+}

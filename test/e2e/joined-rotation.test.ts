@@ -1,0 +1,148 @@
+/** Stack traces that a rotation cuts, with the real agent: one event, under one key, whatever ends the agent in between. */
+import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Program } from '../support/program.ts';
+import { parsePrometheus } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, QUICK, type Site, startShipping } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+const TRACE = ['E 1 no', '  at one', '  at two', '  at three', '  at four'];
+
+/** Lines that begin an event have a capital at their beginning. */
+function start(site: Site, timeout = '60s'): Program {
+  const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, multiline: {start: "^[A-Z]", timeout: ${timeout}}}`;
+  return startShipping(site, { sources: { app }, sink: `${QUICK}, batch: {max_age: 50ms}` });
+}
+
+const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
+function messages({ service }: Site): string[] {
+  return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
+}
+
+/** The file goes within a trace; the next one begins with the trace's rest. */
+function rotate({ log }: Site): void {
+  renameSync(log, `${log}.1`);
+  writeFileSync(log, text([...TRACE.slice(3), 'I next', 'I last']));
+}
+
+async function metric(agent: Program, name: string): Promise<number> {
+  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+  return (families.get(name)?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
+}
+
+const isFollowed = (agent: Program, bytes: number) => async () => (await metric(agent, 'tailrace_source_lag_bytes')) === bytes;
+const hasJoined = (site: Site) => () => site.service.requests.some(({ events }) => events.some((event) => event.includes('at four')));
+
+test('trace that a rotation cuts is one event', async () => {
+  const site = await makeSite();
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+  rotate(site);
+  await until('it is stored', hasJoined(site));
+  appendFileSync(site.log, text(['I end']));
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(await metric(agent, 'tailrace_source_lost_bytes_total')).toBe(0);
+  expect(await agent.end()).toBe(0);
+});
+
+test('trace that was stored before a kill, and not acknowledged, is sent again under its key', async () => {
+  const site = await makeSite();
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+  site.service.respond = () => ({ never: 'stored' });
+  rotate(site);
+  await until('it is stored', () => messages(site).includes(text(TRACE).trimEnd()));
+  await agent.end('SIGKILL');
+  site.service.respond = () => undefined;
+  const before = site.service.requests.length;
+  const again = start(site, '1s');
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(await again.end()).toBe(0);
+  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(site.service.misusedKeys).toEqual([]);
+  const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
+  expect(joined.length).toBeGreaterThan(1);
+  expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
+  expect(site.service.requests.length).toBeGreaterThan(before);
+});
+
+test('trace that was not taken before a kill is put together again, also with both files rotated on', async () => {
+  const site = await makeSite();
+  site.service.respond = () => ({ never: 'lost' });
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the beginning is sent', () => site.service.requests.length > 0);
+  rotate(site);
+  await until('the trace is sent', hasJoined(site));
+  await agent.end('SIGKILL');
+  renameSync(`${site.log}.1`, `${site.log}.2`);
+  renameSync(site.log, `${site.log}.1`);
+  site.service.respond = () => undefined;
+  const again = start(site, '1s');
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(await again.end()).toBe(0);
+  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(site.service.misusedKeys).toEqual([]);
+  expect(again.stderr()).not.toContain('are gone');
+});
+
+test('trace that is cut while the agent is stopped is one event', async () => {
+  const site = await makeSite();
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the first is stored', () => messages(site).length === 1);
+  expect(await agent.end('SIGKILL')).toBe('SIGKILL');
+  rotate(site);
+  const again = start(site, '5s');
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(await again.end()).toBe(0);
+  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+});
+
+test('trace whose first file is deleted while the service is away survives a kill in the disk buffer', async () => {
+  const site = await makeSite();
+  site.service.respond = () => ({ never: 'lost' });
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the beginning is sent', () => site.service.requests.length > 0);
+  rotate(site);
+  await until('the trace is sent', hasJoined(site));
+  rmSync(`${site.log}.1`);
+  const spool = join(site.folder, 'agent/spool/store');
+  const spooled = () => (existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')).length : 0);
+  await until('both batches are in the disk buffer', () => spooled() >= 2);
+  await agent.end('SIGKILL');
+  site.service.respond = () => undefined;
+  const again = start(site, '1s');
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(await again.end()).toBe(0);
+  expect(messages(site).sort()).toEqual([text(TRACE).trimEnd(), 'I first', 'I last', 'I next']);
+  expect(site.service.misusedKeys).toEqual([]);
+});
+
+test('trace whose beginning is gone after a kill: its rest is sent, the beginning is counted', async () => {
+  const site = await makeSite();
+  site.service.respond = () => ({ never: 'lost' });
+  writeFileSync(site.log, text(TRACE.slice(0, 3)));
+  const agent = start(site);
+  await until('the file is followed', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+  rotate(site);
+  await until('the trace is sent', hasJoined(site));
+  await agent.end('SIGKILL');
+  rmSync(`${site.log}.1`);
+  site.service.respond = () => undefined;
+  for (const timeout of ['1s', '1s']) {
+    const again = start(site, timeout);
+    await until('the rest is stored', () => messages(site).includes('I last'));
+    const lost = await metric(again, 'tailrace_source_lost_bytes_total');
+    expect(await again.end()).toBe(0);
+    expect(messages(site).sort()).toEqual(['I last', 'I next', TRACE.slice(3).join('\n')].sort());
+    expect(lost).toBe(again.stderr().includes('are gone') ? text(TRACE.slice(0, 3)).length : 0);
+  }
+  expect(site.service.misusedKeys).toEqual([]);
+});
