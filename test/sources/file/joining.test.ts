@@ -218,6 +218,9 @@ test('spans of an event over a rotation are read again as the same event, or by 
   const alone = new LaneDouble();
   expect(await bench.source.reread!(rest, alone)).toBe(true);
   expect(eventsOf(alone)).toEqual([' three\n four']);
+  // By other rules it is no such event any more.
+  await bench.start({ multiline: { ...multiline, maxLines: 3 } });
+  expect(await bench.source.reread!(span, new LaneDouble(), [rest])).toBe(false);
   rmSync(bench.path('a.log'));
   writeFileSync(bench.path('a.log'), '');
   expect(await bench.source.reread!(span, new LaneDouble(), [{ ...rest, to: 100 }])).toBe(false);
