@@ -33,7 +33,8 @@ function tokenAt(layout: string, at: number): string | undefined {
   // A fraction: a point or comma, then only zeros or only nines, then no digit (Go: `.000`, `,999`).
   const fraction = /^[.,](0+|9+)(?!\d)/.exec(layout.slice(at, at + 12));
   if (fraction) return fraction[0];
-  const token = TOKENS.find((t) => layout.startsWith(t, at));
+  // `_2006` is an underscore and the year, not `_2` and `006`.
+  const token = TOKENS.find((t) => layout.startsWith(t, at) && !(t === '_2' && layout.startsWith('_2006', at)));
   // Go reads `Jan` and `Mon` only where no lower-case letter follows (`Month` is text).
   if ((token === 'Jan' || token === 'Mon') && /[a-z]/.test(layout[at + 3] ?? '')) return undefined;
   return token;

@@ -49,6 +49,26 @@ describe('a rate limit', () => {
   });
 });
 
+describe('a header prefix', () => {
+  test('is that of every header of the service’s own, in requests and replies; the default one means nothing then', async () => {
+    const client = await start({ headerPrefix: 'X-Acme-' });
+    await client.createDataset('logs');
+    const headers = { 'content-type': 'text/csv', 'x-acme-event-labels': '{"team":"core"}', 'x-acme-csv-fields': 'a,b' };
+    const stored = await client.call('POST', '/v1/ingest/logs', { headers, body: '1,2\n' });
+    expect([stored.json['ingested'], stored.headers.get('x-service-trace-id')]).toEqual([1, null]);
+    expect(stored.headers.get('x-acme-trace-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const others = { 'content-type': 'text/csv', 'x-service-event-labels': '{"team":"none"}', 'x-service-csv-fields': 'c,d' };
+    expect((await client.call('POST', '/v1/ingest/logs', { headers: others, body: 'a,b\n3,4\n' })).json['ingested']).toBe(1);
+    const { matches } = await client.query('logs', { order: [{ field: 'a' }] });
+    expect(matches.map(({ data }) => data)).toEqual([{ a: 1, b: 2, team: 'core' }, { a: 3, b: 4 }]); // prettier-ignore
+    const personal = (name: string) =>
+      client.call('GET', '/v1/datasets', { token: client.personalToken, headers: { [name]: client.orgId } });
+    expect([(await personal('x-acme-org-id')).status, (await personal('x-service-org-id')).status]).toEqual([200, 403]);
+    const saved = await client.call('POST', '/v1/datasets/logs/query?saveAsKind=apl', { body: {} });
+    expect(saved.headers.get('x-acme-history-query-id')).toMatch(/./);
+  });
+});
+
 describe('a monthly quota', () => {
   const send = (client: Client, key: string, body = '{"a":1}') =>
     client.call('POST', '/v1/ingest/logs', { headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key }, body });

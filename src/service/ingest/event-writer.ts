@@ -189,7 +189,8 @@ export class EventWriter {
         break;
       default:
         this.#structure(node, value, depth);
-        return;
+        // A time that is no time fails its event; null is none.
+        if (value === null || value === undefined) return;
     }
     if (node.name === this.#options.timestampField) this.#fieldTime = value;
   }

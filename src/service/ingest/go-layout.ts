@@ -76,7 +76,7 @@ export function parseLayout(parts: readonly LayoutPart[], text: string): Instant
       case '2': value = day = digits(1, 2, 1, 31); break;
       case '002': value = yearDay = digits(3, 3, 1, 366); break;
       case '__2': rest = rest.trimStart(); value = yearDay = digits(1, 3, 1, 366); break;
-      case '15': value = hour = digits(2, 2, 0, 23); break;
+      case '15': value = hour = digits(1, 2, 0, 23); break;
       case '03': value = hour = digits(2, 2, 0, 12); break;
       case '3': value = hour = digits(1, 2, 0, 12); break;
       case '04': value = minute = digits(2, 2, 0, 59); break;

@@ -255,6 +255,27 @@ describe('the legacy form', () => {
     expect(result.fieldsMeta).toContainEqual({ name: 'mixed', type: 'integer|string', unit: '', hidden: false, description: '' });
   });
 
+  test('nulls, empty texts, 0 and keys that are not known are ordinary input', async () => {
+    const body = {
+      aggregations: null, groupBy: null, project: null, virtualFields: null, order: null, filter: null, queryOptions: { quickRange: '1h' }, cursor: '',
+      continuationToken: '', includeCursor: false, limit: 0, resolution: 'auto', fieldsMeta: null, more: [1],
+    }; // prettier-ignore
+    expect((await query(body)).matches).toHaveLength(100);
+    expect((await query({ ...body, filter: { op: '', children: [{ op: 'nonsense' }] } })).matches).toHaveLength(100);
+  });
+
+  test.each(['nocache=true', 'nocache=True', 'streaming-duration=10s', 'streaming-duration=auto', 'streaming-duration=10000000000'])(
+    '%s is accepted, and changes nothing',
+    async (parameter) => {
+      const answer = await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS });
+      expect((answer.json['matches'] as unknown[]).length).toBe(100);
+    },
+  );
+
+  test.each(['nocache=maybe', 'streaming-duration=soon', 'saveAsKind=other'])('%s is 400', async (parameter) => {
+    expect((await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS })).status).toBe(400);
+  });
+
   test('an empty body asks for everything, newest first', async () => {
     const answer = await client.call('POST', `/v1/datasets/${logs}/query`);
     expect((answer.json['matches'] as unknown[]).length).toBe(100);

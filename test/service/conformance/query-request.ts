@@ -164,6 +164,21 @@ describe('queries by text', () => {
     expect(await length(text, body)).toBe(wanted);
   }); // prettier-ignore
 
+    test('is 1,000 in the legacy form, too, and 50,000 at the most in both', { timeout: 120_000 }, async () => {
+      const many = await dataset();
+      for (let n = 0; n < 6; n++) await client.ingest(many, '{"a":1}\n'.repeat(n < 5 ? 10_000 : 1));
+      const legacy = async (body: object): Promise<number> => (await client.query(many, { ...ALWAYS, ...body })).matches.length;
+      expect([await legacy({}), await legacy({ limit: 60_000 })]).toEqual([1000, 50_000]);
+      for (const [text, limit] of [
+        ['| limit 60000', 60_000],
+        ['| limit 60000', undefined],
+        ['', 60_000],
+      ] as const) {
+        const { tables, status } = await apl(`['${many}']${text} | project a`, { limit });
+        expect([tables[0]!.columns[0]!.length, status['rowsMatched']]).toEqual([50_000, 50_001]);
+      }
+    });
+
     test('leaves the full count in rowsMatched', async () => {
       const { status } = await apl(`['${logs}'] | where seq >= 100 | limit 3`);
       expect(status['rowsMatched']).toBe(1400);

@@ -1,5 +1,6 @@
 /** Every suite of the conformance tests; importing one declares its tests. */
 import './auth.ts';
+import './endpoints.ts';
 import './users.ts';
 import './tokens.ts';
 import './datasets.ts';
@@ -11,6 +12,7 @@ import './data-folder.ts';
 import './ingest-formats.ts';
 import './ingest-limits.ts';
 import './ingest-values.ts';
+import './ingest-times.ts';
 import './ingest-keys.ts';
 import './query-request.ts';
 import './query-results.ts';

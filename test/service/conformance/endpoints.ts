@@ -1,0 +1,220 @@
+/** Every endpoint of the specification with every kind of token, and every key of what it answers. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '../support.ts';
+import { ALWAYS } from './ask.ts';
+import { asOwner, client, dataset, JSON_TYPE } from './under.ts';
+
+interface Endpoint {
+  readonly method: string;
+  /** `#` is a dataset. */
+  readonly path: string;
+  readonly body?: object;
+  /** Which tokens it takes. */
+  readonly takes: 'api' | 'personal' | 'both';
+  /** False where a personal token needs no organisation. */
+  readonly org?: boolean;
+}
+
+const QUERY = { apl: "['#']", ...ALWAYS };
+const ENDPOINTS: readonly Endpoint[] = [
+  { method: 'GET', path: '/v1/datasets', takes: 'both' },
+  { method: 'POST', path: '/v1/datasets', body: {}, takes: 'both' },
+  { method: 'GET', path: '/v1/datasets/#', takes: 'both' },
+  { method: 'PUT', path: '/v1/datasets/#', body: { description: 'x' }, takes: 'both' },
+  { method: 'POST', path: '/v1/datasets/#/trim', body: { maxDuration: '1h' }, takes: 'both' },
+  { method: 'POST', path: '/v1/ingest/#', body: [{ a: 1 }], takes: 'api' },
+  { method: 'POST', path: '/v1/datasets/#/ingest', body: [{ a: 1 }], takes: 'api' },
+  { method: 'POST', path: '/v1/datasets/_apl?format=tabular', body: QUERY, takes: 'both' },
+  { method: 'POST', path: '/v1/query/_apl?format=tabular', body: QUERY, takes: 'both' },
+  { method: 'POST', path: '/v1/datasets/_apl?format=legacy', body: QUERY, takes: 'both' },
+  { method: 'POST', path: '/v1/query/_apl?format=legacy', body: QUERY, takes: 'both' },
+  { method: 'POST', path: '/v1/datasets/#/query', body: ALWAYS, takes: 'both' },
+  { method: 'GET', path: '/v1/users', takes: 'personal' },
+  { method: 'GET', path: '/v1/user', takes: 'personal', org: false },
+  { method: 'GET', path: '/v1/orgs', takes: 'personal', org: false },
+  { method: 'GET', path: '/v2/datasets', takes: 'both' },
+  { method: 'GET', path: '/v2/datasets/#', takes: 'both' },
+  { method: 'GET', path: '/v2/datasets/#/fields', takes: 'both' },
+  { method: 'GET', path: '/v2/user', takes: 'personal', org: false },
+  { method: 'GET', path: '/v2/orgs', takes: 'personal', org: false },
+  { method: 'GET', path: '/v2/users', takes: 'personal' },
+  // Last, as the dataset is gone then.
+  { method: 'DELETE', path: '/v1/datasets/#', takes: 'both' },
+];
+
+let made = 0;
+
+describe('endpoints and tokens', () => {
+  test.each(ENDPOINTS.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const))('%s', async (_name, endpoint) => {
+    const { method, path, body, takes, org = true } = endpoint;
+    const status = async (token: string, headers: Record<string, string> = {}): Promise<number> => {
+      const name = await dataset();
+      const sent = path === '/v1/datasets' && method === 'POST' ? { name: `by-token-${made++}` } : body;
+      const text = sent === undefined ? undefined : JSON.stringify(sent).replace('#', name);
+      const content = text === undefined ? {} : { headers: { 'content-type': JSON_TYPE, ...headers }, body: text };
+      return (await client.call(method, path.replace('#', name), { token, headers, ...content })).status;
+    };
+    const done = method === 'DELETE' ? 204 : 200;
+    const ofOrg = { 'x-service-org-id': client.orgId };
+    expect({
+      none: await status(''),
+      unknown: await status('xaat-00000000-0000-4000-8000-000000000000'),
+      'unknown with organisation': await status('xapt-00000000-0000-4000-8000-000000000000', ofOrg),
+      api: await status(client.apiToken),
+      'api with an organisation': await status(client.apiToken, { 'x-service-org-id': 'another' }),
+      personal: await status(client.personalToken, ofOrg),
+      'personal without organisation': await status(client.personalToken),
+      'personal with another organisation': await status(client.personalToken, { 'x-service-org-id': 'another' }),
+    }).toEqual({
+      none: 403,
+      unknown: 403,
+      'unknown with organisation': 403,
+      api: takes === 'personal' ? 403 : done,
+      'api with an organisation': takes === 'personal' ? 403 : done,
+      personal: takes === 'api' ? 403 : done,
+      'personal without organisation': takes !== 'api' && !org ? done : 403,
+      'personal with another organisation': takes !== 'api' && !org ? done : 403,
+    });
+  });
+});
+
+describe('what is answered has every key of the specification, and no other', () => {
+  const keysOf = (value: unknown): string[] => Object.keys(value as object).sort();
+  const sorted = (text: string): string[] => text.split(' ').sort();
+  const STATUS = sorted(
+    'blocksExamined cacheStatus continuationToken elapsedTime isEstimate isPartial minBlockTime maxBlockTime messages numGroups rowsExamined rowsMatched minCursor maxCursor blocksCached blocksMatched',
+  );
+  const FIELD = sorted('name type unit hidden description');
+  let name: string;
+  const ask = (path: string, body: object): Promise<Answer> => client.call('POST', path, { body: { ...ALWAYS, ...body } });
+  beforeAll(async () => {
+    name = await dataset();
+    await client.ingest(name, [{ a: 1, b: 'x' }]);
+  });
+
+  test('a dataset', async () => {
+    const keys = sorted('id name description created integrationConfigs who');
+    const one = (await client.call('GET', `/v1/datasets/${name}`)).json;
+    expect(keysOf(one)).toEqual(keys);
+    expect(one['id']).toBe(one['name']);
+    for (const each of (await client.call('GET', '/v1/datasets')).json as unknown as object[]) expect(keysOf(each)).toEqual(keys);
+  });
+
+  test('an ingest', async () => {
+    const { json } = await client.ingest(name, '{"a":1}\n{');
+    expect(keysOf(json)).toEqual(sorted('ingested failed failures processedBytes blocksCreated walLength'));
+    expect(keysOf((json['failures'] as object[])[0])).toEqual(sorted('timestamp error index'));
+  });
+
+  test('a tabular result', async () => {
+    const { json } = await ask('/v1/query/_apl?format=tabular', { apl: `['${name}'] | where true` });
+    expect(keysOf(json)).toEqual(sorted('format status tables datasetNames fieldsMetaMap'));
+    expect(keysOf(json['status'])).toEqual(STATUS);
+    const { messages } = json['status'] as { messages: object[] };
+    expect(messages.map(keysOf)).toEqual([sorted('code count msg priority')]);
+    const [table] = json['tables'] as { order: object[]; fields: object[]; range: object; sources: object[] }[];
+    expect(keysOf(table)).toEqual(sorted('name sources fields order groups range columns'));
+    expect(keysOf(table!.range)).toEqual(sorted('field start end'));
+    expect(table!.sources).toEqual([{ name }]);
+    expect(table!.order).toEqual([{ field: '_time', desc: true }]);
+    for (const field of table!.fields) expect(keysOf(field)).toEqual(['name', 'type']);
+    expect(json['datasetNames']).toEqual([name]);
+    for (const field of (json['fieldsMetaMap'] as Record<string, object[]>)[name]!) expect(keysOf(field)).toEqual(FIELD);
+  });
+
+  test('a legacy result of a query by text', async () => {
+    const { json } = await ask('/v1/query/_apl?format=legacy', { apl: `['${name}']` });
+    expect(keysOf(json)).toEqual(sorted('format status matches buckets datasetNames fieldsMetaMap request'));
+    expect(keysOf(json['status'])).toEqual(STATUS);
+    expect(keysOf(json['buckets'])).toEqual(['series', 'totals']);
+    expect(keysOf(json['request'])).toEqual(
+      sorted(
+        'aggregations continuationToken cursor endTime fieldsMeta filter groupBy includeCursor limit order project resolution startTime virtualFields',
+      ),
+    );
+    expect((json['matches'] as object[]).map(keysOf)[0]).toEqual(sorted('_rowId _sysTime _time data'));
+  });
+
+  test('a structured query', async () => {
+    const { json } = await ask(`/v1/datasets/${name}/query`, { aggregations: [{ op: 'count' }], groupBy: ['b'] });
+    expect(keysOf(json)).toEqual(sorted('status matches buckets fieldsMeta'));
+    expect(keysOf(json['status'])).toEqual(STATUS);
+    const { series, totals } = json['buckets'] as { series: { groups: object[] }[]; totals: { aggregations: object[] }[] };
+    expect(keysOf(series[0])).toEqual(sorted('startTime endTime groups'));
+    for (const group of [totals[0], series[0]!.groups[0]]) expect(keysOf(group)).toEqual(sorted('id group aggregations'));
+    expect(keysOf(totals[0]!.aggregations[0])).toEqual(['op', 'value']);
+    for (const field of json['fieldsMeta'] as object[]) expect(keysOf(field)).toEqual(FIELD);
+  });
+
+  test('users, the current user and organisations', async () => {
+    const [user] = (await client.call('GET', '/v1/users', asOwner())).json as unknown as object[];
+    expect(keysOf(user)).toEqual(sorted('id name email role permissions'));
+    expect(keysOf((await client.call('GET', '/v1/user', asOwner())).json)).toEqual(sorted('id name emails'));
+    const [org] = (await client.call('GET', '/v1/orgs', asOwner())).json as unknown as Record<string, object>[];
+    expect(keysOf(org)).toEqual(
+      sorted(
+        'id name plan planCreated lastUsageSync metaCreated metaModified paymentStatus firstFailedPayment role primaryEmail metaVersion license externalPlan',
+      ),
+    );
+    expect(keysOf(org!['license'])).toEqual(
+      sorted(
+        'id tier issuer issuedTo issuedAt validFrom monthlyIngestGb apiRateLimitPerSecond maxUsers maxTeams maxDatasets maxMonitors maxFields maxEndpoints maxQueryWindowSeconds maxAuditWindowSeconds withRBAC withAuths features',
+      ),
+    );
+    expect(keysOf(org!['externalPlan'])).toEqual(
+      sorted('startingOn endingBefore trialEndingBefore nextBillingDate trialed state planID planInstanceID'),
+    );
+  });
+
+  test('the permissions of an owner and of an admin, by name', async () => {
+    const admin = sorted(
+      'CanIngest CanQuery CanUpdate ChangeAccess ChangeApiKeys ChangeAuthentication ChangeDashboards ChangeIntegrations ChangeMonitorsAndNotifiers ChangeSavedQueries ChangeVirtualFields ManageAPITokens ManageDatasets ManageEndpoints ManageSharedAccessKeys',
+    );
+    const email = `permissions-${made++}@example.org`;
+    await client.call('POST', '/v2/users', { ...asOwner(), body: { name: 'an admin', email, role: 'admin' } });
+    const users = (await client.call('GET', '/v1/users', asOwner())).json as unknown as { email: string; permissions: string[] }[];
+    const of = (wanted: string): string[] => users.find((user) => user.email === wanted)!.permissions.toSorted();
+    expect(of(email)).toEqual(admin);
+    expect(of('owner@localhost')).toEqual([...admin, 'ManageBilling'].sort());
+  });
+});
+
+describe('the newer names', () => {
+  test('a dataset’s life goes by /v2, too, and is the same dataset under /v1', async () => {
+    const path = `/v2/datasets/newer-${made}`;
+    const created = await client.call('POST', '/v2/datasets', { body: { name: `newer-${made++}`, description: 'first' } });
+    expect(created.json).toMatchObject({
+      kind: 'events',
+      description: 'first',
+      useRetentionPeriod: false,
+      retentionDays: 0,
+      canWrite: true,
+    });
+    expect((await client.call('GET', path)).json).toEqual(created.json);
+    expect((await client.call('GET', '/v2/datasets')).json).toContainEqual(created.json);
+    expect(created.json).toMatchObject((await client.call('GET', path.replace('v2', 'v1'))).json);
+    expect((await client.call('PUT', path, { body: { description: 'second' } })).json).toEqual({ ...created.json, description: 'second' });
+    expect((await client.call('DELETE', path)).status).toBe(204);
+    expect((await client.call('GET', path)).status).toBe(404);
+  });
+
+  test('_apl answers under /v2 as under /v1', async () => {
+    const name = await dataset();
+    for (const path of ['/v2/query/_apl', '/v2/datasets/_apl'])
+      expect((await client.call('POST', `${path}?format=tabular`, { body: { apl: `['${name}'] | count`, ...ALWAYS } })).json).toMatchObject(
+        {
+          tables: [{ columns: [[0]] }],
+        },
+      );
+  });
+});
+
+describe('paths without an endpoint', () => {
+  test.each(['/v1/ingest', '/v1/ingest/', '/v1/datasets//ingest', '/v1/dashboards', '/v2/monitors', '/v1/views', '/v1', '/v3/datasets'])(
+    'POST %s is 404',
+    async (path) => {
+      const answer = await client.call('POST', path, { body: [{ a: 1 }] });
+      expect(answer.json).toEqual({ code: 404, message: expect.stringContaining('not found') });
+    },
+  );
+});
