@@ -39,6 +39,7 @@ export function observeSources(
       stats,
       backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
       accepted: sum(({ accepted }) => accepted) + dropped,
+      invalidCharacters: sum((each) => each.invalidCharacters) + (stats.invalidCharacters ?? 0),
       settled: {
         delivered: sum(({ settled }) => settled.delivered),
         dead_lettered: sum(({ settled }) => settled.dead_lettered),

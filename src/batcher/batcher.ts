@@ -44,8 +44,8 @@ export interface Intake {
   readonly end: number;
   /** Number of the first event. */
   readonly firstEvent: number;
-  /** Called in the same turn in which events enter a batch, with the number that the next event gets. */
-  taken(nextEvent: number): void;
+  /** Called in the same turn in which events enter a batch, with the number that the next event gets, and how many U+FFFD were written in them. */
+  taken(nextEvent: number, replaced: number): void;
   /** Called when it starts to wait for room; `elapsedMs` tells for how long by now. `waited` ends it. */
   waits?(elapsedMs: () => number): void;
   /** Called with the milliseconds waited for room. */
@@ -163,10 +163,10 @@ export class Batcher {
       block.single?.marks,
       endsFrom(block, start),
     );
-    const { consumed, events, written, stop } = result;
+    const { consumed, events, written, replaced, stop } = result;
     if (consumed > 0) {
       batch.extend(intake.books, block, this.digestOf(block), start, consumed, events, written, firstEvent);
-      intake.taken(firstEvent + events);
+      intake.taken(firstEvent + events, replaced);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
   }
@@ -177,7 +177,7 @@ export class Batcher {
     const { block } = intake;
     const { template } = this.compile(block.shape);
     const end = block.ends ? eventEndAt(block, start) : intake.end;
-    const { consumed, event } = kernel.wrapLarge(
+    const { consumed, event, replaced } = kernel.wrapLarge(
       template,
       block.readAtMs,
       block.window,
@@ -192,7 +192,7 @@ export class Batcher {
     const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event }, intake.isTracked);
     batch.extend(intake.books, block, this.digestOf(block), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
-    intake.taken(firstEvent + 1);
+    intake.taken(firstEvent + 1, replaced);
     this.#options.seal(batch);
     return consumed;
   }

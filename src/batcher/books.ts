@@ -21,6 +21,8 @@ export class Books {
   readonly source: string;
   /** Events accepted so far; also the number that the next event gets. */
   accepted = 0;
+  /** Characters of theirs that were no UTF-8 and are U+FFFD now. */
+  invalidCharacters = 0;
   readonly settled: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
   /** Events that more than one sink has to settle, oldest first. */
   #shared: Interval[] = [];

@@ -91,8 +91,11 @@ export class SourceLane implements Lane {
         start,
         end,
         firstEvent,
-        taken: (nextEvent) => {
-          if (nextEvent > books.accepted) books.accept(nextEvent - books.accepted, routes.length);
+        taken: (nextEvent, replaced) => {
+          if (nextEvent > books.accepted) {
+            books.accept(nextEvent - books.accepted, routes.length);
+            books.invalidCharacters += replaced;
+          }
           if (routes.length > 1) this.#inHand = { from: route === routes.at(-1) ? nextEvent : firstEvent, to: books.accepted };
         },
         waits: (elapsedMs) => {

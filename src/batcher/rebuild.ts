@@ -34,6 +34,7 @@ export interface Rebuilt {
   readonly span: StoredSpan;
   readonly books: Books;
   readonly events: Buffer[];
+  readonly invalidCharacters?: number;
   readonly refusal?: string | undefined;
 }
 
@@ -89,6 +90,7 @@ async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: 
 class RestoreLane implements Lane {
   readonly chunks: Buffer[] = [];
   events = 0;
+  invalidCharacters = 0;
   crc = 0;
   digest = '';
   /** Of the last block: why its one event is not to be sent, … */
@@ -108,7 +110,8 @@ class RestoreLane implements Lane {
   /** The span as it was read again. */
   rebuilt(span: StoredSpan): Omit<Rebuilt, 'books'> {
     const now = { events: this.events, crc: this.crc, tail: span.tail, digest: this.digest };
-    return { span: { ...span, ...now }, events: this.chunks, refusal: this.refusal };
+    const { invalidCharacters, refusal } = this;
+    return { span: { ...span, ...now }, events: this.chunks, invalidCharacters, refusal };
   }
 
   accept(block: Block): Promise<void> {
@@ -134,12 +137,14 @@ class RestoreLane implements Lane {
       );
       if (result.written > 0) this.chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
       this.events += result.events;
+      this.invalidCharacters += result.replaced;
       start += result.consumed;
       if (result.stop !== 'too_large') continue;
       const end = eventEndAt(block, start);
       const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, end, single?.marks, block.ends !== undefined);
       this.chunks.push(large.event);
       this.events += 1;
+      this.invalidCharacters += large.replaced;
       start += large.consumed;
     }
     const { from, to } = streamRange(block, block.start, block.end);

@@ -103,7 +103,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   batch.committed = true;
   // Such an event is alone in its batch.
   batch.refusal = batch.events === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
-  for (const { span, books } of rebuilt) {
+  for (const { span, books, invalidCharacters = 0 } of rebuilt) {
+    books.invalidCharacters += invalidCharacters;
     batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
     books.accept(span.events, 1);
   }

@@ -11,7 +11,7 @@ export interface SourceStats {
   lagBytes: number;
   /** Events that were cut to `max_event_bytes`. */
   truncatedEvents: number;
-  /** Characters that were U+FFFD in the end, because they were invalid; absent where none were. */
+  /** Characters that the source itself made U+FFFD, because they were invalid; absent where none were. The kernel counts its own. */
   invalidCharacters?: number;
   /** Lines over `max_event_bytes`, whatever became of them; absent where none can be. */
   oversizeLines?: number;

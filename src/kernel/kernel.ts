@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
-import { eventOf, timeText } from './reference.ts';
+import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
 import { copyEvents } from './whole-events.ts';
@@ -26,6 +26,8 @@ export interface WrapResult {
   events: number;
   /** Empty lines skipped. */
   skipped: number;
+  /** U+FFFD written for what is no UTF-8. */
+  replaced: number;
   /**
    * `input`: all of it is used up. `output`: the next event does not fit in the room that is left, but fits a slot.
    * `events`: `maxEvents` reached. `too_large`: the next event alone would not fit an empty slot, that is `output.bytes[0,
@@ -76,6 +78,7 @@ export interface Kernel {
   ): {
     consumed: number;
     event: Buffer;
+    replaced: number;
   };
   /** How many newlines are in `input.bytes[start, end)`. */
   count(input: Region, start: number, end: number): number;
@@ -130,7 +133,7 @@ export function createKernel(capacityBytes: number): Kernel {
   const capacityEnd = REGIONS_AT + capacityBytes;
   const memory = allocate(Math.ceil(capacityEnd / PAGE_BYTES));
   const bytes = Buffer.from(memory.buffer);
-  const results = new Uint32Array(memory.buffer, RESULTS_AT, 5);
+  const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   // Stands beside this file, and beside the bundle that this file becomes part of.
   const wasm = readFileSync(new URL('./kernel.wasm', import.meta.url));
@@ -141,7 +144,7 @@ export function createKernel(capacityBytes: number): Kernel {
   let free = REGIONS_AT;
   let timeMs = Number.NaN;
   let loaded: Template | undefined;
-  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, stop: 'input' };
+  const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, stop: 'input' };
 
   function reserve(size: number): Region {
     const at = free;
@@ -212,6 +215,7 @@ export function createKernel(capacityBytes: number): Kernel {
       result.events = results[2]!;
       result.skipped = results[3]!;
       result.stop = STOPS[results[4]!]!;
+      result.replaced = results[5]!;
       return result;
     },
 
@@ -221,7 +225,7 @@ export function createKernel(capacityBytes: number): Kernel {
       const line = input.bytes.subarray(start, newline < 0 ? end : start + newline);
       const { shape, timestampField } = template as CompiledTemplate;
       const event = eventOf(line, { shape, timestampField, readAtMs, marks, isJoined }) ?? Buffer.alloc(0);
-      return { consumed: newline < 0 ? end - start : newline + 1, event };
+      return { consumed: newline < 0 ? end - start : newline + 1, event, replaced: shape.format === 'events' ? 0 : countInvalid(line) };
     },
 
     count,

@@ -30,6 +30,20 @@ export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefi
   return passedThrough(text, context) ?? wrapped(text, context);
 }
 
+/** How many U+FFFD the line's event has for what is no UTF-8; those that the line itself has are none of them. */
+export function countInvalid(line: Uint8Array): number {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const own = Buffer.from('\ufffd');
+  const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
+  let count = 0;
+  for (let at = bytes.indexOf(own); at !== -1; at = bytes.indexOf(own, at + own.length)) count--;
+  for (let at = 0; at < line.length; at += PIECE_BYTES) {
+    const text = decoder.decode(line.subarray(at, at + PIECE_BYTES), { stream: at + PIECE_BYTES < line.length });
+    for (let found = text.indexOf('\ufffd'); found !== -1; found = text.indexOf('\ufffd', found + 1)) count++;
+  }
+  return count;
+}
+
 function withoutCr(line: Uint8Array): Uint8Array {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }

@@ -77,8 +77,8 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   add(
     'counter',
     'source_invalid_characters_total',
-    'Characters that were invalid in the source’s charset and became U+FFFD, where events are made of them',
-    eachSource(({ stats }) => stats.invalidCharacters ?? 0),
+    'Characters that were invalid in the source’s charset and became U+FFFD',
+    eachSource(({ invalidCharacters }) => invalidCharacters),
   );
   add(
     'counter',

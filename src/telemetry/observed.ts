@@ -17,6 +17,8 @@ export interface ObservedSource {
   readonly stats: SourceStats;
   readonly backpressureSeconds: number;
   readonly accepted: number;
+  /** Characters that were U+FFFD in the end, because they were invalid. */
+  readonly invalidCharacters: number;
   readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
   /** Counted by walking the batches that hold them. */
   readonly held: number;

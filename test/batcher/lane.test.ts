@@ -68,6 +68,14 @@ test('event that goes on in another stream is a span of each in one batch, and w
   }
 });
 
+test('characters that are no UTF-8 are counted once for all sinks, in text, in objects and in an event that goes alone', async () => {
+  const benches = [makeBench({ maxEvents: 2 }), makeBench({ maxEvents: 3 }), makeBench({ maxBytes: 300 })];
+  const { lane, books } = makeLane(benches);
+  const lines = ['\xff\xfe', '{"a":"\xe2\x82"}', `\xff${'x'.repeat(400)}`, '\xef\xbf\xbd', '', 'plain'];
+  await lane.accept(blockOf(Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1')));
+  expect([books.accepted, books.invalidCharacters]).toEqual([5, 4]);
+});
+
 test('lane gives each sink exactly the bytes from its own position on, after any restart', async () => {
   await fc.assert(
     fc.asyncProperty(

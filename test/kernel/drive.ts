@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { EventShape, Marks } from '../../src/core/block.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import { createKernel, type Template } from '../../src/kernel/kernel.ts';
-import { eventOf, type LineContext } from '../../src/kernel/reference.ts';
+import { countInvalid, eventOf, type LineContext } from '../../src/kernel/reference.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
 const SLOT_BYTES = 4 * 1024 * 1024;
@@ -115,7 +115,8 @@ function checkCall(
   if (!written.equals(expected)) throw new Error(differs(written, expected));
   const reached = next === on.next ? from : on.ends[next - 1]!;
   const skipped = next - on.next - events;
-  expect({ ...done }).toEqual({ consumed: reached - from, written: size, events, skipped, stop });
+  const replaced = on.lines.slice(on.next, next).reduce((sum, each) => sum + countInvalid(each), 0);
+  expect({ ...done }).toEqual({ consumed: reached - from, written: size, events, skipped, replaced, stop });
   if (to > 0 && slot.bytes[to - 1] !== CANARY) throw new Error('a byte before the output was overwritten');
   if (slot.bytes.subarray(beyond, beyond + 64).some((byte) => byte !== CANARY)) throw new Error('bytes past the slack were overwritten');
   if (stop === 'too_large' || stop === 'output') {
@@ -123,6 +124,7 @@ function checkCall(
     const large = kernel.wrapLarge(template, context.readAtMs, window, reached, isJoined ? on.ends[next]! : end, marks, isJoined);
     if (!large.event.equals(on.events[next]!)) throw new Error(differs(large.event, on.events[next]!));
     expect(large.consumed).toBe(on.ends[next]! - reached);
+    expect(large.replaced).toBe(countInvalid(on.lines[next]!));
   }
   out.push(written);
   return next;

@@ -9,6 +9,7 @@ export function observedSource(changes: Partial<ObservedSource> = {}): ObservedS
     stats: { readBytes: 1000, lagBytes: 5, truncatedEvents: 1, lostBytes: 2, files: { active: 3, idle: 4 }, slowPathEvents: 6 },
     backpressureSeconds: 1.5,
     accepted: 100,
+    invalidCharacters: 0,
     settled: { delivered: 50, dead_lettered: 10, dropped: 5, filtered: 5 },
     held: 30,
     ...changes,

@@ -6,7 +6,7 @@
 import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
 import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
-import { escapeLine, lineEnd, measureLine, setLastBreak, stoppedAt } from './text';
+import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, stoppedAt } from './text';
 import { copyOver, putReplacement, sequence } from './utf8';
 
 /** `{"_time":"…","message":"`: always this long, and 48 bytes may be read. */
@@ -137,7 +137,8 @@ function textEnd(p: usize, end: usize): usize {
 /**
  * Lines at `[p, end)` to events at `[out, limit)`; `base` is where the output's region starts. `passes`: JSON objects
  * pass through. `ends`: the addresses, u32 each, where events of joined lines end, the last one `end`; 0 when each line is
- * an event. Results, u32 each: address reached in the input and in the output, events, skipped ones, why it stopped.
+ * an event. Results, u32 each: address reached in the input and in the output, events, skipped ones, why it stopped, U+FFFD written
+ * for what is no UTF-8.
  */
 export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize, maxEvents: u32, passes: bool, ends: usize): void {
   let events: u32 = 0;
@@ -148,6 +149,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
   let begin = p;
   let lastBreak: usize = 0;
   setLastBreak(0);
+  replaced = 0;
   while (p < end) {
     begin = p;
     if (ends) {
@@ -187,8 +189,10 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
             break;
           }
           let o = out + body;
-          if (repairs) o = copyRepaired(out, start, close - 1);
-          else copyOver(out, start, body);
+          if (repairs) {
+            o = copyRepaired(out, start, close - 1);
+            replaced += repairs;
+          } else copyOver(out, start, body);
           if (bare) {
             // No member before the first field: its comma is overwritten by the bytes before it.
             const kept = load<u8>(o - 1);
@@ -212,6 +216,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
     // Text. Straight on while there is plenty of room; near its end the line's rest is measured first.
     let o = out;
     let rest = p;
+    const before = replaced;
     lineEnd = 0;
     if (out + PREFIX_BYTES <= safe) {
       copyOver(out, prefix, PREFIX_BYTES);
@@ -223,6 +228,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
       const size = (begun ? o - out : PREFIX_BYTES) + measureLine(rest) + suffixLength;
       if (out + size > limit) {
         stop = size > limit - base ? STOP_TOO_LARGE : STOP_OUTPUT;
+        replaced = before;
         break;
       }
       if (!begun) {
@@ -246,6 +252,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
   store<u32>(results, events, 8);
   store<u32>(results, skipped, 12);
   store<u32>(results, stop, 16);
+  store<u32>(results, replaced, 20);
 }
 
 /** Newlines in `[p, end)`. */

@@ -8,6 +8,8 @@ import { putReplacement, sequence, wellFormed } from './utf8';
 export let lineEnd: usize = 0;
 /** Where it then stopped in its input. */
 export let stoppedAt: usize = 0;
+/** How many U+FFFD `escapeLine` wrote for what is no UTF-8; whoever wants to know sets it to 0. */
+export let replaced: u32 = 0;
 /** Newlines before this address are inside of an event, which is lines joined; 0 where each ends one. */
 let lastBreak: usize = 0;
 
@@ -87,6 +89,7 @@ export function escapeLine(p: usize, o: usize, safe: usize): usize {
           o += n;
         } else {
           putReplacement(o);
+          replaced++;
           p += -n;
           o += 3;
         }
