@@ -123,8 +123,8 @@ export class Batch {
     if (span !== last) this.spans.push(span);
     span.to = block.offset + range.to;
     span.events += events;
-    // What cannot be read again is never compared: its stream's random id and the offsets name it.
-    if (this.rereadable) span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
+    // What is in no file is never compared: its stream's random id and the offsets name it.
+    if (this.isTracked) span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
     for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
@@ -197,6 +197,6 @@ function crcOf(block: Block, from: number, to: number): number {
   return crc;
 }
 
-function tailOf(bytes: Buffer): Tail {
+export function tailOf(bytes: Buffer): Tail {
   return { length: bytes.length, crc: crc32(bytes) };
 }

@@ -8,9 +8,10 @@ import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredSpan } from '../state/stored.ts';
-import { digestContinued } from './batch.ts';
+import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
+import { digestContinued, tailOf } from './batch.ts';
 import type { Batcher } from './batcher.ts';
-import { endsFrom, eventEndAt, streamBytes, streamRange } from './block-events.ts';
+import { endsFrom, eventEndAt, streamBytes, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
 
 export interface RebuildOptions {
@@ -30,12 +31,13 @@ export interface Owner {
   readonly books: Books;
 }
 
-export interface Rebuilt {
+export interface Rebuilt extends Owner {
   readonly span: StoredSpan;
-  readonly books: Books;
-  readonly events: Buffer[];
+  readonly events: readonly Buffer[];
   readonly invalidCharacters?: number;
   readonly refusal?: string | undefined;
+  /** Its bytes are gone, and nobody counted them yet. */
+  readonly isLost?: boolean;
 }
 
 /** The spans, each with those in which its last event goes on. */
@@ -56,46 +58,46 @@ export async function rebuild(
   continued: readonly StoredSpan[],
   owner: Owner,
 ): Promise<Rebuilt[]> {
-  if (continued.length === 0) return [await rebuildOne(options, target, span, owner)];
+  if (continued.length === 0) return await rebuildOne(options, target, span, owner);
   const lane = new RestoreLane(options.kernel, target, options.scratch);
-  if (span.events > 0 && (await owner.source.reread?.(span, lane, continued)) === true) {
-    const { books } = owner;
-    const followers = continued.map((each, n) => ({ span: { ...each, crc: lane.continued[n] ?? 0 }, books, events: [] }));
-    return [{ ...lane.rebuilt(span), books }, ...followers];
+  if (span.events > 0 && (await owner.source.reread?.(span, lane, continued)) === span.to) {
+    const followers = continued.map((each, n) => ({ ...owner, span: { ...each, crc: lane.continued[n] ?? 0 }, events: [] }));
+    return [...lane.rebuilt(span, owner), ...followers];
   }
-  const apart = [await rebuildOne(options, target, span, owner)];
+  const apart = await rebuildOne(options, target, span, owner);
   for (const each of continued)
-    apart.push(await rebuildOne(options, target, { ...each, events: 1, digest: digestContinued(each)! }, owner));
+    apart.push(...(await rebuildOne(options, target, { ...each, events: 1, digest: digestContinued(each)! }, owner)));
   return apart;
 }
 
-/** Reads one span again. A span whose bytes are gone comes back without events. */
-async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: StoredSpan, { source, books }: Owner): Promise<Rebuilt> {
+/** Reads one span again. What is gone of it comes back as a span without events. */
+async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: StoredSpan, owner: Owner): Promise<Rebuilt[]> {
   // Gone already at an earlier start, and counted then.
-  if (span.events === 0) return { span, books, events: [] };
+  if (span.events === 0) return [{ ...owner, span, events: [] }];
   const lane = new RestoreLane(options.kernel, target, options.scratch);
-  const found = source.reread ? await source.reread(span, lane) : false;
-  if (!found) {
-    source.stats.lostBytes += span.to - span.from;
-    options.log.error(
-      { source: span.source, from: span.from, to: span.to, events: span.events },
-      'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
-    );
-    return { span: { ...span, events: 0 }, books, events: [] };
-  }
-  return { ...lane.rebuilt(span), books };
+  const end = owner.source.reread ? await owner.source.reread(span, lane) : span.from;
+  if (end === span.from) return [{ ...owner, span: { ...span, events: 0 }, events: [], isLost: true }];
+  const parts = lane.rebuilt(span, owner);
+  if (end === span.to) return parts;
+  const crc = parts.reduce((sum, part) => combineCrc32(sum, part.span.crc, part.span.to - part.span.from), 0);
+  const rest = { ...span, from: end, events: 0, crc: restOfCrc32(crc, span.crc, span.to - end) };
+  return [...parts, { ...owner, span: rest, events: [], isLost: true }];
+}
+
+/** What was found of a span: all of it as a rule. An unfinished or oversize line is a part of its own, as it is in a batch. */
+interface Part {
+  readonly span: Pick<StoredSpan, 'from' | 'to' | 'events' | 'crc' | 'tail' | 'digest'>;
+  readonly events: readonly Buffer[];
+  readonly invalidCharacters: number;
+  /** Why its one event is not to be sent. */
+  readonly refusal: string | undefined;
+  readonly isSingle: boolean;
 }
 
 /** Collects the events of one span as bytes of their own. */
 class RestoreLane implements Lane {
-  readonly chunks: Buffer[] = [];
-  events = 0;
-  invalidCharacters = 0;
-  crc = 0;
-  digest = '';
-  /** Of the last block: why its one event is not to be sent, … */
-  refusal: string | undefined;
-  /** … and the checksums of the other streams' bytes in it. */
+  readonly #parts: Part[] = [];
+  /** Of the last block: the checksums of the other streams' bytes in it. */
   continued: readonly number[] = [];
   readonly #kernel: Kernel;
   readonly #target: RebuildTarget;
@@ -108,18 +110,22 @@ class RestoreLane implements Lane {
   }
 
   /** The span as it was read again. */
-  rebuilt(span: StoredSpan): Omit<Rebuilt, 'books'> {
-    const now = { events: this.events, crc: this.crc, tail: span.tail, digest: this.digest };
-    const { invalidCharacters, refusal } = this;
-    return { span: { ...span, ...now }, events: this.chunks, invalidCharacters, refusal };
+  rebuilt(span: StoredSpan, owner: Owner): Rebuilt[] {
+    if (this.#parts.length === 0) return [{ ...owner, span: { ...span, events: 0, crc: 0 }, events: [] }];
+    return this.#parts.map(({ span: part, events, invalidCharacters, refusal }) => {
+      // The tail of the whole may begin before the span.
+      const tail = part.to === span.to ? span.tail : part.tail;
+      return { ...owner, span: { ...span, ...part, tail }, events, invalidCharacters, refusal };
+    });
   }
 
   accept(block: Block): Promise<void> {
     const { template } = this.#target.batcher.compile(block.shape);
     const { single } = block;
-    this.digest = this.#target.batcher.digestOf(block);
-    this.refusal = single?.refusal;
     this.continued = (block.continued ?? []).map(({ crc }) => crc);
+    const chunks: Buffer[] = [];
+    let events = 0;
+    let invalidCharacters = 0;
     let start = block.start;
     while (start < block.end) {
       const result = this.#kernel.wrap(
@@ -135,20 +141,44 @@ class RestoreLane implements Lane {
         single?.marks,
         endsFrom(block, start),
       );
-      if (result.written > 0) this.chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
-      this.events += result.events;
-      this.invalidCharacters += result.replaced;
+      if (result.written > 0) chunks.push(Buffer.from(this.#scratch.bytes.subarray(0, result.written)));
+      events += result.events;
+      invalidCharacters += result.replaced;
       start += result.consumed;
       if (result.stop !== 'too_large') continue;
       const end = eventEndAt(block, start);
       const large = this.#kernel.wrapLarge(template, block.readAtMs, block.window, start, end, single?.marks, block.ends !== undefined);
-      this.chunks.push(large.event);
-      this.events += 1;
-      this.invalidCharacters += large.replaced;
+      chunks.push(large.event);
+      events += 1;
+      invalidCharacters += large.replaced;
       start += large.consumed;
     }
-    const { from, to } = streamRange(block, block.start, block.end);
-    this.crc = single ? single.crc : crc32(streamBytes(block, from, to), this.crc);
+    this.#add(block, { events: chunks, count: events, invalidCharacters });
     return Promise.resolve();
+  }
+
+  #add(block: Block, made: Pick<Part, 'events' | 'invalidCharacters'> & { readonly count: number }): void {
+    const { single, offset } = block;
+    const { from, to } = streamRange(block, block.start, block.end);
+    const crc = single?.crc ?? crc32(streamBytes(block, from, to));
+    const tail = single?.tail ?? tailOf(streamTail(block, to));
+    const digest = this.#target.batcher.digestOf(block);
+    const last = this.#parts.at(-1);
+    const joins = last && !last.isSingle && !single && last.span.digest === digest;
+    const before = joins ? this.#parts.pop()! : { span: { from: offset + from, events: 0, crc: 0 }, events: [], invalidCharacters: 0 };
+    this.#parts.push({
+      span: {
+        from: before.span.from,
+        to: offset + to,
+        events: before.span.events + made.count,
+        crc: combineCrc32(before.span.crc, crc, to - from),
+        tail,
+        digest,
+      },
+      events: [...before.events, ...made.events],
+      invalidCharacters: before.invalidCharacters + made.invalidCharacters,
+      refusal: single?.refusal,
+      isSingle: single !== undefined,
+    });
   }
 }

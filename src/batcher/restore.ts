@@ -74,7 +74,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     if (owner) rebuilt.push(...(await rebuild(options, target, first, continued, owner)));
   }
   const spans = rebuilt.map(({ span }) => span);
-  const unchanged = absent.length === 0 && stored.spans.every((span, index) => isSame(span, spans[index]!));
+  const unchanged = rebuilt.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
   const row = unchanged ? stored : renewed(stored, stored.id, spans);
   if (!unchanged) {
     options.log.warn(
@@ -88,6 +88,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
       'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
+    // Not before it is on disk that they are gone: the next process would count them once more.
+    for (const each of rebuilt) if (each.isLost) noteLost(options, each);
   }
   const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
   while (!target.room.take(body.length))
@@ -136,6 +138,14 @@ async function replace(options: RestoreOptions, id: number, batches: readonly St
 
 function countIn(spans: readonly StoredSpan[]): number {
   return spans.reduce((sum, { events }) => sum + events, 0);
+}
+
+function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, source }: Rebuilt): void {
+  source.stats.lostBytes += to - from;
+  log.error(
+    { source: id, from, to, lostBytes: to - from },
+    'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
+  );
 }
 
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {

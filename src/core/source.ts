@@ -41,10 +41,11 @@ export interface Source {
   stop(): Promise<void>;
   /**
    * Only where bytes can be read again (files): offers the blocks of exactly the span's range to the lane, so that a
-   * batch is rebuilt after a restart. False when the bytes are not there any more; rejects with `E_UNREADABLE` when that
-   * cannot be told now. `continued`: the spans in which the one event of `span` goes on.
+   * batch is rebuilt after a restart. Resolves to where they end: at `to`, or sooner where the rest is not there any more,
+   * at `from` where nothing is. Rejects with `E_UNREADABLE` when that cannot be told now. `continued`: the spans in which the
+   * one event of `span` goes on; all or nothing of it is offered then.
    */
-  reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<boolean>;
+  reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<number>;
   /** Why a path is or is not read, where, and how far behind. */
   explain?(path: string): object;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */

@@ -3,6 +3,7 @@
  * persisted before its first use, so that a recreated file or a second run never repeats an idempotency key.
  */
 import type { Tail } from './block.ts';
+import type { ContentPoint } from './content-point.ts';
 
 export interface FileIdentity {
   /** Device and inode as decimal text (they may exceed 2^53). */
@@ -31,6 +32,8 @@ export interface StreamRecord {
   readonly tail: Tail;
   /** CRC-32 of the bytes from `startAt` to `resumeAt`; undefined where it is not known. */
   readonly contentCrc: number | undefined;
+  /** The same for places before `resumeAt`, ascending; absent where none is known. */
+  readonly contentPoints?: readonly ContentPoint[];
 }
 
 /** The part of the state that sources use. */

@@ -15,7 +15,7 @@ create table if not exists streams (
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
-  content_crc integer, primary key (sink, stream)
+  content_crc integer, points text, primary key (sink, stream)
 ) strict, without rowid;
 create table if not exists batches (
   id integer primary key, key text not null, sink text not null, dataset text not null, events integer not null,
@@ -30,10 +30,11 @@ create table if not exists spans (
   digest text not null, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 2;
+const VERSION = 3;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
+  2: 'alter table marks add column points text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -3,7 +3,9 @@
  * over what is settled from its beginning on. A batch that is not settled stops it.
  */
 import type { Span, Tail } from '../core/block.ts';
+import { type ContentPoint, thinPoints } from '../core/content-point.ts';
 import { combineCrc32 } from '../core/crc.ts';
+import { MAX_MARK_POINTS } from '../core/limits.ts';
 
 export const NO_TAIL: Tail = { length: 0, crc: 0 };
 
@@ -23,15 +25,18 @@ export class Mark {
   tail: Tail;
   /** CRC-32 of everything from the stream's beginning to `settledTo`; undefined where it is not known. */
   contentCrc: number | undefined;
+  /** Where the mark was before, with the checksums up to there. */
+  passed: readonly ContentPoint[];
   /** End of the last span committed: where reading goes on. */
   committedTo: number;
   committedTail: Tail;
   readonly #pending: Pending[] = [];
 
-  constructor(settledTo: number, tail: Tail, contentCrc: number | undefined) {
+  constructor(settledTo: number, tail: Tail, contentCrc: number | undefined, passed: readonly ContentPoint[] = []) {
     this.settledTo = settledTo;
     this.tail = tail;
     this.contentCrc = contentCrc;
+    this.passed = passed;
     this.committedTo = settledTo;
     this.committedTail = tail;
   }
@@ -40,6 +45,15 @@ export class Mark {
   get committedCrc(): number | undefined {
     const last = this.#pending.at(-1);
     return last ? last.contentCrc : this.contentCrc;
+  }
+
+  /** What is known of the content before `committedTo`, ascending. */
+  get points(): readonly ContentPoint[] {
+    const ends = [{ to: this.settledTo, contentCrc: this.contentCrc }, ...this.#pending];
+    const known = ends.flatMap(({ to, contentCrc }) =>
+      contentCrc === undefined || to >= this.committedTo ? [] : [{ at: to, crc: contentCrc }],
+    );
+    return [...this.passed, ...known];
   }
 
   /** Notes a span that was committed to the database. Spans of a stream come in order, but for those of a batch that was divided. */
@@ -63,6 +77,8 @@ export class Mark {
     for (const entry of this.#pending) {
       if (!entry.settled) break;
       if (entry.to > this.settledTo) {
+        if (this.contentCrc !== undefined)
+          this.passed = thinPoints([...this.passed, { at: this.settledTo, crc: this.contentCrc }], MAX_MARK_POINTS);
         this.settledTo = entry.to;
         this.tail = entry.tail;
         this.contentCrc = entry.contentCrc;

@@ -1,5 +1,6 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { ContentPoint } from '../core/content-point.ts';
 import type { FileIdentity } from '../core/stream.ts';
 import type { StoredSpan } from './stored.ts';
 
@@ -11,9 +12,9 @@ export function prepareStatements(database: DatabaseSync) {
     upsertStream: database.prepare(
       'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path',
     ),
-    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?)'),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
     upsertMark: database.prepare(
-      'insert into marks values (?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_crc = excluded.content_crc',
+      'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_crc = excluded.content_crc, points = excluded.points',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
     insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
@@ -39,6 +40,16 @@ export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | 
     headHash: String(row['head_hash']),
     ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
   };
+}
+
+/** Points as a mark's row holds them: `at crc at crc …`. */
+export function textOfPoints(points: readonly ContentPoint[]): string | null {
+  return points.length === 0 ? null : points.map(({ at, crc }) => `${at} ${crc}`).join(' ');
+}
+
+export function toPoints(text: SQLOutputValue | undefined): ContentPoint[] {
+  const numbers = typeof text === 'string' ? text.split(' ').map(Number) : [];
+  return numbers.flatMap((at, index) => (index % 2 === 0 ? [{ at, crc: numbers[index + 1]! }] : []));
 }
 
 /** A row of `spans`. */

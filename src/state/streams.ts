@@ -5,9 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../core/block.ts';
+import { type ContentPoint, thinPoints } from '../core/content-point.ts';
+import { MAX_MARK_POINTS } from '../core/limits.ts';
 import type { FileIdentity, StreamRecord } from '../core/stream.ts';
 import { Mark, NO_TAIL } from './marks.ts';
-import { type Statements, toIdentity } from './rows.ts';
+import { type Statements, textOfPoints, toIdentity, toPoints } from './rows.ts';
 
 interface Stream {
   readonly id: string;
@@ -43,7 +45,8 @@ export class Streams {
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
       const contentCrc = row['content_crc'] === null ? undefined : Number(row['content_crc']);
-      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), new Mark(Number(row['settled_to']), tail, contentCrc));
+      const mark = new Mark(Number(row['settled_to']), tail, contentCrc, toPoints(row['points']));
+      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), mark);
     }
   }
 
@@ -59,7 +62,7 @@ export class Streams {
       );
       for (const sink of sinks) {
         if (stream.marks.has(sink)) continue;
-        const mark = new Mark(from.committedTo, from.committedTail, from.committedCrc);
+        const mark = new Mark(from.committedTo, from.committedTail, from.committedCrc, thinPoints(from.points, MAX_MARK_POINTS));
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
@@ -166,7 +169,7 @@ export class Streams {
 }
 
 function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
-  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentCrc ?? null];
+  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentCrc ?? null, textOfPoints(mark.passed)];
 }
 
 /** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
@@ -174,12 +177,15 @@ function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;
   let contentCrc: number | undefined = 0;
+  let contentPoints: readonly ContentPoint[] = [];
   for (const [sink, mark] of stream.marks) {
     if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
     resumeAt = mark.committedTo;
     tail = mark.committedTail;
     contentCrc = mark.committedCrc;
+    contentPoints = mark.points;
   }
+  if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
   const { id, source, path, identity, startAt, createdMs } = stream;
-  return { id, source, path, identity, startAt, createdMs, resumeAt: Number.isFinite(resumeAt) ? resumeAt : startAt, tail, contentCrc };
+  return { id, source, path, identity, startAt, createdMs, resumeAt, tail, contentCrc, contentPoints };
 }

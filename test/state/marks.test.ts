@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MAX_MARK_POINTS } from '../../src/core/limits.ts';
 import { Mark, NO_TAIL } from '../../src/state/marks.ts';
 import { span } from './batches.ts';
 
@@ -102,4 +103,19 @@ test('mark sums up the checksum of everything before it, and does not know it ov
   const unknown = new Mark(5, NO_TAIL, undefined);
   unknown.commit(part(5, 12), 1);
   expect(unknown.committedCrc).toBeUndefined();
+});
+
+test('mark keeps some of the places where it was, the last ones closest together, and those of what is pending', () => {
+  const mark = new Mark(0, NO_TAIL, 0);
+  for (let n = 0; n < 100; n += 1) {
+    mark.commit({ ...span('s', n * 10, n * 10 + 10), crc: 7 }, n);
+    mark.settle(n);
+  }
+  expect(mark.passed.length).toBeLessThanOrEqual(MAX_MARK_POINTS);
+  const [first, , third] = mark.passed.map(({ at }) => at);
+  expect([first, ...mark.passed.slice(-2).map(({ at }) => at)]).toEqual([0, 980, 990]);
+  expect(third).toBeLessThan(900);
+  mark.commit({ ...span('s', 1000, 1010), crc: 7 }, 100);
+  mark.commit({ ...span('s', 1010, 1020), crc: 7 }, 101);
+  expect(mark.points.slice(-3).map(({ at }) => at)).toEqual([990, 1000, 1010]);
 });

@@ -47,9 +47,28 @@ test('state mints streams with random ids and has them again after a restart, wi
     resumeAt: 10,
     tail: span(one.id, 0, 10).tail,
     contentCrc: span(one.id, 0, 10).crc,
+    contentPoints: [{ at: 0, crc: 0 }],
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.list('other')).toEqual([]);
+  again.close();
+});
+
+test('state knows after a restart where its marks were, with the checksums up to there', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const { id } = state.mint('app', '/var/log/a.log');
+  for (let n = 0; n < 5; n += 1) {
+    const each = batch(state.nextBatchId(), [span(id, n * 10, n * 10 + 10)]);
+    state.commit([each]);
+    if (n < 3) state.settle(each);
+  }
+  state.save();
+  const [before] = state.list('app');
+  expect(before!.contentPoints!.map(({ at }) => at)).toEqual([0, 10, 20, 30, 40]);
+  state.close();
+  const again = open(folder).state;
+  expect(again.list('app')).toEqual([before]);
   again.close();
 });
 

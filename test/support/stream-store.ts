@@ -46,6 +46,13 @@ export class MemoryStreamStore implements StreamStore {
   commit(stream: string, to: number, tail: Tail, crc: number): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`commit of a stream that was never minted: ${stream}`);
-    this.records.set(stream, { ...record, resumeAt: to, tail, contentCrc: combineCrc32(record.contentCrc!, crc, to - record.resumeAt) });
+    const { resumeAt, contentCrc = 0, contentPoints = [] } = record;
+    this.records.set(stream, {
+      ...record,
+      resumeAt: to,
+      tail,
+      contentCrc: combineCrc32(contentCrc, crc, to - resumeAt),
+      contentPoints: [...contentPoints, { at: resumeAt, crc: contentCrc }],
+    });
   }
 }

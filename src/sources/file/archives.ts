@@ -119,12 +119,13 @@ export class Archives {
   }
 
   /** Offers the span's bytes again; false when they are not there any more. Rejects with `E_UNREADABLE` when that cannot be told now. */
-  reread(span: Span, lane: Lane): Promise<boolean> {
+  reread(span: Span, lane: Lane): Promise<number> {
     const archive = this.#byStream(span.stream);
-    if (!archive) return Promise.resolve(false);
+    if (!archive) return Promise.resolve(span.from);
     return this.#turns.take(async () => {
       try {
-        return await this.#readRange(archive, span.from, span.to, (block) => this.#offer(archive, block, lane));
+        const isThere = await this.#readRange(archive, span.from, span.to, (block) => this.#offer(archive, block, lane));
+        return isThere ? span.to : span.from;
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
         throw new TailraceError('E_UNREADABLE', `cannot read "${archive.path}": ${messageOf(error)}`, { cause: error });

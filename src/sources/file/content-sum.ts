@@ -3,40 +3,35 @@
  * that only begins alike, also when the copy was made a moment before the last bytes were read.
  */
 import { crc32 } from 'node:zlib';
+import { type ContentPoint, thinPoints } from '../../core/content-point.ts';
 import { combineCrc32, restOfCrc32 } from '../../core/crc.ts';
-
-/** The CRC-32 of a stream from its beginning to `at`. */
-interface Point {
-  readonly at: number;
-  readonly crc: number;
-}
 
 /** Bytes that were summed up and not added yet. */
 export interface MeasuredBytes {
   /** Their own CRC-32. */
   readonly crc: number;
-  readonly points: readonly Point[];
+  readonly points: readonly ContentPoint[];
 }
 
-/** How far apart points are, at most, … */
+/** How far apart the last points are, at most, … */
 const STEP_BYTES = 16 * 1024;
-/** … and how many are kept: about 1 MiB of the file. */
+/** … and how many are kept: all of the last part of the file, and ever fewer before it. */
 const MAX_POINTS = 64;
 
 export class ContentSum {
   /** Ascending; the last one is of all that was read. Empty where that is not known. */
-  #points: Point[];
+  #points: readonly ContentPoint[];
 
-  /** `crc` is that of everything before `at`, undefined where it is not known. */
-  constructor(at: number, crc: number | undefined) {
-    this.#points = crc === undefined ? [] : [{ at, crc }];
+  /** `crc` is that of everything before `at`, undefined where it is not known; `earlier` are points before it. */
+  constructor(at: number, crc: number | undefined, earlier: readonly ContentPoint[] = []) {
+    this.#points = crc === undefined ? [] : [...earlier, { at, crc }];
   }
 
   /** Sums up the bytes that come next; `add` them once they were accepted. */
   measure(bytes: Buffer): MeasuredBytes {
     const last = this.#points.at(-1);
     if (!last) return { crc: crc32(bytes), points: [] };
-    const points: Point[] = [];
+    const points: ContentPoint[] = [];
     let { crc } = last;
     for (let start = 0; start < bytes.length; start += STEP_BYTES) {
       const part = bytes.subarray(start, start + STEP_BYTES);
@@ -47,8 +42,7 @@ export class ContentSum {
   }
 
   add({ points }: MeasuredBytes): void {
-    this.#points.push(...points);
-    if (this.#points.length > MAX_POINTS) this.#points.splice(0, this.#points.length - MAX_POINTS);
+    this.#points = thinPoints([...this.#points, ...points], MAX_POINTS);
   }
 
   /** Adds bytes of which only length and CRC-32 are known. */
@@ -58,7 +52,7 @@ export class ContentSum {
   }
 
   /** The last known point that is not beyond `position`. */
-  upTo(position: number): Point | undefined {
+  upTo(position: number): ContentPoint | undefined {
     return this.#points.findLast(({ at }) => at <= position);
   }
 

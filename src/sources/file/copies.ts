@@ -24,8 +24,11 @@ export interface CopiesOptions {
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
   /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
   verify(file: TrackedFile): void;
-  /** The generation lives in the file of `copy` now, whose own entry is gone. */
-  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat): void;
+  /**
+   * The generation lives in the file of `copy` now, whose own entry is gone. `crc` is that of all that the copy has, where it
+   * ends before what was read.
+   */
+  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, crc?: number): void;
   /** All of the copy was read already, from its original. */
   isRead(copy: TrackedFile, stat: FileStat): void;
   /** The file is no copy. Of one that no glob matches, `generation` is what it was compared with. */
@@ -38,6 +41,8 @@ export interface CopiesOptions {
 interface Undecided {
   readonly originals: TrackedFile[];
   check: CopyCheck | undefined;
+  /** It is a copy of the first of them, made before the last of it was read. */
+  isShort: boolean;
 }
 
 export class Copies {
@@ -69,10 +74,11 @@ export class Copies {
     return file.isUndecided || registry.in(file) !== file;
   }
 
-  /** The generation's bytes are not in its file any more. Decides at once where it can, else `decide` goes on. */
-  seek(generation: TrackedFile, names = new FolderNames(this.#options.fileSystem)): void {
-    this.#homeless.set(generation, false);
-    this.#search(generation, names);
+  /** The generations' bytes are not in their files any more. Decides at once where it can, else `decide` goes on. */
+  seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
+    // Before any is decided: what is no copy of one may be a copy of another.
+    for (const each of generations) this.#homeless.set(each, this.#findCandidates(each, names));
+    for (const each of generations) this.#search(each, names);
   }
 
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
@@ -91,7 +97,7 @@ export class Copies {
   }
 
   #compare(file: TrackedFile, original: TrackedFile): void {
-    const entry = this.#undecided.get(file) ?? { originals: [], check: undefined };
+    const entry = this.#undecided.get(file) ?? { originals: [], check: undefined, isShort: false };
     if (!entry.originals.includes(original)) entry.originals.push(original);
     this.#undecided.set(file, entry);
     file.isUndecided = true;
@@ -100,8 +106,9 @@ export class Copies {
   #search(generation: TrackedFile, names: FolderNames): void {
     if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));
     for (const [file, entry] of this.#undecided) if (entry.originals.includes(generation)) this.#decide(file, entry);
+    this.#settleShort(generation);
     const isFound = this.#homeless.get(generation);
-    if (isFound === undefined || [...this.#undecided.values()].some(({ originals }) => originals.includes(generation))) return;
+    if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
     this.#homeless.delete(generation);
     this.#options.isLost(generation);
@@ -133,7 +140,7 @@ export class Copies {
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         const isCopy = this.#isCopy(file, stat, original, entry, age);
         if (isCopy === undefined) return;
-        if (isCopy) return this.#settle(file, original, stat);
+        if (isCopy) return this.#settle(file, entry, original, stat);
         entry.originals.shift();
         entry.check = undefined;
         if (entry.originals.length === 0) this.#release(file, original);
@@ -154,24 +161,57 @@ export class Copies {
     return ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original) ? undefined : false;
   }
 
-  #settle(file: TrackedFile, generation: TrackedFile, stat: FileStat): void {
+  #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
     const { fileSystem } = this.#options;
     // A read of it may be under way.
     if (generation.fd !== undefined && generation.isBusy) return;
-    this.forget(file);
+    entry.isShort = generation.isHomeless && stat.size < generation.offset + generation.inHand;
+    if (entry.isShort) return;
     // Of a deleted original that is still open, more may be there than the copy has.
     const needed = generation.fd === undefined ? generation.offset : fileSystem.fstat(generation.fd).size;
-    if (stat.size < needed) return this.#options.isRead(file, stat);
+    this.forget(file);
+    if (stat.size < needed) this.#options.isRead(file, stat);
+    else this.#move(generation, file, stat);
+  }
+
+  /** Only where there is no better one, a generation lives on in a copy that was made before the last of it was read: the longest. */
+  #settleShort(generation: TrackedFile): void {
+    const candidates = this.#candidatesOf(generation);
+    if (generation.isBusy || candidates.length === 0) return;
+    if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
+    try {
+      const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.fd!) }));
+      const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
+      const { file, check, stat } = longest!;
+      const crc = check!.sumUp(file.fd!, stat.size);
+      this.forget(file);
+      this.#move(generation, file, stat, crc);
+    } catch (error) {
+      for (const [file] of candidates) this.#options.descriptors.fail(file, error);
+    }
+  }
+
+  #candidatesOf(generation: TrackedFile): [TrackedFile, Undecided][] {
+    return [...this.#undecided].filter(([, { originals }]) => originals.includes(generation));
+  }
+
+  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, crc?: number): void {
     this.#homeless.delete(generation);
-    for (const [other, entry] of this.#undecided) {
+    for (const [other, entry] of this.#candidatesOf(generation)) {
       const { originals } = entry;
       const index = originals.indexOf(generation);
-      if (index < 0) continue;
       originals.splice(index, 1);
       if (index === 0) entry.check = undefined;
-      if (originals.length === 0) this.#release(other, generation);
+      if (entry.isShort && index === 0) this.#noteRead(other);
+      else if (originals.length === 0) this.#release(other, generation);
     }
-    this.#options.moved(generation, file, stat);
+    this.#options.moved(generation, file, stat, crc);
+  }
+
+  /** All that it has was read, of a generation that lives elsewhere. */
+  #noteRead(file: TrackedFile): void {
+    this.forget(file);
+    this.#options.isRead(file, this.#options.fileSystem.fstat(file.fd!));
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {

@@ -42,6 +42,18 @@ export class CopyCheck {
     return sum.at < sum.until.at ? undefined : sum.crc === sum.until.crc;
   }
 
+  /** The checksum of what the file has up to `end`, once `step` was true for it. Throws system errors. */
+  sumUp(fd: number, end: number): number {
+    const sum = this.#sum!;
+    while (sum.at < end) {
+      const count = this.#fileSystem.peek(fd, chunk.subarray(0, Math.min(chunk.length, end - sum.at)), sum.at);
+      if (count === 0) throw new Error('file was cut off while it was compared');
+      sum.crc = crc32(chunk.subarray(0, count), sum.crc);
+      sum.at += count;
+    }
+    return sum.crc;
+  }
+
   /** What head and tail tell; undefined when everything must be summed up. */
   #isLike(fd: number, { size }: FileStat): boolean | undefined {
     const { identity, offset, startAt, tail, content } = this.#generation;
@@ -49,11 +61,11 @@ export class CopyCheck {
     const found = head.subarray(0, this.#fileSystem.peek(fd, head, 0));
     if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;
     // Nothing was read: it does not matter under which stream it will be.
-    if (offset === startAt) return true;
+    if (offset === startAt) return size >= offset;
     if (size >= offset && tailOf(readBefore(this.#fileSystem, fd, offset, tail.length)).crc !== tail.crc) return false;
     const until = content.upTo(size);
     // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
-    if (!until || (size < offset && until.at < Math.min(size, HEAD_BYTES))) return false;
+    if (!until || (size < offset && Math.max(size - until.at, Math.min(size, HEAD_BYTES)) > until.at)) return false;
     this.#sum = { at: startAt, crc: 0, until };
     return undefined;
   }

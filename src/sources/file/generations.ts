@@ -20,7 +20,7 @@ import { Registry } from './registry.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
-import { newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
+import { isGone, newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -70,8 +70,12 @@ export class Generations {
       registry,
       descriptors: this.descriptors,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.firstPath),
-      verify: (file) => void this.current(file),
-      moved: (generation, copy, stat) => this.#moveInto(generation, copy, stat),
+      verify: (file) => {
+        // Closed, it may have been truncated since it was looked at last.
+        this.descriptors.open(file);
+        this.current(file);
+      },
+      moved: (generation, copy, stat, crc) => this.#moveInto(generation, copy, stat, crc),
       isRead: (copy, stat) => this.#noteRead(copy, stat),
       isOwn: (file, generation) => this.#takeUp(file, generation),
       isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
@@ -127,7 +131,9 @@ export class Generations {
    * The content that was known is gone (cut off, or replaced under the same inode): the same file begins a new generation
    * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
    */
-  renew(file: TrackedFile, stat: FileStat): TrackedFile {
+  renew(file: TrackedFile): TrackedFile {
+    // What was seen before the look at the content may be the old generation's.
+    const stat = this.#options.fileSystem.fstat(file.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const firstPath = file.place === 'matched' ? file.path : file.firstPath;
     const next = newTrackedFile(firstPath, stat, firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath), this.#now);
@@ -141,7 +147,7 @@ export class Generations {
     next.seenMtimeMs = stat.mtimeMs;
     next.changedAtMs = file.leftAtMs = this.#now;
     if (file.stream === undefined) this.registry.remove(file);
-    else this.copies.seek(file);
+    else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
     if (file.isHomeless) this.noteDeleted(file);
     this.registry.enqueue(next);
@@ -172,9 +178,9 @@ export class Generations {
     const { fileSystem } = this.#options;
     if (file.fd === undefined || !this.descriptors.open(file)) return file;
     try {
-      const stat = fileSystem.fstat(file.fd);
-      if (!isUntouched(fileSystem, file.fd, file)) return this.renew(file, stat);
-      noteSize(file, stat.size);
+      const { size } = fileSystem.fstat(file.fd);
+      if (!isUntouched(fileSystem, file.fd, file)) return this.renew(file);
+      noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);
     }
@@ -209,12 +215,16 @@ export class Generations {
     if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
   }
 
-  /** The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off. */
+  /**
+   * The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off.
+   * Where all of it was, the next turn begins a new generation, and looks for the rest of this one in copies.
+   */
   noteCut(file: TrackedFile, end: number): void {
-    if (file.fd === undefined || this.#options.fileSystem.fstat(file.fd).size > end) return;
-    const lostBytes = file.size - end;
-    this.#options.stats.lostBytes += lostBytes;
-    this.#options.notices.event('warn', { path: file.path, size: end, lostBytes }, 'the end of a file was cut off before it was read');
+    const { fileSystem, stats, notices } = this.#options;
+    if (file.fd === undefined || fileSystem.fstat(file.fd).size > end || !isUntouched(fileSystem, file.fd, file)) return;
+    const lostBytes = Math.max(0, file.sureSize - end);
+    stats.lostBytes += lostBytes;
+    if (lostBytes > 0) notices.event('warn', { path: file.path, size: end, lostBytes }, 'the end of a file was cut off before it was read');
     file.size = file.sureSize = end;
   }
 
@@ -226,12 +236,13 @@ export class Generations {
   #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
     const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
     file.stream = record.id;
+    file.firstScan = -1;
     file.createdMs = record.createdMs;
     if (record.identity) file.identity = record.identity;
     file.startAt = record.startAt;
     file.offset = file.readTo = record.resumeAt;
     file.tail = record.tail;
-    file.content = new ContentSum(record.resumeAt, record.contentCrc);
+    file.content = new ContentSum(record.resumeAt, record.contentCrc, record.contentPoints);
     return file;
   }
 
@@ -255,20 +266,56 @@ export class Generations {
     return true;
   }
 
-  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost. */
-  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat): void {
-    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - stat.size) : 0;
-    this.#options.stats.lostBytes += lostBytes;
-    const fields = { path: generation.path, copy: copy.path, offset: generation.offset, size: stat.size, lostBytes };
-    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, 'file was copied and truncated, reading on in its copy');
+  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
+  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, crc: number | undefined): void {
+    const { stats, notices, rescue } = this.#options;
+    const { offset, inHand } = generation;
+    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
+    stats.lostBytes += lostBytes;
+    const fields = { path: generation.path, copy: copy.path, offset, size: stat.size, lostBytes };
+    notices.event(lostBytes > 0 ? 'warn' : 'info', fields, 'file was copied and truncated, reading on in its copy');
     this.descriptors.close(generation);
-    this.#options.rescue?.release(generation.stream!);
     this.registry.takeOver(generation, copy);
     this.registry.remove(copy);
     this.descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
+    if (stat.size < offset) this.#endAt(generation, stat.size, crc);
+    // What was read beyond the copy's end is in no file any more.
+    if (stat.size < offset || isGone(generation)) this.noteDeleted(generation);
+    else rescue?.release(generation.stream!);
     this.identify(generation);
     this.registry.enqueue(generation);
+  }
+
+  /** The generation's file ends before what was read of it: at `size`. */
+  #endAt(file: TrackedFile, size: number, crc: number | undefined): void {
+    file.takenTo = file.offset;
+    file.offset = file.readTo = size;
+    file.tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, size, TAIL_BYTES));
+    file.content = new ContentSum(size, crc);
+    file.suspended = undefined;
+    file.hasOpenEvent = false;
+  }
+
+  /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
+  beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
+    const next = newTrackedFile(file.firstPath, stat, file.shape, this.#now);
+    const { offset, tail, identity } = file;
+    Object.assign(next, {
+      startAt: offset,
+      offset,
+      readTo: offset,
+      tail,
+      identity,
+      content: new ContentSum(offset, 0),
+      firstScan: this.scan,
+    });
+    this.registry.takeOver(next, file);
+    this.descriptors.handOver(file, next);
+    this.registry.remove(file);
+    this.house.retire(file.stream!);
+    this.#mint(next);
+    return next;
   }
 
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */

@@ -80,15 +80,16 @@ export class Reader {
     if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.fd!);
     const sample = sampleFile(fileSystem, file.fd!, stat, file);
-    const current = hasSameContent(file, sample) ? file : generations.renew(file, stat);
-    noteSize(current, stat.size);
+    let current = hasSameContent(file, sample) ? file : generations.renew(file);
+    if (current === file) noteSize(file, stat.size);
+    if (current.takenTo > current.offset && current.size > current.offset) current = generations.beginAfter(current, stat);
     const known = current.identity.headLength;
     if (current.stream !== undefined && (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)) {
       current.identity = { ...current.identity, ...hashHead(sample.head) };
       streams.identify(current.stream, current.identity);
     }
     if (current !== file) generations.successors.link();
-    return stat.size > 0 && generations.name(current) && !generations.successors.holds(current) ? current : undefined;
+    return current.size > 0 && generations.name(current) && !generations.successors.holds(current) ? current : undefined;
   }
 
   async #read(file: TrackedFile): Promise<boolean> {
@@ -114,13 +115,22 @@ export class Reader {
       if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
       lines.commit(count);
       position += count;
-      for (let block = lines.next(); block; block = lines.next()) await this.#offer(file, block, isLate);
+      for (let block = lines.next(); block; block = lines.next()) {
+        await this.#offer(file, block, isLate);
+        // The rest is read from where it is now, or was counted as lost.
+        if (file.fd !== fd) return !file.isHomeless;
+      }
       isAtEnd = count < into.length;
       if (file.offset >= file.stopAt) return false;
     }
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
     const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
-    if (isAtEnd && flush) for (let block = flush(); block; block = flush()) await this.#offer(file, block, isLate);
+    const { fd } = file;
+    if (isAtEnd && flush)
+      for (let block = flush(); block; block = flush()) {
+        await this.#offer(file, block, isLate);
+        if (file.fd !== fd) return !file.isHomeless;
+      }
     if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
     file.hasOpenEvent = lines.hasOpenEvent;
     file.suspended = lines.suspend();

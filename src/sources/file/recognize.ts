@@ -47,7 +47,7 @@ export async function recognizeFiles({
     else homeless.push(generations.remember(record));
   }
   const recognized = records.length - homeless.length;
-  for (const generation of homeless) generations.copies.seek(generation, names);
+  generations.copies.seek(homeless, names);
   while (generations.copies.decide()) await setImmediate();
   const made = new Map(records.map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.findBorn(path, createdMs, names);

@@ -39,29 +39,35 @@ export class SpanReader {
   }
 
   /**
-   * Offers exactly the span's bytes again, by the same rules. False when they are not there any more; rejects with
-   * `E_UNREADABLE` when that cannot be told now (permissions, no descriptor left, a disk that fails).
+   * Offers exactly the span's bytes again, by the same rules. Resolves to where they end: sooner than the span in a copy that
+   * was made before the last of it was read, at its beginning where nothing of it is there. Rejects with `E_UNREADABLE` when that
+   * cannot be told now (permissions, no descriptor left, a disk that fails).
    */
-  reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<boolean> {
-    return this.#options.turns.take(() =>
-      this.#withFile(span, async (file, fd) => {
-        if (continued.length > 0) return await this.#readJoined(file, fd, span, continued, lane);
-        return await this.#readRange(file, fd, span, lane);
-      }),
-    );
+  reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<number> {
+    return this.#options.turns.take(async () => {
+      let { to } = span;
+      const isThere = await this.#withFile(span, async (file, fd, end) => {
+        if (continued.length > 0) return end === to && (await this.#readJoined(file, fd, span, continued, lane));
+        to = end;
+        return await this.#readRange(file, fd, { from: span.from, to }, lane);
+      });
+      return isThere ? to : span.from;
+    });
   }
 
-  /** False when the span's file is gone, or has fewer bytes. */
-  async #withFile(span: Span, use: (file: TrackedFile, fd: number) => Promise<boolean>): Promise<boolean> {
+  /** False when the span's file is gone, or has nothing of it, or less than it should. `end`: of what it has of the span. */
+  async #withFile(span: Span, use: (file: TrackedFile, fd: number, end: number) => Promise<boolean>): Promise<boolean> {
     const { fileSystem, registry } = this.#options;
     const file = registry.byStream(span.stream);
     if (!file) return false;
+    const end = span.to <= file.takenTo ? Math.min(span.to, file.offset) : span.to;
+    if (end <= span.from) return false;
     let opened: number | undefined;
     try {
       const fd = file.fd ?? (opened = fileSystem.open(file.path));
       const stat = fileSystem.fstat(fd);
-      if (!isSameFile(stat, file) || stat.size < span.to) return false;
-      return await use(file, fd);
+      if (!isSameFile(stat, file) || stat.size < end) return false;
+      return await use(file, fd, end);
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
@@ -80,9 +86,9 @@ export class SpanReader {
     const own = lines.waiting.length;
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
     for (const each of continued) {
-      const isThere = await this.#withFile(each, async (next, nextFd) => {
+      const isThere = await this.#withFile(each, async (next, nextFd, end) => {
         const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
-        if (!mark || each.from !== 0 || !(await this.#fill(nextFd, mark.length, each.to))) return false;
+        if (!mark || each.from !== 0 || end < each.to || !(await this.#fill(nextFd, mark.length, each.to))) return false;
         parts.push({ file: next, mark, length: each.to - mark.length });
         return true;
       });
@@ -131,7 +137,7 @@ export class SpanReader {
     }
   }
 
-  async #readRange(file: TrackedFile, fd: number, span: Span, lane: Lane): Promise<boolean> {
+  async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
     const { lines, fileSystem, clock } = this.#options;
     const readAtMs = clock.now();
     const part = await readPart(lines, fileSystem, fd, span.from, span.to);

@@ -51,12 +51,14 @@ export interface TrackedFile {
   isHomeless: boolean;
   /** It may be a copy of another one: nothing of it is read until that is decided. */
   isUndecided: boolean;
-  /** The number of the scan that it appeared in; 0 for one that is known from before. */
+  /** The number of the scan that it appeared in; 0 for one that was found at the start, -1 for one that is known from before. */
   firstScan: number;
   /** Where the stream begins in the file. */
   startAt: number;
   /** Everything before it was accepted by the lane; always the beginning of a line, or of the rest of one that was sent unfinished. */
   offset: number;
+  /** Beyond `offset` where it lives in a copy that ends there, before what was read: everything before `takenTo` was accepted. */
+  takenTo: number;
   /** Of the bytes just before `offset`. */
   tail: Tail;
   /** Of the bytes from `startAt` to `offset`. */
@@ -120,6 +122,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     firstScan: 0,
     startAt: 0,
     offset: 0,
+    takenTo: 0,
     tail: NO_TAIL,
     content: new ContentSum(0, 0),
     readTo: 0,

@@ -1,0 +1,29 @@
+/** Points up to which the checksum of a stream's content is known: by them a copy is told that ends before what was read. */
+
+export interface ContentPoint {
+  readonly at: number;
+  /** CRC-32 of the bytes from the stream's beginning to `at`. */
+  readonly crc: number;
+}
+
+/** At most `most` (3 or more) of the points, which are ascending: first and last, and between them ever fewer away from the end. */
+export function thinPoints(points: readonly ContentPoint[], most: number): readonly ContentPoint[] {
+  if (points.length <= most) return points;
+  const left = [...points];
+  while (left.length > most) left.splice(leastMissed(left), 1);
+  return left;
+}
+
+/** The point without which the gap between its neighbours is smallest beside its distance from the end. */
+function leastMissed(points: readonly ContentPoint[]): number {
+  const end = points.at(-1)!.at + 1;
+  let least = Infinity;
+  let found = 1;
+  for (let index = 1; index < points.length - 1; index += 1) {
+    const missed = (points[index + 1]!.at - points[index - 1]!.at) / (end - points[index]!.at);
+    if (missed >= least) continue;
+    least = missed;
+    found = index;
+  }
+  return found;
+}
