@@ -94,11 +94,6 @@ export class LineWindow {
     return this.#window.streamMark;
   }
 
-  /** True when a line ends with the last of these bytes. */
-  endsLine(bytes: Buffer): boolean {
-    return this.encoding.endingBytes(bytes, bytes.length) > 0;
-  }
-
   /**
    * Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`; `first`: the
    * first three bytes of the stream, if it has them.

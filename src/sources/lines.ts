@@ -7,7 +7,7 @@ import type { SourceStats } from '../core/source.ts';
 import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
 import { type Encoding, utf8 } from '../parsers/encoding.ts';
 import type { LineParser } from '../parsers/line-parser.ts';
-import { LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
+import { findMark, LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
 import type { LineShaping } from './line-shaping.ts';
 import { LineWindow } from './line-window.ts';
 import type { LongLineRules, SuspendedLine } from './long-line.ts';
@@ -98,11 +98,6 @@ export class Lines {
     return this.#window.encoding;
   }
 
-  /** Of streams that do not say theirs. */
-  get defaultEncoding(): Encoding {
-    return this.#shaping.encoding;
-  }
-
   get isSkipping(): boolean {
     return this.#window.isSkipping;
   }
@@ -116,8 +111,9 @@ export class Lines {
     return Math.max(LONGEST_MARK_BYTES, this.#shaping.headBytes);
   }
 
-  endsLine(bytes: Buffer): boolean {
-    return this.#window.endsLine(bytes);
+  /** Of a stream with these first bytes. */
+  encodingOf(head: Buffer): Encoding {
+    return findMark(head)?.encoding ?? this.#shaping.encoding;
   }
 
   /** `before`: what is known of the bytes just before `offset`; `head`: of the stream's first `headBytes`. */

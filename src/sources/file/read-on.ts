@@ -97,9 +97,8 @@ export function giveJoined<F extends { readonly stream: string | undefined }>(
 
 /** The byte order mark of a file by its first bytes; undefined when its encoding is not that of the lines under way. */
 export function markOf(lines: Lines, head: Buffer): Buffer | undefined {
-  const mark = findMark(head);
-  if ((mark?.encoding ?? lines.defaultEncoding) !== lines.encoding) return undefined;
-  return mark?.bytes ?? Buffer.alloc(0);
+  if (lines.encodingOf(head) !== lines.encoding) return undefined;
+  return findMark(head)?.bytes ?? Buffer.alloc(0);
 }
 
 interface ReadPart {

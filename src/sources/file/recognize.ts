@@ -6,12 +6,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../core/errors.ts';
 import type { StreamRecord } from '../../core/stream.ts';
+import type { Encoding } from '../../parsers/encoding.ts';
+import { findMark, LONGEST_MARK_BYTES } from '../byte-window.ts';
 import { ContentSum } from './content-sum.ts';
 import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { Generations } from './generations.ts';
 import { compareFile, tailOf } from './identity.ts';
-import { findLineStart, readBefore, sampleFile } from './sample.ts';
+import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
 import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
@@ -84,9 +86,14 @@ export async function recognizeFiles({
   }
 }
 
-/** `start_at: end`: sets the position of a file that was there before the source first ran to the beginning of its last line. */
-export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, fd: number, maxEventBytes: number): void {
-  const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes);
+/**
+ * `start_at: end`: sets the position of a file that was there before the source first ran to the beginning of its last line.
+ * `charset` is the encoding of a file without a byte order mark.
+ */
+export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, maxEventBytes: number, charset: Encoding): void {
+  const fd = file.fd!;
+  const encoding = findMark(readHead(fileSystem, fd, LONGEST_MARK_BYTES))?.encoding ?? charset;
+  const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes, encoding);
   file.startAt = file.offset = file.readTo = start;
   file.content = new ContentSum(start, 0);
   file.tail = tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES));

@@ -1,11 +1,13 @@
 /** Reads the few bytes that tell whether a file is still the one that is known, and where its last line begins. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { Encoding } from '../../parsers/encoding.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { type FileSample, hasSameContent, type KnownFile, tailOf } from './identity.ts';
 
 const headScratch = Buffer.alloc(HEAD_BYTES);
 const tailScratch = Buffer.alloc(TAIL_BYTES);
-const NEWLINE = 10;
+/** Enough to see where the last character before a place begins. */
+const LAST_CHARACTERS_BYTES = 1024;
 
 /** Head and bytes before the known offset. Both buffers are overwritten by the next call. Throws system errors. */
 export function sampleFile(fileSystem: FileSystem, fd: number, stat: FileStat, known: KnownFile): FileSample {
@@ -31,21 +33,26 @@ export function isUntouched(fileSystem: FileSystem, fd: number, known: KnownFile
 }
 
 /**
- * Where the line that `size` cuts begins: after the last newline before it. `size` itself when there is none within
- * `limitBytes`: then the line is longer than an event may be.
+ * Where the line that `size` cuts begins: behind the last newline before it. Where there is none within `limitBytes`, the line
+ * is longer than an event may be: then behind its last whole character.
  */
-export function findLineStart(fileSystem: FileSystem, fd: number, size: number, limitBytes: number): number {
+export function findLineStart(fileSystem: FileSystem, fd: number, size: number, limitBytes: number, encoding: Encoding): number {
+  // Code units are counted from the file's beginning.
+  const aligned = (at: number): number => at - (at % encoding.unitBytes);
+  const lowest = aligned(Math.max(0, size - limitBytes));
   const chunk = Buffer.alloc(Math.min(64 * 1024, size));
-  const lowest = Math.max(0, size - limitBytes);
   for (let end = size; end > lowest;) {
-    const start = Math.max(lowest, end - chunk.length);
+    const start = Math.max(lowest, aligned(end - chunk.length + encoding.unitBytes - 1));
     const part = chunk.subarray(0, end - start);
-    const count = fileSystem.peek(fd, part, start);
-    const newline = part.subarray(0, count).lastIndexOf(NEWLINE);
-    if (newline !== -1) return start + newline + 1;
+    const lineStart = encoding.lastLineEnd(part, 0, fileSystem.peek(fd, part, start));
+    if (lineStart !== -1) return start + lineStart;
+    if (start === lowest && lowest > 0) break;
     end = start;
   }
-  return lowest === 0 ? 0 : size;
+  if (lowest === 0) return 0;
+  const from = aligned(Math.max(0, size - LAST_CHARACTERS_BYTES));
+  const last = chunk.subarray(0, Math.min(chunk.length, size - from));
+  return from + encoding.cut(last, 0, fileSystem.peek(fd, last, from));
 }
 
 /** The first `length` bytes of a file, fewer where it has not so many. A copy. */

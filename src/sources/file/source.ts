@@ -141,7 +141,7 @@ export function createFileSource(
   function skipPresent(file: TrackedFile, stat: FileStat): void {
     if (!descriptors.open(file)) return;
     try {
-      positionAtEnd(file, stat, fileSystem, file.fd!, config.maxEventBytes);
+      positionAtEnd(file, stat, fileSystem, config.maxEventBytes, shaping.encoding);
       generations.name(file);
       descriptors.close(file);
     } catch (error) {

@@ -11,16 +11,18 @@ import { TAIL_BYTES } from '../../core/limits.ts';
 /** Takes the lines to `offset`, as `reset` does, but as into the middle of a line's parts where it is one. Throws system errors. */
 export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: number, offset: number): Promise<void> {
   const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
-  const parts = offset > 0 && lines.splitsLines && !lines.endsLine(before) ? await countParts(lines, fileSystem, fd, offset) : 0;
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
+  const encoding = lines.encodingOf(head);
+  const isInLine = offset > 0 && lines.splitsLines && encoding.endingBytes(before, before.length) === 0;
+  const parts = isInLine ? await countParts(lines, fileSystem, fd, offset, head) : 0;
   if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before }, head);
   else lines.reset(offset, before, head);
 }
 
 /** Parts of the line around `offset` that end there or before; 0 where none ends just there. */
-async function countParts(lines: Lines, fileSystem: FileSystem, fd: number, offset: number): Promise<number> {
-  let position = findLineStart(fileSystem, fd, offset, offset);
-  lines.reset(position, Buffer.alloc(0), readHead(fileSystem, fd, lines.headBytes));
+async function countParts(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer): Promise<number> {
+  let position = findLineStart(fileSystem, fd, offset, offset, lines.encodingOf(head));
+  lines.reset(position, Buffer.alloc(0), head);
   while (lines.offset < offset) {
     const count = await fileSystem.read(fd, lines.free(), position);
     if (count === 0) return 0;
@@ -43,7 +45,9 @@ export async function readPart(
   from: number,
   to: number,
 ): Promise<WindowBlock | undefined> {
-  if (!lines.splitsLines || lines.endsLine(readBefore(fileSystem, fd, to, TAIL_BYTES))) return undefined;
+  if (!lines.splitsLines) return undefined;
+  const last = readBefore(fileSystem, fd, to, TAIL_BYTES);
+  if (lines.encodingOf(readHead(fileSystem, fd, lines.headBytes)).endingBytes(last, last.length) > 0) return undefined;
   await resetInLine(lines, fileSystem, fd, from);
   for (let position = from; ;) {
     const count = await fileSystem.read(fd, lines.free(), position);

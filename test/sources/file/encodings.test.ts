@@ -1,0 +1,174 @@
+/** Charsets with positions in the middle of files: started at the end, after rotations, in parts, and with hostile bytes. */
+import { appendFileSync, copyFileSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { LaneDouble } from '../lane-double.ts';
+import { TailBench } from './tail-bench.ts';
+
+const le = (text: string): Buffer => Buffer.from(text, 'utf16le');
+const be = (text: string): Buffer => le(text).swap16();
+
+/** The text of each event; the kernel would drop a CR at its end. */
+function eventsOf(lane: LaneDouble): string[] {
+  return lane.blocks.flatMap(({ events }) => events.map((event) => event.toString().replace(/\r$/, ''))).filter((text) => text !== '');
+}
+
+// In these characters' units a byte, or two bytes of neighbours, look like a newline.
+const TRAPS = 'ਊĊ\u0a00Ċ';
+
+test.each([
+  ['utf-16le with a mark', le('\ufeff'), le, {}],
+  ['utf-16be with a mark', be('\ufeff'), be, {}],
+  ['utf-16le by name', Buffer.alloc(0), le, { charset: 'utf-16le' }],
+  ['utf-16be by name', Buffer.alloc(0), be, { charset: 'utf-16be' }],
+  ['utf-16le with a mark against its name', le('\ufeff'), le, { charset: 'latin1' }],
+  ['utf-8 with a mark', Buffer.from('\ufeff'), (text: string) => Buffer.from(text), {}],
+])('start_at: end begins at a line of %s', async (_, mark, encode, options) => {
+  for (const [old, begun] of [
+    ['old\n', `half ${TRAPS} `],
+    [`${TRAPS}\n`, TRAPS],
+    ['x\n'.repeat(50_000), `${TRAPS}${'y'.repeat(40_000)}`],
+    ['', TRAPS],
+  ] as const) {
+    const bench = new TailBench({ startAt: 'end', ...options });
+    writeFileSync(bench.path('a.log'), Buffer.concat([mark, encode(`${old}${begun}`)]));
+    await bench.start();
+    await bench.drain();
+    expect(eventsOf(bench.lane)).toEqual([]);
+    appendFileSync(bench.path('a.log'), encode(`rest\r\nnew ${TRAPS}\n`));
+    await bench.drain();
+    expect(eventsOf(bench.lane)).toEqual([`${begun}rest`, `new ${TRAPS}`]);
+    bench.commit();
+    await bench.start();
+    appendFileSync(bench.path('a.log'), encode('newer\n'));
+    await bench.drain();
+    expect(eventsOf(bench.lane)).toEqual(['newer']);
+  }
+});
+
+test('start_at: end in half a code unit goes on with the whole one', async () => {
+  const bench = new TailBench({ startAt: 'end' });
+  const bytes = le(`\ufeffold\n${TRAPS}\nlast\n`);
+  const cut = 2 + 2 * 'old\n'.length + 3;
+  writeFileSync(bench.path('a.log'), bytes.subarray(0, cut));
+  await bench.start();
+  await bench.drain();
+  appendFileSync(bench.path('a.log'), bytes.subarray(cut));
+  await bench.drain();
+  expect(eventsOf(bench.lane)).toEqual([TRAPS, 'last']);
+});
+
+test.each([
+  ['utf-16', le('\ufeff'), le, '😀'],
+  ['utf-8', Buffer.alloc(0), (text: string) => Buffer.from(text), '€'],
+])('start_at: end inside of a line over the limit tears no character of %s', async (_, mark, encode, character) => {
+  for (let cut = 1; cut < 5; cut += 1) {
+    const bench = new TailBench({ startAt: 'end', maxEventBytes: 1024 });
+    const bytes = Buffer.concat([mark, encode(character.repeat(2000))]);
+    writeFileSync(bench.path('a.log'), bytes.subarray(0, bytes.length - cut));
+    await bench.start();
+    await bench.drain();
+    appendFileSync(bench.path('a.log'), Buffer.concat([bytes.subarray(bytes.length - cut), encode('\nnext\n')]));
+    await bench.drain();
+    const events = eventsOf(bench.lane);
+    expect(events.at(-1)).toBe('next');
+    expect(events.join('')).not.toContain('\ufffd');
+  }
+});
+
+test.each(['rename', 'copytruncate', 'rename, stopped', 'copytruncate, stopped'])(
+  'files in UTF-16 survive a rotation by %s',
+  async (how) => {
+    const bench = new TailBench();
+    writeFileSync(bench.path('a.log'), le(`\ufeffone ${TRAPS}\ntwo\n`));
+    await bench.start();
+    await bench.drain();
+    appendFileSync(bench.path('a.log'), le('three\nfour'));
+    if (how.startsWith('rename')) {
+      renameSync(bench.path('a.log'), bench.path('a.log.1'));
+      writeFileSync(bench.path('a.log'), be('\ufefffive\nsix ü\n'));
+    } else {
+      if (!how.endsWith('stopped')) await bench.source.scanOnce();
+      copyFileSync(bench.path('a.log'), bench.path('a.log.1'));
+      truncateSync(bench.path('a.log'));
+      appendFileSync(bench.path('a.log'), be('\ufefffive\nsix ü\n'));
+    }
+    const before = eventsOf(bench.lane);
+    if (how.endsWith('stopped')) {
+      bench.commit();
+      await bench.start();
+    } else before.splice(0);
+    await bench.drain();
+    await bench.pass(12);
+    const all = [...before, ...eventsOf(bench.lane)];
+    expect(all.sort()).toEqual([`one ${TRAPS}`, 'two', 'three', 'four', 'five', 'six ü'].sort());
+    expect(bench.source.stats.lostBytes).toBe(0);
+  },
+);
+
+test('parts of lines in UTF-16 keep their numbers over turns and restarts, beside files in UTF-8', async () => {
+  const bench = new TailBench({ maxEventBytes: 1024, onOversize: 'split' });
+  const long = `ਊ${'Ċ'.repeat(1500)}`;
+  writeFileSync(bench.path('a.log'), be(`\ufeffshort\n${long}`));
+  writeFileSync(bench.path('b.log'), `plain ${'z'.repeat(3000)}`);
+  const parts = (): unknown[] =>
+    bench.lane.blocks.flatMap(({ shape, single }) =>
+      single?.marks ? [[(shape.wrapFields['file'] as string).slice(-5), single.marks['part'], single.marks['part_last']]] : [],
+    );
+  await bench.start();
+  await bench.drain();
+  const first = parts();
+  bench.commit();
+  await bench.start();
+  appendFileSync(bench.path('a.log'), be('\nnext\n'));
+  appendFileSync(bench.path('b.log'), '\nnext\n');
+  await bench.drain();
+  const all = [...first, ...parts()] as [string, number, boolean | undefined][];
+  for (const name of ['a.log', 'b.log']) {
+    const own = all.filter(([file]) => file === name);
+    expect(own.map(([, part]) => part)).toEqual(own.map((_, n) => n + 1));
+    expect(own.map(([, , last]) => last === true)).toEqual(own.map((_, n) => n === own.length - 1));
+    expect(own.length).toBeGreaterThan(2);
+  }
+});
+
+test.each([
+  ['nothing but CRs', Buffer.from('a\rb\rc\r'), ['a\rb\rc']],
+  ['NULs', Buffer.from('\0\0a\0\n\0\n'), ['\0\0a\0', '\0']],
+  ['a mark in its middle', Buffer.from('a\n\ufeffb\n'), ['a', '\ufeffb']],
+  ['two marks', Buffer.from('\ufeff\ufeffa\n'), ['\ufeffa']],
+  ['a mark and nothing else', Buffer.from('\ufeff'), []],
+  ['a mark and an empty line', Buffer.from('\ufeff\na\n'), ['a']],
+  ['a mark of UTF-16 and half a unit', Buffer.concat([le('\ufeffab\n'), Buffer.of(0x41)]), ['ab', '\ufffd']],
+  ['half of a mark', Buffer.of(0xff), ['\ufffd']],
+  ['lone surrogates in UTF-16', le('\ufeff\ud800a\n\udc00\n'), ['\ufffda', '\ufffd']],
+])('file of %s is read whole, once', async (_, bytes, expected) => {
+  const bench = new TailBench({ once: true });
+  writeFileSync(bench.path('a.log'), bytes);
+  await bench.start();
+  await bench.source.run();
+  expect(eventsOf(bench.lane)).toEqual(expected);
+  expect(bench.source.stats.readBytes).toBe(bytes.length);
+  bench.commit();
+  await bench.start();
+  await bench.source.run();
+  expect(bench.lane.blocks).toEqual([]);
+});
+
+test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads and turns stay whole', async () => {
+  for (const [charset, line, text] of [
+    ['utf-8', Buffer.from('€'.repeat(100)), '€'.repeat(100)],
+    ['shift_jis', Buffer.from('\x95\x5c'.repeat(151), 'latin1'), '表'.repeat(151)],
+    ['gb18030', Buffer.from('\x81\x30\x89\x38'.repeat(75), 'latin1'), undefined],
+  ] as const) {
+    const bench = new TailBench({ charset });
+    const count = 20_000;
+    writeFileSync(bench.path('a.log'), Buffer.concat(Array.from({ length: count }, () => Buffer.concat([line, Buffer.of(10)]))));
+    await bench.start();
+    await bench.drain();
+    const events = new Set(eventsOf(bench.lane));
+    expect(events.size).toBe(1);
+    expect(bench.lane.count).toBe(count);
+    if (text !== undefined) expect([...events]).toEqual([text]);
+    expect(readFileSync(bench.path('a.log')).length).toBe(bench.source.stats.readBytes);
+  }
+});
