@@ -1,5 +1,5 @@
 /**
- * Builds src/kernel/kernel.wasm from src/kernel/assembly. The module is committed; `--check` builds it elsewhere and
+ * Builds the modules of src/kernel from src/kernel/assembly. They are committed; `--check` builds them elsewhere and
  * fails when the bytes differ. The compiler's version is exact in package.json, so the same source gives the same bytes.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,14 +19,20 @@ const compiler: string = 'assemblyscript/asc';
 const { main } = (await import(compiler)) as Compiler;
 
 const root = join(import.meta.dirname, '..');
-const target = 'src/kernel/kernel.wasm';
+const MODULES = ['kernel', 'content-sum'];
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-if (values.check) await check();
-else await build(join(root, target));
+for (const name of MODULES) {
+  if (values.check) await check(name);
+  else await build(name, join(root, targetOf(name)));
+}
 
-async function build(file: string): Promise<void> {
-  const files = ['src/kernel/assembly/kernel.ts', '--baseDir', root, '--outFile', file];
+function targetOf(name: string): string {
+  return `src/kernel/${name}.wasm`;
+}
+
+async function build(name: string, file: string): Promise<void> {
+  const files = [`src/kernel/assembly/${name}.ts`, '--baseDir', root, '--outFile', file];
   // 112 warns that functions take vectors, which matters only to exported ones.
   const module = ['--runtime', 'stub', '--importMemory', '--noExportMemory', '--use', 'abort=', '--disableWarning', '112'];
   const output = { stdout: process.stderr, stderr: process.stderr };
@@ -34,13 +40,13 @@ async function build(file: string): Promise<void> {
   if (error) throw error;
 }
 
-async function check(): Promise<void> {
+async function check(name: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-kernel-'));
   try {
-    const file = join(folder, 'kernel.wasm');
-    await build(file);
-    if (readFileSync(file).equals(readFileSync(join(root, target)))) return;
-    process.stderr.write(`${target} is not what its source builds to; run: scripts/node scripts/build-kernel.ts\n`);
+    const file = join(folder, 'module.wasm');
+    await build(name, file);
+    if (readFileSync(file).equals(readFileSync(join(root, targetOf(name))))) return;
+    process.stderr.write(`${targetOf(name)} is not what its source builds to; run: scripts/node scripts/build-kernel.ts\n`);
     process.exitCode = 1;
   } finally {
     rmSync(folder, { recursive: true });

@@ -23,7 +23,7 @@ const entries = {
 /** Their declarations, which take a second that a start from a checkout does not need to wait. */
 const types = 'types';
 /** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
-const assets = ['src/kernel/kernel.wasm'];
+const assets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm'];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 const startedAt = new Date();

@@ -87,7 +87,7 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
   }
   return {
     mint(source, path, identity, startAt = 0) {
-      const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentCrc: undefined, createdMs: Date.now() };
+      const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentSum: undefined, createdMs: Date.now() };
       const stream = { id: randomBytes(16).toString('hex'), source, path, identity, ...at };
       streams.set(stream.id, stream);
       save();

@@ -92,7 +92,7 @@ export class Replay {
         from: index,
         to: index + 1,
         events: 1,
-        crc: 0,
+        sum: 0,
         tail: { length: 0, crc: 0 },
         digest: 'replay',
       };

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
-import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
+import { addSums, subtractSums } from '../core/sums.ts';
+import { contentSum } from '../kernel/content-sum.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
@@ -25,7 +26,7 @@ export interface HeldSpan {
   readonly from: number;
   to: number;
   events: number;
-  crc: number;
+  sum: number;
   tail: Tail;
   /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
   closed: boolean;
@@ -116,7 +117,7 @@ export class Batch {
             from,
             to: from,
             events: 0,
-            crc: 0,
+            sum: 0,
             tail: { length: 0, crc: 0 },
             closed: false,
           };
@@ -124,7 +125,7 @@ export class Batch {
     span.to = block.offset + range.to;
     span.events += events;
     // What is in no file is never compared: its stream's random id and the offsets name it.
-    if (this.isTracked) span.crc = combineCrc32(span.crc, single?.crc ?? crcOf(block, range.from, range.to), range.to - range.from);
+    if (this.isTracked) span.sum = addSums(span.sum, single?.sum ?? sumOf(block, range.from, range.to));
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
     for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
@@ -133,8 +134,8 @@ export class Batch {
   }
 
   /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
-  #follow({ books, source, digest }: HeldSpan, { stream, from, to, crc, tail }: StreamRange, firstEvent: number): void {
-    const content = { from, to, events: 0, crc: this.rereadable ? crc : 0, tail };
+  #follow({ books, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
+    const content = { from, to, events: 0, sum: this.rereadable ? sum : 0, tail };
     this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
@@ -154,13 +155,13 @@ export class Batch {
 
   /** Its row in the database. */
   toStored(): StoredBatch {
-    const spans = this.spans.map(({ source, stream, from, to, events, crc, tail, digest }): StoredSpan => ({
+    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest }): StoredSpan => ({
       source,
       stream,
       from,
       to,
       events,
-      crc,
+      sum,
       tail,
       digest,
     }));
@@ -173,28 +174,28 @@ export class Batch {
  * generation of a file, so the same offsets of another generation give another key.
  */
 export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
-  const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.crc, span.digest]);
+  const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
   return createHash('sha256')
     .update(JSON.stringify([sink, dataset, named, retired]))
     .digest('hex')
     .slice(0, 32);
 }
 
-/** Of blocks that were cut: the checksum from their beginning up to the cut. */
-const cuts = new WeakMap<Block, { readonly at: number; readonly crc: number }>();
+/** Of blocks that were cut: the sum from their beginning up to the cut. */
+const cuts = new WeakMap<Block, { readonly at: number; readonly sum: number }>();
 
 /**
- * The checksum of the stream's bytes in a range of the block. Where the source knows that of the whole, the last part follows
+ * The content sum of the stream's bytes in a range of the block. Where the source knows that of the whole, the last part follows
  * from those before it.
  */
-function crcOf(block: Block, from: number, to: number): number {
+function sumOf(block: Block, from: number, to: number): number {
   const length = streamLength(block);
-  if (from === 0 && to === length && block.crc !== undefined) return block.crc;
-  const before = from === 0 ? { at: 0, crc: 0 } : cuts.get(block);
-  if (block.crc === undefined || before?.at !== from) return crc32(streamBytes(block, from, to));
-  const crc = to === length ? restOfCrc32(before.crc, block.crc, to - from) : crc32(streamBytes(block, from, to));
-  cuts.set(block, { at: to, crc: combineCrc32(before.crc, crc, to - from) });
-  return crc;
+  if (from === 0 && to === length && block.sum !== undefined) return block.sum;
+  const before = from === 0 ? { at: 0, sum: 0 } : cuts.get(block);
+  if (block.sum === undefined || before?.at !== from) return contentSum(streamBytes(block, from, to), block.offset + from);
+  const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
+  cuts.set(block, { at: to, sum: addSums(before.sum, sum) });
+  return sum;
 }
 
 export function tailOf(bytes: Buffer): Tail {

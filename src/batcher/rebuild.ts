@@ -2,13 +2,13 @@
  * The events of one span, read again from its file: exactly those bytes, by the rules that are in force now. A span whose last
  * event goes on in other files is read together with those.
  */
-import { crc32 } from 'node:zlib';
 import type { Block, Lane, Region } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
+import { addSums, subtractSums } from '../core/sums.ts';
+import { contentSum } from '../kernel/content-sum.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredSpan } from '../state/stored.ts';
-import { combineCrc32, restOfCrc32 } from '../core/crc.ts';
 import { digestContinued, tailOf } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import { endsFrom, eventEndAt, streamBytes, streamRange, streamTail } from './block-events.ts';
@@ -61,7 +61,7 @@ export async function rebuild(
   if (continued.length === 0) return await rebuildOne(options, target, span, owner);
   const lane = new RestoreLane(options.kernel, target, options.scratch);
   if (span.events > 0 && (await owner.source.reread?.(span, lane, continued)) === span.to) {
-    const followers = continued.map((each, n) => ({ ...owner, span: { ...each, crc: lane.continued[n] ?? 0 }, events: [] }));
+    const followers = continued.map((each, n) => ({ ...owner, span: { ...each, sum: lane.continued[n] ?? 0 }, events: [] }));
     return [...lane.rebuilt(span, owner), ...followers];
   }
   const apart = await rebuildOne(options, target, span, owner);
@@ -79,14 +79,14 @@ async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: 
   if (end === span.from) return [{ ...owner, span: { ...span, events: 0 }, events: [], isLost: true }];
   const parts = lane.rebuilt(span, owner);
   if (end === span.to) return parts;
-  const crc = parts.reduce((sum, part) => combineCrc32(sum, part.span.crc, part.span.to - part.span.from), 0);
-  const rest = { ...span, from: end, events: 0, crc: restOfCrc32(crc, span.crc, span.to - end) };
+  const read = parts.reduce((sum, part) => addSums(sum, part.span.sum), 0);
+  const rest = { ...span, from: end, events: 0, sum: subtractSums(span.sum, read) };
   return [...parts, { ...owner, span: rest, events: [], isLost: true }];
 }
 
 /** What was found of a span: all of it as a rule. An unfinished or oversize line is a part of its own, as it is in a batch. */
 interface Part {
-  readonly span: Pick<StoredSpan, 'from' | 'to' | 'events' | 'crc' | 'tail' | 'digest'>;
+  readonly span: Pick<StoredSpan, 'from' | 'to' | 'events' | 'sum' | 'tail' | 'digest'>;
   readonly events: readonly Buffer[];
   readonly invalidCharacters: number;
   /** Why its one event is not to be sent. */
@@ -111,7 +111,7 @@ class RestoreLane implements Lane {
 
   /** The span as it was read again. */
   rebuilt(span: StoredSpan, owner: Owner): Rebuilt[] {
-    if (this.#parts.length === 0) return [{ ...owner, span: { ...span, events: 0, crc: 0 }, events: [] }];
+    if (this.#parts.length === 0) return [{ ...owner, span: { ...span, events: 0, sum: 0 }, events: [] }];
     return this.#parts.map(({ span: part, events, invalidCharacters, refusal }) => {
       // The tail of the whole may begin before the span.
       const tail = part.to === span.to ? span.tail : part.tail;
@@ -122,7 +122,7 @@ class RestoreLane implements Lane {
   accept(block: Block): Promise<void> {
     const { template } = this.#target.batcher.compile(block.shape);
     const { single } = block;
-    this.continued = (block.continued ?? []).map(({ crc }) => crc);
+    this.continued = (block.continued ?? []).map(({ sum }) => sum);
     const chunks: Buffer[] = [];
     let events = 0;
     let invalidCharacters = 0;
@@ -160,18 +160,18 @@ class RestoreLane implements Lane {
   #add(block: Block, made: Pick<Part, 'events' | 'invalidCharacters'> & { readonly count: number }): void {
     const { single, offset } = block;
     const { from, to } = streamRange(block, block.start, block.end);
-    const crc = single?.crc ?? crc32(streamBytes(block, from, to));
+    const sum = single?.sum ?? contentSum(streamBytes(block, from, to), offset + from);
     const tail = single?.tail ?? tailOf(streamTail(block, to));
     const digest = this.#target.batcher.digestOf(block);
     const last = this.#parts.at(-1);
     const joins = last && !last.isSingle && !single && last.span.digest === digest;
-    const before = joins ? this.#parts.pop()! : { span: { from: offset + from, events: 0, crc: 0 }, events: [], invalidCharacters: 0 };
+    const before = joins ? this.#parts.pop()! : { span: { from: offset + from, events: 0, sum: 0 }, events: [], invalidCharacters: 0 };
     this.#parts.push({
       span: {
         from: before.span.from,
         to: offset + to,
         events: before.span.events + made.count,
-        crc: combineCrc32(before.span.crc, crc, to - from),
+        sum: addSums(before.span.sum, sum),
         tail,
         digest,
       },

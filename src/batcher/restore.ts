@@ -149,5 +149,5 @@ function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, sou
 }
 
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {
-  return stored.events === now.events && stored.crc === now.crc && stored.digest === now.digest;
+  return stored.events === now.events && stored.sum === now.sum && stored.digest === now.digest;
 }

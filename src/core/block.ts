@@ -54,16 +54,16 @@ export interface Block {
   readonly offset: number;
   /** Wall clock of the read, milliseconds: `_time` of lines that bring none. */
   readonly readAtMs: number;
-  /** CRC-32 of the window's bytes `[start, end)`, where the source has computed it anyway: so that no byte is summed up twice. */
-  readonly crc?: number;
+  /** Content sum of the window's bytes `[start, end)`, where the source has computed it anyway: so that no byte is summed up twice. */
+  readonly sum?: number;
   /**
    * Set when the window holds one event that stands for another number of stream bytes: an unfinished last line (a
    * newline was added), or a line over `max_event_bytes`. The event then covers `[offset, offset + length)` of the
-   * stream, whose bytes have this CRC-32, and always ends its span.
+   * stream, whose bytes have this content sum, and always ends its span.
    */
   readonly single?: {
     readonly length: number;
-    readonly crc: number;
+    readonly sum: number;
     readonly tail: Tail;
     /** For a line over the limit, or a part of one. */
     readonly marks?: Marks;
@@ -94,7 +94,8 @@ export interface StreamRange {
   readonly stream: string;
   readonly from: number;
   readonly to: number;
-  readonly crc: number;
+  /** Content sum of the bytes. */
+  readonly sum: number;
   /** The last bytes before `to`. */
   readonly tail: Tail;
 }
@@ -122,7 +123,7 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly events: number;
-  /** CRC-32 of the stream's bytes in the range. */
-  readonly crc: number;
+  /** Content sum (kernel/content-sum.ts) of the stream's bytes in the range. */
+  readonly sum: number;
   readonly tail: Tail;
 }

@@ -2,8 +2,8 @@
 
 export interface ContentPoint {
   readonly at: number;
-  /** CRC-32 of the bytes from the stream's beginning to `at`. */
-  readonly crc: number;
+  /** Content sum of the bytes from the stream's beginning to `at`. */
+  readonly sum: number;
 }
 
 /** At most `most` (3 or more) of the points, which are ascending: first and last, and between them ever fewer away from the end. */

@@ -30,8 +30,8 @@ export interface StreamRecord {
   readonly resumeAt: number;
   /** The bytes just before `resumeAt`. */
   readonly tail: Tail;
-  /** CRC-32 of the bytes from `startAt` to `resumeAt`; undefined where it is not known. */
-  readonly contentCrc: number | undefined;
+  /** Content sum of the bytes from `startAt` to `resumeAt`; undefined where it is not known. */
+  readonly contentSum: number | undefined;
   /** The same for places before `resumeAt`, ascending; absent where none is known. */
   readonly contentPoints?: readonly ContentPoint[];
 }

@@ -2,13 +2,13 @@
  * The typed door to the byte loops (assembly/kernel.ts, built to kernel.wasm). One call takes a block; nothing happens
  * per line in JavaScript. The memory is sized once: growing would detach every view.
  */
-import { readFileSync } from 'node:fs';
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
+import { createMemory, instantiate, type WasmMemory } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
@@ -94,13 +94,6 @@ interface Exports extends SyslogExports {
   count(p: number, end: number): number;
 }
 
-/** The part of WebAssembly that is used: without the DOM's types TypeScript knows no more than its name. */
-declare const WebAssembly: {
-  readonly Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
-};
-
 interface CompiledTemplate extends Template {
   readonly timestampField: string | undefined;
   readonly image: Buffer;
@@ -135,10 +128,7 @@ export function createKernel(capacityBytes: number): Kernel {
   const bytes = Buffer.from(memory.buffer);
   const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
-  // Stands beside this file, and beside the bundle that this file becomes part of.
-  const wasm = readFileSync(new URL('./kernel.wasm', import.meta.url));
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
-  const kernel = instance.exports as Exports;
+  const kernel = instantiate('kernel.wasm', memory) as Exports;
   kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT);
 
   let free = REGIONS_AT;
@@ -232,9 +222,9 @@ export function createKernel(capacityBytes: number): Kernel {
   };
 }
 
-function allocate(pages: number): { readonly buffer: ArrayBuffer } {
+function allocate(pages: number): WasmMemory {
   try {
-    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+    return createMemory(pages);
   } catch (cause) {
     throw new TailraceError('E_KERNEL_MEMORY', `${pages * PAGE_BYTES} bytes of memory could not be reserved`, {
       fix: 'Lower buffer.max_memory or max_event_bytes, or allow more address space (ulimit -v)',

@@ -5,6 +5,8 @@
 import { crc32 } from 'node:zlib';
 import type { Block, Marks, Region, Tail } from '../core/block.ts';
 import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
+import { addSums } from '../core/sums.ts';
+import { contentSum } from '../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../parsers/encoding.ts';
 
 /** What the window knows of a block; the source adds stream, shape and time. */
@@ -20,6 +22,13 @@ export interface GiveOptions {
 
 const LONGEST_UNIT_BYTES = 2;
 export const LONGEST_MARK_BYTES = 3;
+
+const NO_MARK = Buffer.alloc(0);
+
+/** The content sum of a byte order mark at `offset`, or nothing, and of the bytes behind it. */
+export function sumWithMark(mark: Buffer, bytes: Buffer, offset: number): number {
+  return addSums(contentSum(mark, offset), contentSum(bytes, offset + mark.length));
+}
 
 /** Bytes of window that events up to `maxEventBytes` need. */
 export function windowBytes(maxEventBytes: number): number {
@@ -118,19 +127,29 @@ export class ByteWindow {
     return true;
   }
 
+  /** The content sum of the mark before `head`, if there is one. */
+  get markSum(): number {
+    return this.mark ? contentSum(this.mark, this.offset) : 0;
+  }
+
+  /** The content sum of the mark before `head`, if there is one, and of these bytes, which begin at `head`. */
+  sumWithMark(given: Buffer): number {
+    return sumWithMark(this.mark ?? NO_MARK, given, this.offset);
+  }
+
   /** Hands out `[head, end)`, as one event where it is marked, unfinished or behind a byte order mark. */
   give(end: number, { isUnfinished = false, marks, ends }: GiveOptions = {}): WindowBlock {
     const { head, offset, mark } = this;
     const given = this.bytes.subarray(head, end);
     const isSingle = isUnfinished || marks !== undefined || mark !== undefined;
-    const crc = isSingle ? crc32(given, mark ? crc32(mark) : 0) : 0;
+    const sum = isSingle ? this.sumWithMark(given) : 0;
     this.remember(given);
     this.head = end;
     this.offset += given.length + (mark?.length ?? 0);
     this.mark = undefined;
     const block = { window: this.#region, start: head, end, offset, ...(ends ? { ends } : {}) };
     if (!isSingle) return block;
-    const single = { length: this.offset - offset, crc, tail: this.tailNow(), ...(marks ? { marks } : {}) };
+    const single = { length: this.offset - offset, sum, tail: this.tailNow(), ...(marks ? { marks } : {}) };
     if (!isUnfinished) return { ...block, single };
     const { newline } = this.encoding;
     this.#borrowed = { at: end, bytes: Buffer.from(this.bytes.subarray(end, end + newline.length)) };

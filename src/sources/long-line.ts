@@ -2,10 +2,11 @@
  * A line, or event of joined lines, over `max_event_bytes`, whatever its length: its beginning is kept and the rest passed over,
  * or it comes in numbered parts. Memory is the window and no more. What is cut off depends on the line's bytes alone.
  */
-import { crc32 } from 'node:zlib';
 import type { Block } from '../core/block.ts';
 import { SERVICE_STRING_BYTES } from '../core/limits.ts';
 import type { SourceStats } from '../core/source.ts';
+import { addSums } from '../core/sums.ts';
+import { contentSum } from '../kernel/content-sum.ts';
 import { cutToText } from '../parsers/cut-text.ts';
 import type { ByteWindow, WindowBlock } from './byte-window.ts';
 
@@ -25,7 +26,7 @@ export type SuspendedLine =
       readonly kept: number;
       /** Of all that was seen of it. */
       readonly length: number;
-      readonly crc: number;
+      readonly sum: number;
       /** The last bytes that were seen. */
       readonly recent: Buffer;
     }
@@ -34,7 +35,7 @@ export type SuspendedLine =
 interface Skip {
   keptEnd: number;
   length: number;
-  crc: number;
+  sum: number;
 }
 
 /** Counts a line over the limit by the block that ends it. */
@@ -50,7 +51,7 @@ export class LongLine {
   readonly #rules: LongLineRules;
   /** Of what is handed out, so that the service takes it. */
   readonly #maxTextBytes: number;
-  /** The line of which only `[head, keptEnd)` is kept; `length` and `crc` are of all of it so far. */
+  /** The line of which only `[head, keptEnd)` is kept; `length` and `sum` are of all of it so far. */
   #skip: Skip | undefined;
   /** How many parts of the line were handed out. */
   #parts = 0;
@@ -88,8 +89,8 @@ export class LongLine {
     const recent = Buffer.from(window.recent);
     if (this.#parts > 0) return { kind: 'split', parts: this.#parts, length: 0, recent };
     if (this.#skip === undefined) return undefined;
-    const { keptEnd, length, crc } = this.#skip;
-    return { kind: 'skipped', textAt: window.mark?.length ?? 0, kept: keptEnd - window.head, length, crc, recent };
+    const { keptEnd, length, sum } = this.#skip;
+    return { kind: 'skipped', textAt: window.mark?.length ?? 0, kept: keptEnd - window.head, length, sum, recent };
   }
 
   /** Goes back into a line; the window was reset to its offset. */
@@ -98,7 +99,7 @@ export class LongLine {
     else {
       const window = this.#window;
       if (line.textAt > 0) window.mark = window.streamMark;
-      this.#skip = { keptEnd: line.kept, length: line.length, crc: line.crc };
+      this.#skip = { keptEnd: line.kept, length: line.length, sum: line.sum };
       window.fill = line.kept + window.encoding.unitBytes;
     }
   }
@@ -109,7 +110,7 @@ export class LongLine {
     this.#scanned = window.head;
     if (this.#rules.onOversize === 'split') return this.#nextPart(isEnd);
     const keptEnd = this.#cut(this.#line().textEnd, this.#rules.maxEventBytes);
-    this.#skip = { keptEnd, length: window.mark?.length ?? 0, crc: window.mark ? crc32(window.mark) : 0 };
+    this.#skip = { keptEnd, length: window.mark?.length ?? 0, sum: window.markSum };
     return this.#skipFrom(this.#skip, window.head, isEnd);
   }
 
@@ -123,10 +124,10 @@ export class LongLine {
   giveJoined(end: number): WindowBlock {
     const { encoding, bytes, mark, head } = this.#window;
     const textEnd = end - encoding.endingBytes(bytes, end);
-    const crc = crc32(bytes.subarray(head, end), mark ? crc32(mark) : 0);
+    const sum = this.#window.sumWithMark(bytes.subarray(head, end));
     const keptEnd = this.#cut(textEnd, textEnd - head);
     this.#window.remember(bytes.subarray(head, end));
-    const single = this.#describe(end - head + (mark?.length ?? 0), crc, textEnd - head);
+    const single = this.#describe(end - head + (mark?.length ?? 0), sum, textEnd - head);
     return this.#window.giveBeginning(keptEnd, end, single, true);
   }
 
@@ -154,13 +155,13 @@ export class LongLine {
     // Half a code unit waits for its other half.
     const rest = end === -1 ? (fill - from) % encoding.unitBytes : 0;
     const part = bytes.subarray(from, end === -1 ? fill - rest : end);
-    skip.crc = crc32(part, skip.crc);
+    skip.sum = addSums(skip.sum, contentSum(part, window.offset + skip.length));
     skip.length += part.length;
     window.remember(part);
     if (end !== -1) {
       this.#skip = undefined;
       const ending = encoding.endingBytes(window.recent, window.recent.length);
-      const single = this.#describe(skip.length, skip.crc, skip.length - ending - (window.mark?.length ?? 0));
+      const single = this.#describe(skip.length, skip.sum, skip.length - ending - (window.mark?.length ?? 0));
       return window.giveBeginning(skip.keptEnd, end, single);
     }
     bytes.copyWithin(skip.keptEnd + encoding.unitBytes, fill - rest, fill);
@@ -168,8 +169,8 @@ export class LongLine {
     return undefined;
   }
 
-  #describe(length: number, crc: number, originalBytes: number): NonNullable<Block['single']> {
-    const single = { length, crc, tail: this.#window.tailNow(), marks: { truncated: true, original_bytes: originalBytes } };
+  #describe(length: number, sum: number, originalBytes: number): NonNullable<Block['single']> {
+    const single = { length, sum, tail: this.#window.tailNow(), marks: { truncated: true, original_bytes: originalBytes } };
     if (this.#rules.onOversize !== 'dead_letter') return single;
     const limit = `max_event_bytes (${this.#rules.maxEventBytes})`;
     const excess = originalBytes > this.#rules.maxEventBytes ? `, more than ${limit}` : `, which take more than ${limit} as UTF-8`;

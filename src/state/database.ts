@@ -15,7 +15,7 @@ create table if not exists streams (
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
-  content_crc integer, points text, primary key (sink, stream)
+  content_sum integer, points text, primary key (sink, stream)
 ) strict, without rowid;
 create table if not exists batches (
   id integer primary key, key text not null, sink text not null, dataset text not null, events integer not null,
@@ -26,15 +26,17 @@ create table if not exists parts (
 ) strict, without rowid;
 create table if not exists spans (
   batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
-  to_byte integer not null, events integer not null, crc integer not null, tail_length integer not null, tail_crc integer not null,
+  to_byte integer not null, events integer not null, content_sum integer not null, tail_length integer not null, tail_crc integer not null,
   digest text not null, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 3;
+const VERSION = 4;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
   2: 'alter table marks add column points text;',
+  // What was a CRC-32 says nothing about a content sum: unsettled batches get new keys, copies of what was read before are not known.
+  3: 'alter table marks rename column content_crc to content_sum; update marks set content_sum = null, points = null; alter table spans rename column crc to content_sum;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -51,8 +51,8 @@ export class Ledger {
   insert(batch: StoredBatch): void {
     this.#statements.insertBatch.run(batch.id, batch.key, batch.sink, batch.dataset, batch.events, Date.now());
     let seq = 0;
-    for (const { source, stream, from, to, events, crc, tail, digest } of batch.spans)
-      this.#statements.insertSpan.run(batch.id, seq++, source, stream, from, to, events, crc, tail.length, tail.crc, digest);
+    for (const { source, stream, from, to, events, sum, tail, digest } of batch.spans)
+      this.#statements.insertSpan.run(batch.id, seq++, source, stream, from, to, events, sum, tail.length, tail.crc, digest);
   }
 
   /** Notes the committed batch's spans at the marks that it will move. */

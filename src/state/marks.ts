@@ -4,8 +4,8 @@
  */
 import type { Span, Tail } from '../core/block.ts';
 import { type ContentPoint, thinPoints } from '../core/content-point.ts';
-import { combineCrc32 } from '../core/crc.ts';
 import { MAX_MARK_POINTS } from '../core/limits.ts';
+import { addSums } from '../core/sums.ts';
 
 export const NO_TAIL: Tail = { length: 0, crc: 0 };
 
@@ -13,9 +13,9 @@ interface Pending {
   readonly from: number;
   readonly to: number;
   readonly tail: Tail;
-  readonly crc: number;
+  readonly sum: number;
   /** The checksum up to its end; undefined where what is before it is not known. */
-  contentCrc: number | undefined;
+  contentSum: number | undefined;
   readonly batch: number;
   settled: boolean;
 }
@@ -23,8 +23,8 @@ interface Pending {
 export class Mark {
   settledTo: number;
   tail: Tail;
-  /** CRC-32 of everything from the stream's beginning to `settledTo`; undefined where it is not known. */
-  contentCrc: number | undefined;
+  /** Content sum of everything from the stream's beginning to `settledTo`; undefined where it is not known. */
+  contentSum: number | undefined;
   /** Where the mark was before, with the checksums up to there. */
   passed: readonly ContentPoint[];
   /** End of the last span committed: where reading goes on. */
@@ -32,26 +32,26 @@ export class Mark {
   committedTail: Tail;
   readonly #pending: Pending[] = [];
 
-  constructor(settledTo: number, tail: Tail, contentCrc: number | undefined, passed: readonly ContentPoint[] = []) {
+  constructor(settledTo: number, tail: Tail, contentSum: number | undefined, passed: readonly ContentPoint[] = []) {
     this.settledTo = settledTo;
     this.tail = tail;
-    this.contentCrc = contentCrc;
+    this.contentSum = contentSum;
     this.passed = passed;
     this.committedTo = settledTo;
     this.committedTail = tail;
   }
 
-  /** Like `contentCrc`, up to `committedTo`. */
-  get committedCrc(): number | undefined {
+  /** Like `contentSum`, up to `committedTo`. */
+  get committedSum(): number | undefined {
     const last = this.#pending.at(-1);
-    return last ? last.contentCrc : this.contentCrc;
+    return last ? last.contentSum : this.contentSum;
   }
 
   /** What is known of the content before `committedTo`, ascending. */
   get points(): readonly ContentPoint[] {
-    const ends = [{ to: this.settledTo, contentCrc: this.contentCrc }, ...this.#pending];
-    const known = ends.flatMap(({ to, contentCrc }) =>
-      contentCrc === undefined || to >= this.committedTo ? [] : [{ at: to, crc: contentCrc }],
+    const ends = [{ to: this.settledTo, contentSum: this.contentSum }, ...this.#pending];
+    const known = ends.flatMap(({ to, contentSum }) =>
+      contentSum === undefined || to >= this.committedTo ? [] : [{ at: to, sum: contentSum }],
     );
     return [...this.passed, ...known];
   }
@@ -60,8 +60,8 @@ export class Mark {
   commit(span: Span, batch: number): void {
     let at = this.#pending.length;
     while (at > 0 && this.#pending[at - 1]!.from > span.from) at -= 1;
-    const { from, to, tail, crc } = span;
-    this.#pending.splice(at, 0, { from, to, tail, crc, contentCrc: undefined, batch, settled: false });
+    const { from, to, tail, sum } = span;
+    this.#pending.splice(at, 0, { from, to, tail, sum, contentSum: undefined, batch, settled: false });
     this.#sumUp(at);
     if (span.to > this.committedTo) {
       this.committedTo = span.to;
@@ -77,11 +77,11 @@ export class Mark {
     for (const entry of this.#pending) {
       if (!entry.settled) break;
       if (entry.to > this.settledTo) {
-        if (this.contentCrc !== undefined)
-          this.passed = thinPoints([...this.passed, { at: this.settledTo, crc: this.contentCrc }], MAX_MARK_POINTS);
+        if (this.contentSum !== undefined)
+          this.passed = thinPoints([...this.passed, { at: this.settledTo, sum: this.contentSum }], MAX_MARK_POINTS);
         this.settledTo = entry.to;
         this.tail = entry.tail;
-        this.contentCrc = entry.contentCrc;
+        this.contentSum = entry.contentSum;
       }
       passed.push(entry.batch);
       done += 1;
@@ -98,9 +98,9 @@ export class Mark {
   #sumUp(from: number): void {
     for (let index = from; index < this.#pending.length; index += 1) {
       const entry = this.#pending[index]!;
-      const before = this.#pending[index - 1] ?? { to: this.settledTo, contentCrc: this.contentCrc };
-      const isNext = before.to === entry.from && before.contentCrc !== undefined;
-      entry.contentCrc = isNext ? combineCrc32(before.contentCrc!, entry.crc, entry.to - entry.from) : undefined;
+      const before = this.#pending[index - 1] ?? { to: this.settledTo, contentSum: this.contentSum };
+      const isNext = before.to === entry.from && before.contentSum !== undefined;
+      entry.contentSum = isNext ? addSums(before.contentSum!, entry.sum) : undefined;
     }
   }
 }

@@ -14,7 +14,7 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
     upsertMark: database.prepare(
-      'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_crc = excluded.content_crc, points = excluded.points',
+      'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
     insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
@@ -42,14 +42,14 @@ export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | 
   };
 }
 
-/** Points as a mark's row holds them: `at crc at crc …`. */
+/** Points as a mark's row holds them: `at sum at sum …`. */
 export function textOfPoints(points: readonly ContentPoint[]): string | null {
-  return points.length === 0 ? null : points.map(({ at, crc }) => `${at} ${crc}`).join(' ');
+  return points.length === 0 ? null : points.map(({ at, sum }) => `${at} ${sum}`).join(' ');
 }
 
 export function toPoints(text: SQLOutputValue | undefined): ContentPoint[] {
   const numbers = typeof text === 'string' ? text.split(' ').map(Number) : [];
-  return numbers.flatMap((at, index) => (index % 2 === 0 ? [{ at, crc: numbers[index + 1]! }] : []));
+  return numbers.flatMap((at, index) => (index % 2 === 0 ? [{ at, sum: numbers[index + 1]! }] : []));
 }
 
 /** A row of `spans`. */
@@ -60,7 +60,7 @@ export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
     from: Number(row['from_byte']),
     to: Number(row['to_byte']),
     events: Number(row['events']),
-    crc: Number(row['crc']),
+    sum: Number(row['content_sum']),
     tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
     digest: String(row['digest']),
   };

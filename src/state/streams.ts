@@ -44,8 +44,8 @@ export class Streams {
     }
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
-      const contentCrc = row['content_crc'] === null ? undefined : Number(row['content_crc']);
-      const mark = new Mark(Number(row['settled_to']), tail, contentCrc, toPoints(row['points']));
+      const contentSum = row['content_sum'] === null ? undefined : Number(row['content_sum']);
+      const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']));
       this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), mark);
     }
   }
@@ -62,7 +62,7 @@ export class Streams {
       );
       for (const sink of sinks) {
         if (stream.marks.has(sink)) continue;
-        const mark = new Mark(from.committedTo, from.committedTail, from.committedCrc, thinPoints(from.points, MAX_MARK_POINTS));
+        const mark = new Mark(from.committedTo, from.committedTail, from.committedSum, thinPoints(from.points, MAX_MARK_POINTS));
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
@@ -169,23 +169,23 @@ export class Streams {
 }
 
 function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
-  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentCrc ?? null, textOfPoints(mark.passed)];
+  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
 }
 
 /** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
 function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;
-  let contentCrc: number | undefined = 0;
+  let contentSum: number | undefined = 0;
   let contentPoints: readonly ContentPoint[] = [];
   for (const [sink, mark] of stream.marks) {
     if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
     resumeAt = mark.committedTo;
     tail = mark.committedTail;
-    contentCrc = mark.committedCrc;
+    contentSum = mark.committedSum;
     contentPoints = mark.points;
   }
   if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
   const { id, source, path, identity, startAt, createdMs } = stream;
-  return { id, source, path, identity, startAt, createdMs, resumeAt, tail, contentCrc, contentPoints };
+  return { id, source, path, identity, startAt, createdMs, resumeAt, tail, contentSum, contentPoints };
 }

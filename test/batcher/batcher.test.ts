@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
-import { crc32 } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { Books } from '../../src/batcher/books.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { blockOf, bodyOf, checkSpans, eventsOf, makeBench, shape } from './blocks.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const lines = (count: number, first = 0): Buffer =>
   Buffer.from(Array.from({ length: count }, (_, i) => `line number ${first + i}\n`).join(''));
@@ -131,14 +131,14 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   const before = lines(2);
   await bench.take(blockOf(before));
   const cut = Buffer.from('a long line that was cut\n');
-  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true, original_bytes: 999 } };
+  const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true, original_bytes: 999 } };
   await bench.take(blockOf(cut, { offset: before.length, single }));
   await bench.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
   const rest = Buffer.from('unfinished\n');
   await bench.take(
     blockOf(rest, {
       offset: before.length + 1000 + lines(1, 9).length,
-      single: { length: 10, crc: 78, tail: { length: 10, crc: 98 } },
+      single: { length: 10, sum: 78, tail: { length: 10, crc: 98 } },
     }),
   );
   bench.batcher.flush();
@@ -146,9 +146,9 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   const end = after + lines(1, 9).length;
   expect(bench.sealed[0]!.spans).toMatchObject([
     { from: 0, to: before.length, events: 2, closed: false },
-    { from: before.length, to: after, events: 1, crc: 77, tail: { length: 64, crc: 99 }, closed: true },
-    { from: after, to: end, events: 1, crc: crc32(lines(1, 9)) },
-    { from: end, to: end + 10, events: 1, crc: 78, closed: true },
+    { from: before.length, to: after, events: 1, sum: 77, tail: { length: 64, crc: 99 }, closed: true },
+    { from: after, to: end, events: 1, sum: contentSum(lines(1, 9), after) },
+    { from: end, to: end + 10, events: 1, sum: 78, closed: true },
   ]);
   const events = bodyOf(bench.sealed[0]!).toString().trimEnd().split('\n');
   expect(JSON.parse(events[2]!)).toMatchObject({ message: 'a long line that was cut', truncated: true, original_bytes: 999 });
@@ -158,7 +158,7 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
 test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async () => {
   const bench = makeBench();
   await bench.take(blockOf(lines(2)));
-  const single = { length: 1000, crc: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
+  const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
   await bench.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
   await bench.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
   bench.batcher.flush();
@@ -173,7 +173,7 @@ test('batcher gives an event that is not to be sent a batch of its own, behind w
 
 test('batcher gives parts of a line digests of their own, as their numbers are not in their bytes', async () => {
   const bench = makeBench();
-  const part = (n: number) => ({ length: 5, crc: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
+  const part = (n: number) => ({ length: 5, sum: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
   await bench.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
   await bench.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
   bench.batcher.flush();
@@ -194,7 +194,7 @@ function madeOf(pieces: readonly string[], offset = 0): Block {
   });
   const from = Buffer.from(pieces.join(''));
   const tables = { ends: Uint32Array.from(ends), made: { from, used: Uint32Array.from(used) } };
-  return blockOf(made, { shape: SHOUT, offset, crc: crc32(from), ...tables });
+  return blockOf(made, { shape: SHOUT, offset, sum: contentSum(from, offset), ...tables });
 }
 
 test('batcher gives events that were made from the stream’s bytes spans of those bytes, wherever batches are cut', async () => {
@@ -229,7 +229,7 @@ test('batcher takes joined lines as one event each, wherever batches are cut', a
     expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(groups.map((group) => group.trimEnd()));
     const spans = bench.sealed.flatMap((batch) => batch.spans);
     expect(spans.map(({ from }) => from)).toEqual([0, ...spans.slice(0, -1).map(({ to }) => to)]);
-    expect(spans.every(({ to, crc, from }) => ends.includes(to) && crc === crc32(stream.subarray(from, to)))).toBe(true);
+    expect(spans.every(({ to, sum, from }) => ends.includes(to) && sum === contentSum(stream.subarray(from, to), from))).toBe(true);
   }
 });
 

@@ -9,6 +9,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { eventOf } from '../../src/kernel/reference.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 export const READ_AT_MS = 1_795_256_100_000;
 export const shape: EventShape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } };
@@ -24,8 +25,8 @@ export function blockOf(bytes: Buffer, changes: Partial<Block> = {}): Block {
   window.bytes.set(bytes, 0);
   const end = bytes.length;
   // As from a file; other sources leave the checksum to the batch.
-  const crc = blocks++ % 2 === 0 ? { crc: crc32(bytes) } : {};
-  return { stream: 's1', shape, window, start: 0, end, offset: 0, readAtMs: READ_AT_MS, ...crc, ...changes };
+  const sum = blocks++ % 2 === 0 ? { sum: contentSum(bytes, changes.offset ?? 0) } : {};
+  return { stream: 's1', shape, window, start: 0, end, offset: 0, readAtMs: READ_AT_MS, ...sum, ...changes };
 }
 
 /** The events that the lines of these bytes become, as the plain reference makes them. */
@@ -116,12 +117,12 @@ export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<strin
     keys.add(key);
     const events = batch.spans.reduce((sum, span) => sum + span.events, 0);
     if (events !== batch.events) throw new Error(`${events} events in spans, ${batch.events} in the batch`);
-    for (const { stream, from, to, crc, tail, events: count } of batch.spans) {
+    for (const { stream, from, to, sum, tail, events: count } of batch.spans) {
       const bytes = streams.get(stream)!;
       if (from !== (reached.get(stream) ?? 0)) throw new Error(`span of ${stream} begins at ${from}, not ${reached.get(stream) ?? 0}`);
       if (to <= from || to > bytes.length) throw new Error(`span of ${stream} ends at ${to} of ${bytes.length}`);
       reached.set(stream, to);
-      if (crc !== crc32(bytes.subarray(from, to))) throw new Error(`crc of ${stream} ${from}…${to}`);
+      if (sum !== contentSum(bytes.subarray(from, to), from)) throw new Error(`sum of ${stream} ${from}…${to}`);
       if (tail.length < 1 || tail.length > 64 || tail.crc !== crc32(bytes.subarray(to - tail.length, to)))
         throw new Error(`tail of ${stream} ${from}…${to}`);
       const lines = bytes.subarray(from, to);

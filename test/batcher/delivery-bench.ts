@@ -124,7 +124,7 @@ export class DeliveryBench {
       from,
       to: this.#offset,
       events: events.length,
-      crc: 1,
+      sum: 1,
       tail: { length: 1, crc: 1 },
       closed: false,
     });

@@ -1,5 +1,4 @@
 /** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One bench is one life of a process. */
-import { crc32 } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/delivery.ts';
@@ -11,6 +10,7 @@ import { Spool } from '../../src/state/spool.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns, until } from '../support/until.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 export interface DiskRequest {
   readonly key: string;
@@ -128,7 +128,7 @@ export class DiskBench {
       from,
       to: this.#offset,
       events: count,
-      crc: crc32(body),
+      sum: contentSum(body, 0),
       tail: { length: 1, crc: 1 },
       closed: false,
     });

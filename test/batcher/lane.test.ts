@@ -44,8 +44,8 @@ test('lane offers a block to every sink and accepts each event once', async () =
 });
 
 test('event that goes on in another stream is a span of each in one batch, and waits for the disk if either cannot be read again', async () => {
-  const single = { length: 5, crc: 1, tail: { length: 0, crc: 0 } };
-  const continued = [{ stream: 's2', from: 0, to: 7, crc: 2, tail: { length: 0, crc: 0 } }];
+  const single = { length: 5, sum: 1, tail: { length: 0, crc: 0 } };
+  const continued = [{ stream: 's2', from: 0, to: 7, sum: 2, tail: { length: 0, crc: 0 } }];
   for (const gone of ['none', 's1', 's2']) {
     const bench = makeBench();
     const routes = [{ sink: '0', dataset: 'logs', batcher: bench.batcher }];
@@ -113,7 +113,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
 
 test('lane gives a single event only to the sinks that do not have it', async () => {
   const benches = [makeBench(), makeBench(), makeBench()];
-  const single = { length: 100, crc: 1, tail: { length: 1, crc: 1 } };
+  const single = { length: 100, sum: 1, tail: { length: 1, crc: 1 } };
   const { lane, books } = makeLane(benches, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
   expect(benches.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([

@@ -114,7 +114,7 @@ test('key of a batch follows from its spans alone, and changes with each thing t
     keyOf('store', 'logs', spans, 'retired'),
     keyOf('store', 'logs', spans.toReversed()),
     keyOf('store', 'logs', [first]),
-    ...[{ stream: 's3' }, { source: 'net' }, { from: 1 }, { to: 11 }, { events: 11 }, { crc: first.crc + 1 }, { digest: 'd2' }].map(
+    ...[{ stream: 's3' }, { source: 'net' }, { from: 1 }, { to: 11 }, { events: 11 }, { sum: first.sum + 1 }, { digest: 'd2' }].map(
       (change) => keyOf('store', 'logs', [{ ...first, ...change }, spans[1]!]),
     ),
   ];

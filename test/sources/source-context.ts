@@ -23,7 +23,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
     streams: {
       mint(source, path, identity, startAt = 0) {
         const id = (minted.length + 1).toString(16).padStart(32, '0');
-        const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentCrc: 0, createdMs: 0 };
+        const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentSum: 0, createdMs: 0 };
         const record: StreamRecord = { id, source, path, identity, ...at };
         minted.push(record);
         return record;

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { until } from '../support/until.ts';
 import { createTestContext } from './source-context.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const config: StdinSourceConfig = {
   ...plainLineConfig,
@@ -43,7 +44,7 @@ test('stdin hands over whole lines, then the unfinished one with a newline, and 
   const last = context.lane.blocks.at(-1);
   expect(last?.single).toMatchObject({
     length: 5,
-    crc: crc32('three'),
+    sum: contentSum(Buffer.from('three'), 8),
     tail: { length: 13, crc: crc32('one\ntwo\nthree') },
   });
   expect(last?.shape).toEqual({ format: 'text', wrapFields: { host: 'testhost' }, fields: { team: 'core' } });

@@ -1,11 +1,21 @@
 /** Batches and spans for the tests of the state. */
 import { crc32 } from 'node:zlib';
 import type { StoredBatch, StoredSpan } from '../../src/state/stored.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 /** A span of `stream` whose checksums follow from its range, so that a mixed-up one shows. */
 export function span(stream: string, from: number, to: number, source = 'app'): StoredSpan {
   const name = `${stream} ${from} ${to}`;
-  return { source, stream, from, to, events: to - from, crc: crc32(name), tail: { length: 7, crc: crc32(`tail ${name}`) }, digest: 'd1' };
+  return {
+    source,
+    stream,
+    from,
+    to,
+    events: to - from,
+    sum: contentSum(Buffer.from(name), from),
+    tail: { length: 7, crc: crc32(`tail ${name}`) },
+    digest: 'd1',
+  };
 }
 
 export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', dataset = 'logs'): StoredBatch {

@@ -197,6 +197,9 @@ test('database of the first version is brought up to this one, with its position
       head_hash text, start_at integer not null, created_ms integer not null) strict;
     create table marks (sink text not null, stream text not null, settled_to integer not null, tail_length integer not null,
       tail_crc integer not null, primary key (sink, stream)) strict, without rowid;
+    create table spans (batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
+      to_byte integer not null, events integer not null, crc integer not null, tail_length integer not null, tail_crc integer not null,
+      digest text not null, primary key (batch, seq)) strict, without rowid;
     insert into streams values ('s1', 'app', '/log/a', '1', '2', 12, 'ab', 0, 1000);
     insert into marks values ('store', 's1', 500, 64, 7);
     pragma user_version = 1;
@@ -205,7 +208,7 @@ test('database of the first version is brought up to this one, with its position
   const { state, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(state.list('app')).toMatchObject([
-    { id: 's1', resumeAt: 500, tail: { length: 64, crc: 7 }, contentCrc: undefined, createdMs: 1000 },
+    { id: 's1', resumeAt: 500, tail: { length: 64, crc: 7 }, contentSum: undefined, createdMs: 1000 },
   ]);
   const { id } = state.mint('app', '/log/b');
   const settled = batch(state.nextBatchId(), [span(id, 0, 10), span('s1', 500, 510)]);
@@ -214,8 +217,25 @@ test('database of the first version is brought up to this one, with its position
   state.close();
   const { state: again } = open(folder);
   expect(again.list('app')).toMatchObject([
-    { resumeAt: 510, contentCrc: undefined },
-    { resumeAt: 10, contentCrc: span(id, 0, 10).crc },
+    { resumeAt: 510, contentSum: undefined },
+    { resumeAt: 10, contentSum: span(id, 0, 10).sum },
   ]);
+  again.close();
+});
+
+test('database of the third version keeps its positions and unsettled batches, and no checksum that is none any more', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const { id } = state.mint('app', '/log/a');
+  state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
+  state.close();
+  const second = new DatabaseSync(join(folder, 'state.db'));
+  second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
+    alter table spans rename column content_sum to crc; update spans set crc = 77; pragma user_version = 3`);
+  second.close();
+  const { state: again, log } = open(folder);
+  expect(log.lines).toEqual([]);
+  expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
+  expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
   again.close();
 });

@@ -1,9 +1,9 @@
-import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_MARK_POINTS } from '../../src/core/limits.ts';
 import { Mark, NO_TAIL } from '../../src/state/marks.ts';
 import { span } from './batches.ts';
+import { contentSum } from '../../src/kernel/content-sum.ts';
 
 /** Spans of one stream: where each begins and ends, and the batch it is in; batches may have several. */
 const plan = fc.array(fc.tuple(fc.integer({ min: 1, max: 50 }), fc.boolean()), { minLength: 1, maxLength: 30 }).map((pieces) => {
@@ -88,34 +88,34 @@ test('mark does not pass an earlier span that was committed late', () => {
 
 test('mark sums up the checksum of everything before it, and does not know it over a gap or where it did not know it before', () => {
   const bytes = Buffer.from('a stream of some length, cut into spans');
-  const part = (from: number, to: number) => ({ ...span('s', from, to), crc: crc32(bytes.subarray(from, to)) });
-  const mark = new Mark(5, NO_TAIL, crc32(bytes.subarray(0, 5)));
+  const part = (from: number, to: number) => ({ ...span('s', from, to), sum: contentSum(bytes.subarray(from, to), from) });
+  const mark = new Mark(5, NO_TAIL, contentSum(bytes.subarray(0, 5), 0));
   mark.commit(part(5, 12), 1);
   mark.commit(part(20, 30), 3);
-  expect(mark.committedCrc).toBeUndefined();
+  expect(mark.committedSum).toBeUndefined();
   mark.commit(part(12, 20), 2);
-  expect(mark.committedCrc).toBe(crc32(bytes.subarray(0, 30)));
+  expect(mark.committedSum).toBe(contentSum(bytes.subarray(0, 30), 0));
   mark.settle(2);
   mark.settle(1);
-  expect([mark.settledTo, mark.contentCrc]).toEqual([20, crc32(bytes.subarray(0, 20))]);
+  expect([mark.settledTo, mark.contentSum]).toEqual([20, contentSum(bytes.subarray(0, 20), 0)]);
   mark.settle(3);
-  expect([mark.contentCrc, mark.committedCrc]).toEqual([crc32(bytes.subarray(0, 30)), crc32(bytes.subarray(0, 30))]);
+  expect([mark.contentSum, mark.committedSum]).toEqual([contentSum(bytes.subarray(0, 30), 0), contentSum(bytes.subarray(0, 30), 0)]);
   const unknown = new Mark(5, NO_TAIL, undefined);
   unknown.commit(part(5, 12), 1);
-  expect(unknown.committedCrc).toBeUndefined();
+  expect(unknown.committedSum).toBeUndefined();
 });
 
 test('mark keeps some of the places where it was, the last ones closest together, and those of what is pending', () => {
   const mark = new Mark(0, NO_TAIL, 0);
   for (let n = 0; n < 100; n += 1) {
-    mark.commit({ ...span('s', n * 10, n * 10 + 10), crc: 7 }, n);
+    mark.commit({ ...span('s', n * 10, n * 10 + 10), sum: 7 }, n);
     mark.settle(n);
   }
   expect(mark.passed.length).toBeLessThanOrEqual(MAX_MARK_POINTS);
   const [first, , third] = mark.passed.map(({ at }) => at);
   expect([first, ...mark.passed.slice(-2).map(({ at }) => at)]).toEqual([0, 980, 990]);
   expect(third).toBeLessThan(900);
-  mark.commit({ ...span('s', 1000, 1010), crc: 7 }, 100);
-  mark.commit({ ...span('s', 1010, 1020), crc: 7 }, 101);
+  mark.commit({ ...span('s', 1000, 1010), sum: 7 }, 100);
+  mark.commit({ ...span('s', 1010, 1020), sum: 7 }, 101);
   expect(mark.points.slice(-3).map(({ at }) => at)).toEqual([990, 1000, 1010]);
 });

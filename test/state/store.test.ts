@@ -46,8 +46,8 @@ test('state mints streams with random ids and has them again after a restart, wi
     createdMs: one.createdMs,
     resumeAt: 10,
     tail: span(one.id, 0, 10).tail,
-    contentCrc: span(one.id, 0, 10).crc,
-    contentPoints: [{ at: 0, crc: 0 }],
+    contentSum: span(one.id, 0, 10).sum,
+    contentPoints: [{ at: 0, sum: 0 }],
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.list('other')).toEqual([]);

@@ -1,7 +1,7 @@
 /** A StreamStore in memory: commits what a lane accepted, so that a test can restart a source where a database would let it. */
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
-import { combineCrc32 } from '../../src/core/crc.ts';
+import { addSums } from '../../src/core/sums.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
@@ -17,7 +17,7 @@ export class MemoryStreamStore implements StreamStore {
   }
 
   mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
-    const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentCrc: 0, createdMs: this.nowMs() };
+    const at = { startAt, resumeAt: startAt, tail: { length: 0, crc: 0 }, contentSum: 0, createdMs: this.nowMs() };
     const record: StreamRecord = { id: randomBytes(16).toString('hex'), source, path, identity, ...at };
     this.records.set(record.id, record);
     return record;
@@ -43,16 +43,16 @@ export class MemoryStreamStore implements StreamStore {
   }
 
   /** What a committed span does: reading goes on at `to` after a restart. */
-  commit(stream: string, to: number, tail: Tail, crc: number): void {
+  commit(stream: string, to: number, tail: Tail, sum: number): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`commit of a stream that was never minted: ${stream}`);
-    const { resumeAt, contentCrc = 0, contentPoints = [] } = record;
+    const { resumeAt, contentSum = 0, contentPoints = [] } = record;
     this.records.set(stream, {
       ...record,
       resumeAt: to,
       tail,
-      contentCrc: combineCrc32(contentCrc, crc, to - resumeAt),
-      contentPoints: [...contentPoints, { at: resumeAt, crc: contentCrc }],
+      contentSum: addSums(contentSum, sum),
+      contentPoints: [...contentPoints, { at: resumeAt, sum: contentSum }],
     });
   }
 }

@@ -2,14 +2,14 @@
  * The checksum of everything that was read of a stream, and of its last beginnings: by it a copy of the file is told from one
  * that only begins alike, also when the copy was made a moment before the last bytes were read.
  */
-import { crc32 } from 'node:zlib';
 import { type ContentPoint, thinPoints } from '../../core/content-point.ts';
-import { combineCrc32, restOfCrc32 } from '../../core/crc.ts';
+import { addSums } from '../../core/sums.ts';
+import { contentSum } from '../../kernel/content-sum.ts';
 
 /** Bytes that were summed up and not added yet. */
 export interface MeasuredBytes {
-  /** Their own CRC-32. */
-  readonly crc: number;
+  /** Their own content sum. */
+  readonly sum: number;
   readonly points: readonly ContentPoint[];
 }
 
@@ -22,33 +22,33 @@ export class ContentSum {
   /** Ascending; the last one is of all that was read. Empty where that is not known. */
   #points: readonly ContentPoint[];
 
-  /** `crc` is that of everything before `at`, undefined where it is not known; `earlier` are points before it. */
-  constructor(at: number, crc: number | undefined, earlier: readonly ContentPoint[] = []) {
-    this.#points = crc === undefined ? [] : [...earlier, { at, crc }];
+  /** `sum` is that of everything before `at`, undefined where it is not known; `earlier` are points before it. */
+  constructor(at: number, sum: number | undefined, earlier: readonly ContentPoint[] = []) {
+    this.#points = sum === undefined ? [] : [...earlier, { at, sum }];
   }
 
-  /** Sums up the bytes that come next; `add` them once they were accepted. */
-  measure(bytes: Buffer): MeasuredBytes {
+  /** Sums up the bytes that come next, at `offset` in the stream; `add` them once they were accepted. */
+  measure(bytes: Buffer, offset: number): MeasuredBytes {
     const last = this.#points.at(-1);
-    if (!last) return { crc: crc32(bytes), points: [] };
+    if (!last) return { sum: contentSum(bytes, offset), points: [] };
     const points: ContentPoint[] = [];
-    let { crc } = last;
+    let sum = 0;
     for (let start = 0; start < bytes.length; start += STEP_BYTES) {
       const part = bytes.subarray(start, start + STEP_BYTES);
-      crc = crc32(part, crc);
-      points.push({ at: last.at + start + part.length, crc });
+      sum = addSums(sum, contentSum(part, offset + start));
+      points.push({ at: offset + start + part.length, sum: addSums(last.sum, sum) });
     }
-    return { crc: restOfCrc32(last.crc, crc, bytes.length), points };
+    return { sum, points };
   }
 
   add({ points }: MeasuredBytes): void {
     this.#points = thinPoints([...this.#points, ...points], MAX_POINTS);
   }
 
-  /** Adds bytes of which only length and CRC-32 are known. */
-  addSummed(length: number, crc: number): void {
+  /** Adds bytes of which only length and sum are known. */
+  addSummed(length: number, sum: number): void {
     const last = this.#points.at(-1);
-    if (last) this.add({ crc, points: [{ at: last.at + length, crc: combineCrc32(last.crc, crc, length) }] });
+    if (last) this.add({ sum, points: [{ at: last.at + length, sum: addSums(last.sum, sum) }] });
   }
 
   /** The last known point that is not beyond `position`. */

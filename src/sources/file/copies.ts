@@ -25,10 +25,10 @@ export interface CopiesOptions {
   /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
   verify(file: TrackedFile): void;
   /**
-   * The generation lives in the file of `copy` now, whose own entry is gone. `crc` is that of all that the copy has, where it
+   * The generation lives in the file of `copy` now, whose own entry is gone. `sum` is that of all that the copy has, where it
    * ends before what was read.
    */
-  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, crc?: number): void;
+  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, sum?: number): void;
   /** All of the copy was read already, from its original. */
   isRead(copy: TrackedFile, stat: FileStat): void;
   /** The file is no copy. Of one that no glob matches, `generation` is what it was compared with. */
@@ -183,9 +183,9 @@ export class Copies {
       const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.fd!) }));
       const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
       const { file, check, stat } = longest!;
-      const crc = check!.sumUp(file.fd!, stat.size);
+      const sum = check!.sumUp(file.fd!, stat.size);
       this.forget(file);
-      this.#move(generation, file, stat, crc);
+      this.#move(generation, file, stat, sum);
     } catch (error) {
       for (const [file] of candidates) this.#options.descriptors.fail(file, error);
     }
@@ -195,7 +195,7 @@ export class Copies {
     return [...this.#undecided].filter(([, { originals }]) => originals.includes(generation));
   }
 
-  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, crc?: number): void {
+  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, sum?: number): void {
     this.#homeless.delete(generation);
     for (const [other, entry] of this.#candidatesOf(generation)) {
       const { originals } = entry;
@@ -205,7 +205,7 @@ export class Copies {
       if (entry.isShort && index === 0) this.#noteRead(other);
       else if (originals.length === 0) this.#release(other, generation);
     }
-    this.#options.moved(generation, file, stat, crc);
+    this.#options.moved(generation, file, stat, sum);
   }
 
   /** All that it has was read, of a generation that lives elsewhere. */

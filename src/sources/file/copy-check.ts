@@ -2,8 +2,9 @@
  * Whether a file holds what was read of a generation: the head, the bytes before the position, then the checksum of all that
  * was read. A file may be large, so the sum is made a bounded amount at a time.
  */
-import { crc32 } from 'node:zlib';
 import { HEAD_BYTES } from '../../core/limits.ts';
+import { addSums } from '../../core/sums.ts';
+import { contentSum } from '../../kernel/content-sum.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { hashHead, tailOf } from './identity.ts';
 import { readBefore } from './sample.ts';
@@ -15,7 +16,7 @@ const head = Buffer.alloc(HEAD_BYTES);
 export class CopyCheck {
   readonly #fileSystem: FileSystem;
   readonly #generation: TrackedFile;
-  #sum: { at: number; crc: number; readonly until: { readonly at: number; readonly crc: number } } | undefined;
+  #sum: { at: number; sum: number; readonly until: { readonly at: number; readonly sum: number } } | undefined;
 
   constructor(fileSystem: FileSystem, generation: TrackedFile) {
     this.#fileSystem = fileSystem;
@@ -35,11 +36,11 @@ export class CopyCheck {
     for (let left = maxBytes; sum.at < sum.until.at && left > 0;) {
       const count = this.#fileSystem.peek(fd, chunk.subarray(0, Math.min(chunk.length, left, sum.until.at - sum.at)), sum.at);
       if (count === 0) return false;
-      sum.crc = crc32(chunk.subarray(0, count), sum.crc);
+      sum.sum = addSums(sum.sum, contentSum(chunk.subarray(0, count), sum.at));
       sum.at += count;
       left -= count;
     }
-    return sum.at < sum.until.at ? undefined : sum.crc === sum.until.crc;
+    return sum.at < sum.until.at ? undefined : sum.sum === sum.until.sum;
   }
 
   /** The checksum of what the file has up to `end`, once `step` was true for it. Throws system errors. */
@@ -48,10 +49,10 @@ export class CopyCheck {
     while (sum.at < end) {
       const count = this.#fileSystem.peek(fd, chunk.subarray(0, Math.min(chunk.length, end - sum.at)), sum.at);
       if (count === 0) throw new Error('file was cut off while it was compared');
-      sum.crc = crc32(chunk.subarray(0, count), sum.crc);
+      sum.sum = addSums(sum.sum, contentSum(chunk.subarray(0, count), sum.at));
       sum.at += count;
     }
-    return sum.crc;
+    return sum.sum;
   }
 
   /** What head and tail tell; undefined when everything must be summed up. */
@@ -66,7 +67,7 @@ export class CopyCheck {
     const until = content.upTo(size);
     // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
     if (!until || (size < offset && Math.max(size - until.at, Math.min(size, HEAD_BYTES)) > until.at)) return false;
-    this.#sum = { at: startAt, crc: 0, until };
+    this.#sum = { at: startAt, sum: 0, until };
     return undefined;
   }
 }

@@ -75,7 +75,7 @@ export class Generations {
         this.descriptors.open(file);
         this.current(file);
       },
-      moved: (generation, copy, stat, crc) => this.#moveInto(generation, copy, stat, crc),
+      moved: (generation, copy, stat, sum) => this.#moveInto(generation, copy, stat, sum),
       isRead: (copy, stat) => this.#noteRead(copy, stat),
       isOwn: (file, generation) => this.#takeUp(file, generation),
       isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
@@ -242,7 +242,7 @@ export class Generations {
     file.startAt = record.startAt;
     file.offset = file.readTo = record.resumeAt;
     file.tail = record.tail;
-    file.content = new ContentSum(record.resumeAt, record.contentCrc, record.contentPoints);
+    file.content = new ContentSum(record.resumeAt, record.contentSum, record.contentPoints);
     return file;
   }
 
@@ -267,7 +267,7 @@ export class Generations {
   }
 
   /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
-  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, crc: number | undefined): void {
+  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, sum: number | undefined): void {
     const { stats, notices, rescue } = this.#options;
     const { offset, inHand } = generation;
     const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
@@ -279,7 +279,7 @@ export class Generations {
     this.registry.remove(copy);
     this.descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
-    if (stat.size < offset) this.#endAt(generation, stat.size, crc);
+    if (stat.size < offset) this.#endAt(generation, stat.size, sum);
     // What was read beyond the copy's end is in no file any more.
     if (stat.size < offset || isGone(generation)) this.noteDeleted(generation);
     else rescue?.release(generation.stream!);
@@ -288,11 +288,11 @@ export class Generations {
   }
 
   /** The generation's file ends before what was read of it: at `size`. */
-  #endAt(file: TrackedFile, size: number, crc: number | undefined): void {
+  #endAt(file: TrackedFile, size: number, sum: number | undefined): void {
     file.takenTo = file.offset;
     file.offset = file.readTo = size;
     file.tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, size, TAIL_BYTES));
-    file.content = new ContentSum(size, crc);
+    file.content = new ContentSum(size, sum);
     file.suspended = undefined;
     file.hasOpenEvent = false;
   }

@@ -2,10 +2,10 @@
  * Which of the generations that are known an archive holds, and how much of it was read: told by the content, its first bytes
  * and the checksum of everything up to where the generation was read, never by names.
  */
-import { crc32 } from 'node:zlib';
-import { restOfCrc32 } from '../../core/crc.ts';
 import { MAX_KNOWN_CONTENTS } from '../../core/limits.ts';
 import type { StreamRecord } from '../../core/stream.ts';
+import { addSums, subtractSums } from '../../core/sums.ts';
+import { contentSum } from '../../kernel/content-sum.ts';
 import { ContentSum } from './content-sum.ts';
 import { hashHead } from './identity.ts';
 import type { Registry } from './registry.ts';
@@ -31,9 +31,9 @@ export class KnownContent {
 
   /** Takes note of what was read by earlier processes, whether its file is still there or not. */
   remember(records: readonly StreamRecord[]): void {
-    for (const { id, path, identity, startAt, resumeAt, contentCrc } of records) {
-      if (!identity || contentCrc === undefined) continue;
-      const content = new ContentSum(resumeAt, contentCrc);
+    for (const { id, path, identity, startAt, resumeAt, contentSum: sum } of records) {
+      if (!identity || sum === undefined) continue;
+      const content = new ContentSum(resumeAt, sum);
       this.#files.set(id, { firstPath: path, stream: id, identity, startAt, offset: resumeAt, content });
     }
   }
@@ -61,7 +61,7 @@ export class KnownContent {
     let found: ReadContent | undefined;
     let head = Buffer.alloc(0);
     let at = 0;
-    let crc = 0;
+    let sum = 0;
     /** The checksum of what is before the beginning of a stream that was taken up at its end. */
     const before = new Map<Known, number>();
     for await (const piece of pieces) {
@@ -76,11 +76,11 @@ export class KnownContent {
       const stops = candidates.flatMap((file) => [file.startAt, file.offset]).filter((stop) => stop > at && stop <= at + piece.length);
       let from = 0;
       for (const stop of [...new Set([...stops, at + piece.length])].sort((a, b) => a - b)) {
-        crc = crc32(piece.subarray(from, stop - at), crc);
+        sum = addSums(sum, contentSum(piece.subarray(from, stop - at), at + from));
         from = stop - at;
         for (const file of candidates) {
-          if (file.startAt === stop) before.set(file, crc);
-          if (file.offset === stop && this.#isRead(file, crc, before.get(file) ?? 0)) found = { at: stop, file };
+          if (file.startAt === stop) before.set(file, sum);
+          if (file.offset === stop && this.#isRead(file, sum, before.get(file) ?? 0)) found = { at: stop, file };
         }
       }
       at += piece.length;
@@ -96,8 +96,8 @@ export class KnownContent {
     });
   }
 
-  #isRead({ content, startAt, offset }: Known, crc: number, before: number): boolean {
+  #isRead({ content, offset }: Known, sum: number, before: number): boolean {
     const point = content.upTo(offset);
-    return point?.at === offset && point.crc === restOfCrc32(before, crc, offset - startAt);
+    return point?.at === offset && point.sum === subtractSums(sum, before);
   }
 }

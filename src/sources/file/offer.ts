@@ -7,7 +7,7 @@ import type { TrackedFile } from './tracked-file.ts';
 export class LaneRefusal extends Error {}
 
 /** Resolves when the lane took all of it; rejects with a `LaneRefusal`. */
-export async function offerBlock(lane: Lane, file: TrackedFile, block: WindowBlock & Pick<Block, 'crc'>, readAtMs: number): Promise<void> {
+export async function offerBlock(lane: Lane, file: TrackedFile, block: WindowBlock & Pick<Block, 'sum'>, readAtMs: number): Promise<void> {
   try {
     await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
   } catch (error) {

@@ -3,11 +3,10 @@
  * by a rotation is one event. Its lines are put together in the window, so that the rules for joining, and its limits, are the
  * same as within one file. Moves no position.
  */
-import { crc32 } from 'node:zlib';
 import type { Clock } from '../../core/clock.ts';
 import type { Block, StreamRange, Tail } from '../../core/block.ts';
 import { KEEP_OPEN_MS, TAIL_BYTES } from '../../core/limits.ts';
-import { findMark, LONGEST_MARK_BYTES, type WindowBlock } from '../byte-window.ts';
+import { findMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../byte-window.ts';
 import type { Lines } from '../lines.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
@@ -77,7 +76,7 @@ export function giveJoined<F extends { readonly stream: string | undefined }>(
   const ownBytes = waiting.subarray(0, own);
   const single = {
     length: mark.length + own,
-    crc: crc32(ownBytes, crc32(mark)),
+    sum: sumWithMark(mark, ownBytes, lines.offset),
     tail: tailBehind(lines.recent(), ownBytes),
   };
   const continuations: { file: F; range: StreamRange }[] = [];
@@ -86,7 +85,7 @@ export function giveJoined<F extends { readonly stream: string | undefined }>(
     const bytes = waiting.subarray(at, Math.min(length, at + part.length));
     if (bytes.length === 0) break;
     const to = part.mark.length + bytes.length;
-    const range = { stream: part.file.stream!, from: 0, to, crc: crc32(bytes, crc32(part.mark)), tail: tailBehind(part.mark, bytes) };
+    const range = { stream: part.file.stream!, from: 0, to, sum: sumWithMark(part.mark, bytes, 0), tail: tailBehind(part.mark, bytes) };
     continuations.push({ file: part.file, range });
     at += bytes.length;
   }

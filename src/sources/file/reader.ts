@@ -165,7 +165,7 @@ export class Reader {
 
   async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
     const { lane, clock, stats, generations } = this.#options;
-    const { length, crc, tail } = block.single!;
+    const { length, sum, tail } = block.single!;
     file.inHand = length;
     for (const { file: next, range } of continuations) next.inHand = range.to;
     try {
@@ -177,10 +177,10 @@ export class Reader {
       for (const { file: next } of continuations) next.inHand = 0;
     }
     file.inHand = 0;
-    const ranges = [{ file, to: block.offset + length, length, crc, tail }];
+    const ranges = [{ file, to: block.offset + length, length, sum, tail }];
     for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to, ...range });
     for (const each of ranges) {
-      each.file.content.addSummed(each.length, each.crc);
+      each.file.content.addSummed(each.length, each.sum);
       each.file.offset = each.to;
       each.file.readTo = Math.max(each.file.readTo, each.to);
       each.file.tail = each.tail;
@@ -213,12 +213,12 @@ export class Reader {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
       await this.#refill(file, kept, block.offset + line.textAt);
     }
-    const measured = block.single ? undefined : file.content.measure(streamBytesOf(block));
+    const measured = block.single ? undefined : file.content.measure(streamBytesOf(block), block.offset);
     const length = block.single?.length ?? streamBytesOf(block).length;
     file.inHand = length;
-    await offerBlock(lane, file, measured ? { ...block, crc: measured.crc } : block, clock.now());
+    await offerBlock(lane, file, measured ? { ...block, sum: measured.sum } : block, clock.now());
     if (measured) file.content.add(measured);
-    else file.content.addSummed(block.single!.length, block.single!.crc);
+    else file.content.addSummed(block.single!.length, block.single!.sum);
     file.inHand = 0;
     file.offset = block.offset + length;
     file.tail = tailOf(lines.recent());

@@ -211,7 +211,7 @@ test('span of an archive is read again as the same events', async () => {
   await bench.drain();
   const [block] = bench.lane.blocks;
   const lane = new LaneDouble();
-  const span = { source: 'app', stream: block!.stream, from: 4, to: 14, events: 2, crc: 0, tail: { length: 0, crc: 0 } };
+  const span = { source: 'app', stream: block!.stream, from: 4, to: 14, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
   expect(await bench.source.reread!(span, lane)).toBe(span.to);
   expect(lane.texts).toEqual(['two', 'three']);
   expect(await bench.source.reread!({ ...span, to: 900 }, new LaneDouble())).toBe(span.from);

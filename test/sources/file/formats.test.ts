@@ -67,7 +67,7 @@ test('span of joined lines is read again as the same events', async () => {
   const [block] = bench.lane.blocks;
   expect(eventsOf(bench.lane)).toEqual(['A one\n more', 'B two', 'C three\n four']);
   const lane = new LaneDouble();
-  const span = { source: 'app', stream: block!.stream, from: 12, to: 32, events: 2, crc: 0, tail: { length: 0, crc: 0 } };
+  const span = { source: 'app', stream: block!.stream, from: 12, to: 32, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
   expect(await bench.source.reread!(span, lane)).toBe(span.to);
   expect(eventsOf(lane)).toEqual(['B two', 'C three\n four']);
 });

@@ -1,8 +1,8 @@
 import { appendFileSync, closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import { failingFileSystem, TailBench } from './tail-bench.ts';
+import { contentSum } from '../../../src/kernel/content-sum.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -61,7 +61,7 @@ test('long line that grows from turn to turn is read once, not again from its be
   expect(cut).toMatchObject({
     offset: 7,
     length: whole.length,
-    single: { crc: crc32(whole), marks: { truncated: true, original_bytes: whole.length - 2 } },
+    single: { sum: contentSum(whole, 7), marks: { truncated: true, original_bytes: whole.length - 2 } },
   });
   expect(bench.byFile['a.log']!.at(-1)).toBe('after');
   expect(bytesRead).toBeLessThan(whole.length * 1.1 + 3000);
@@ -90,7 +90,7 @@ test('long line that is cut back and grows again with other bytes is counted by 
   await bench.drain();
   const whole = Buffer.from(`${'y'.repeat(3000)}${'z'.repeat(50)}\n`);
   const cut = bench.lane.blocks.at(-2);
-  expect(cut).toMatchObject({ offset: 2001, length: whole.length, single: { crc: crc32(whole) } });
+  expect(cut).toMatchObject({ offset: 2001, length: whole.length, single: { sum: contentSum(whole, 2001) } });
   expect(cut?.lines[0]?.toString()).toBe('y'.repeat(1000));
   expect(bench.texts.at(-1)).toBe('after');
 });
@@ -148,7 +148,7 @@ test('part of a long line that is read again for its batch has the same number',
   const [, , third] = bench.lane.blocks;
   expect(third).toMatchObject({ offset: 2000, length: 1000, single: { marks: { part: 3 } } });
   const lane = new LaneDouble();
-  const span = { source: 'app', stream: third!.stream, from: 2000, to: 3000, events: 1, crc: 0, tail: { length: 0, crc: 0 } };
+  const span = { source: 'app', stream: third!.stream, from: 2000, to: 3000, events: 1, sum: 0, tail: { length: 0, crc: 0 } };
   expect(await bench.source.reread!(span, lane)).toBe(span.to);
   expect(lane.blocks).toMatchObject([{ offset: 2000, length: 1000, single: third!.single }]);
   expect(lane.blocks[0]!.single).toEqual(third!.single);

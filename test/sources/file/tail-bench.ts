@@ -5,7 +5,6 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
 import { BIRTH_SLACK_MS } from '../../../src/core/limits.ts';
@@ -18,6 +17,7 @@ import { loadShaping } from '../../../src/sources/line-shaping.ts';
 import { plainLineConfig } from '../../support/line-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
+import { contentSum } from '../../../src/kernel/content-sum.ts';
 
 /** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
 export class StepClock implements Clock {
@@ -173,9 +173,9 @@ export class TailBench {
         block.stream,
         block.offset + block.length,
         block.single?.tail ?? tailOf(bytes),
-        block.single?.crc ?? crc32(bytes),
+        block.single?.sum ?? contentSum(bytes, block.offset),
       );
-      for (const { stream, to, tail, crc } of block.continued ?? []) this.streams.commit(stream, to, tail, crc);
+      for (const { stream, to, tail, sum } of block.continued ?? []) this.streams.commit(stream, to, tail, sum);
     }
     this.#committedBlocks = this.lane.blocks.length;
   }

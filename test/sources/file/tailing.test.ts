@@ -148,7 +148,7 @@ test('file source reads a span again exactly, an unfinished end included, and sa
   bench.commit();
   const stream = bench.lane.blocks[0]!.stream;
   await bench.start({ once: false });
-  const span = { source: 'app', stream, events: 0, crc: 0, tail: { length: 0, crc: 0 } };
+  const span = { source: 'app', stream, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
   expect(await bench.source.reread!({ ...span, from: 4, to: 13 }, bench.lane)).toBe(13);
   expect(bench.texts).toEqual(['two', 'three']);
   expect(bench.lane.blocks.at(-1)).toMatchObject({ offset: 8, length: 5, single: { length: 5 } });

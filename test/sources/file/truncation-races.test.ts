@@ -155,7 +155,7 @@ test.for(['*.log', '*.log*'])(
       await bench.start({ include: [bench.path(include)] });
       const [stream] = bench.streams.records.keys();
       const size = textOf(old).length;
-      const span = { source: 'app', stream: stream!, events: 0, crc: 0, tail: { length: 0, crc: 0 } };
+      const span = { source: 'app', stream: stream!, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
       const lane = new LaneDouble();
       const first = textOf(old.slice(0, 4500)).length;
       expect(await bench.source.reread!({ ...span, from: first, to: size + textOf(late).length }, lane)).toBe(size);
