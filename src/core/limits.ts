@@ -141,8 +141,12 @@ export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
 /** Connections to one server of the engine, and selects under way at a time. */
 export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
-/** Time that a server of the engine has for an insert or a statement. */
-export const SERVICE_INSERT_SECONDS = 120;
+/** Time that a server of the engine has for an insert, for another statement, and to say that it is there. */
+export const SERVICE_INSERT_SECONDS = 30;
+export const SERVICE_STATEMENT_SECONDS = 120;
+export const SERVICE_PING_MS = 5000;
+/** How long a server that did not answer in time is not asked again. */
+export const SERVICE_SILENCE_MS = 5000;
 /** Rows, and bytes by their average size, that a move between engines takes at a time. */
 export const SERVICE_MOVE_ROWS = 100_000;
 export const SERVICE_MOVE_BYTES = 64 * 1024 * 1024;

@@ -4,6 +4,7 @@
  * older copy): it is left alone, said in the log, and its number is not given out.
  */
 import { SERVICE_DATASETS } from '../../core/limits.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
 import { datasetOf, tableOf } from '../engine/tables.ts';
@@ -94,14 +95,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
   }
   await alignTables(metadata, engine, [...byName.values()], log);
 
-  /** The database forgets it in one commit, then the table goes; a crash between the two is made up for at the next start. */
+  /** The database forgets it in one commit, then the table goes; what a crash or an engine that is away leaves is made up for at the next start. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
       for (const table of ['fields', 'field_notes', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
       db.prepare('delete from datasets where id = ?').run(id);
       db.prepare('insert into dropped values (?)').run(id);
     });
-    await drop(metadata, engine, id);
+    await drop(metadata, engine, id).catch((error: unknown) =>
+      log.warn({ table: tableOf(id), error: messageOf(error) }, 'the table of a removed dataset is left until the next start'),
+    );
   };
 
   const catalog: Catalog = {

@@ -12,7 +12,7 @@ import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
-import { FRESH_SETTINGS, querySettings, refusal } from './settings.ts';
+import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
 
@@ -22,7 +22,7 @@ const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_blo
 export async function openClickhouse(address: ClickhouseAddress, instance: string, options: EngineOptions, log: Log): Promise<Engine> {
   const { limits, sync } = options;
   const { hosts, knows } = await prepareDatabase(address, instance);
-  const shards = hosts.map((host) => openShard({ ...address, host }));
+  const shards = hosts.map((host) => openShard({ ...address, host, querySeconds: limits.seconds }));
   const local = (table: string): string => (address.cluster === '' ? table : `${table}_shard`);
   const isOurs = `startsWith(query_id, {prefix:String})`;
   const prefix = `tailrace-${instance}-`;
@@ -49,10 +49,14 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
 
   const onEach = async <T>(work: (shard: Shard) => Promise<T>): Promise<T[]> => Promise.all(shards.map(work));
   const query = async (sql: string, params = {}, { signal, fresh }: QueryOptions = {}): Promise<QueryResult> => {
+    for (const shard of shards) shard.checkAnswers();
     try {
       return await first.select(sql, params, { ...settings, ...(fresh === true && FRESH_SETTINGS) }, signal);
     } catch (error) {
-      throw refusal(error, limits) ?? error;
+      const refused = refusal(error, limits);
+      // A server that hangs looks like a query that takes too long.
+      if (refused && isOverTime(error)) await onEach((shard) => shard.ping());
+      throw refused ?? error;
     }
   };
   const make = (table: string): Promise<unknown> =>
@@ -104,6 +108,8 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     },
     quiesce,
     async deleteRows(table, condition) {
+      // None is begun that one of them could not finish: its count would be lost.
+      await onEach((shard) => shard.ping());
       const counts = await onEach((shard) =>
         inserts.get(shard)!.between(async () => {
           const { rows } = await shard.select(`select count() from ${local(table)} where ${condition}`, {}, {});

@@ -38,6 +38,9 @@ function reasonOf(error: unknown): string {
   return sentence.slice(0, 300);
 }
 
+/** The query took longer than it may. */
+export const isOverTime = (error: unknown): boolean => ['159', '160'].includes(engineCode(error));
+
 /** What the engine refuses because of the query, as the 400 that the client gets. The rest are bugs. */
 export function refusal(error: unknown, { seconds, memoryBytes, resultBytes }: QueryLimits): Error | undefined {
   switch (engineCode(error)) {

@@ -3,7 +3,13 @@ import { createClient, ClickHouseLogLevel, type ClickHouseSettings } from '@clic
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { SERVICE_ENGINE_CONNECTIONS, SERVICE_INSERT_SECONDS } from '../../core/limits.ts';
+import {
+  SERVICE_ENGINE_CONNECTIONS,
+  SERVICE_INSERT_SECONDS,
+  SERVICE_PING_MS,
+  SERVICE_SILENCE_MS,
+  SERVICE_STATEMENT_SECONDS,
+} from '../../core/limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Param, QueryResult } from './engine.ts';
 import { FORMAT_SETTINGS } from './settings.ts';
@@ -14,8 +20,11 @@ export interface ShardAddress {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** What one query may take. */
+  readonly querySeconds?: number;
 }
 
+/** All but `close` throw an `ApiError` 503 when the server is away. */
 export interface Shard {
   readonly host: string;
   run(sql: string, settings?: ClickHouseSettings): Promise<void>;
@@ -25,63 +34,83 @@ export interface Shard {
   insert(table: string, blocks: readonly Buffer[], queryId: string, settings: ClickHouseSettings): Promise<void>;
   /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
   quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;
+  /** Whether it answers now. */
+  ping(): Promise<void>;
+  /** Throws when it has lately been silent, without asking it. */
+  checkAnswers(): void;
   close(): Promise<void>;
 }
 
 /** Pause between two looks at whether a query has ended. */
 const LOOK_MS = 50;
-/** The engine's own codes for a server that another cannot reach, or that takes no more work. */
-const AWAY = new Set(['202', '209', '210', '279', '394']);
+/** The engine's own codes for another server that it cannot reach. */
+const OTHER_AWAY = new Set(['209', '210', '279', '394']);
+/** And for no room for more queries. */
+const BUSY = '202';
 
-export function openShard({ host, user, password, database }: ShardAddress): Shard {
+export function openShard({ host, user, password, database, querySeconds = 0 }: ShardAddress): Shard {
   const client = createClient({
     url: host,
     username: user,
     password,
     database,
     application: 'tailrace',
-    request_timeout: SERVICE_INSERT_SECONDS * 1000,
+    request_timeout: Math.max(SERVICE_STATEMENT_SECONDS, querySeconds + SERVICE_INSERT_SECONDS) * 1000,
     max_open_connections: SERVICE_ENGINE_CONNECTIONS,
     keep_alive: { enabled: true, idle_socket_ttl: 1500, eagerly_destroy_stale_sockets: true },
     log: { level: ClickHouseLogLevel.OFF },
     use_multipart_params_auto: true,
   });
-  const select: Shard['select'] = async (sql, params, settings, signal) => {
+  /** A server that did not answer in time is not asked again until then: requests would pile up behind it, and keep others out. */
+  let silentUntil = 0;
+  const checkAnswers = (): void => {
+    if (performance.now() < silentUntil) throw silent(host);
+  };
+  const ask = async <T>(work: (signal: AbortSignal | undefined) => Promise<T>, withinMs?: number): Promise<T> => {
+    checkAnswers();
+    const deadline = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
     try {
-      const result = await client.query({
-        query: sql,
-        query_params: wellFormed(params),
-        format: 'JSONCompactEachRow',
-        // The whole result before its first byte: a failure is then a failure, and the summary is complete.
-        clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
-        ...(signal && { abort_signal: signal }),
-      });
-      const text = await result.text();
-      return { rows: readRows(text), rowsRead: rowsRead(result.response_headers['x-clickhouse-summary']) };
+      return await work(deadline);
     } catch (error) {
-      throw away(error, host) ?? error;
+      if (deadline?.aborted !== true && !/timeout error/i.test(messageOf(error))) throw away(error, host) ?? error;
+      silentUntil = performance.now() + SERVICE_SILENCE_MS;
+      throw silent(host);
     }
   };
+  const read = async (
+    sql: string,
+    params: Readonly<Record<string, Param>>,
+    settings: ClickHouseSettings,
+    signal: AbortSignal | undefined,
+  ) => {
+    const result = await client.query({
+      query: sql,
+      query_params: wellFormed(params),
+      format: 'JSONCompactEachRow',
+      // The whole result before its first byte: a failure is then a failure, and the summary is complete.
+      clickhouse_settings: { ...FORMAT_SETTINGS, ...settings, wait_end_of_query: 1, cancel_http_readonly_queries_on_client_close: 1 },
+      ...(signal && { abort_signal: signal }),
+    });
+    const text = await result.text();
+    return { rows: readRows(text), rowsRead: rowsRead(result.response_headers['x-clickhouse-summary']) };
+  };
+  const select: Shard['select'] = (sql, params, settings, signal) => ask(() => read(sql, params, settings, signal));
 
   return {
     host,
-    async run(sql, settings = {}) {
-      try {
-        await client.command({ query: sql, clickhouse_settings: settings });
-      } catch (error) {
-        throw away(error, host) ?? error;
-      }
-    },
+    run: (sql, settings = {}) => ask(async () => void (await client.command({ query: sql, clickhouse_settings: settings }))),
     select,
-    async insert(table, blocks, queryId, settings) {
-      const { stream } = await client.exec({
-        query: `insert into ${table} format Native`,
-        values: Readable.from(blocks, { objectMode: false }),
-        query_id: queryId,
-        clickhouse_settings: settings,
-      });
-      for await (const _ of stream); // The reply ends when the insert has.
-    },
+    insert: (table, blocks, queryId, settings) =>
+      ask(async (signal) => {
+        const { stream } = await client.exec({
+          query: `insert into ${table} format Native`,
+          values: Readable.from(blocks, { objectMode: false }),
+          query_id: queryId,
+          clickhouse_settings: settings,
+          ...(signal && { abort_signal: signal }),
+        });
+        for await (const _ of stream); // The reply ends when the insert has.
+      }, SERVICE_INSERT_SECONDS * 1000),
     async quiesce(condition, params) {
       for (;;) {
         const { rows } = await select(`select count() from system.processes where ${condition}`, params, {});
@@ -90,16 +119,24 @@ export function openShard({ host, user, password, database }: ShardAddress): Sha
         await wait(LOOK_MS);
       }
     },
+    ping: async () => void (await ask((signal) => read('select 1', {}, {}, signal), SERVICE_PING_MS)),
+    checkAnswers,
     close: () => client.close(),
   };
 }
 
-/** A server that cannot be reached is a 503, so that clients come again. */
+const LATER = { 'Retry-After': '5' };
+
+const silent = (host: string): ApiError => new ApiError(503, `the engine at ${host} does not answer`, LATER);
+
+/** A server that cannot be reached, from here or from another one, is a 503, so that clients come again. */
 function away(error: unknown, host: string): ApiError | undefined {
   const code = codeOf(error);
-  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /timeout error|socket hang up/i.test(messageOf(error));
-  if (!isNetwork && !AWAY.has(code)) return undefined;
-  return new ApiError(503, `the engine at ${host} cannot be reached: ${messageOf(error).slice(0, 200)}`, { 'Retry-After': '5' });
+  const said = messageOf(error).slice(0, 200).trim();
+  if (OTHER_AWAY.has(code)) return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
+  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up/i.test(said);
+  if (!isNetwork && code !== BUSY) return undefined;
+  return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);
 }
 
 function rowsRead(summary: string | string[] | undefined): number {

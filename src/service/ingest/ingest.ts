@@ -104,7 +104,8 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     await keys
       .undo(dataset.id, options.key, range)
       .catch((cause: unknown) => log.error({ error: messageOf(cause) }, 'its rows could not be taken back'));
-    throw new ApiError(503, 'the engine could not store the events: send them again later', { 'Retry-After': '5' });
+    const reason = error instanceof ApiError ? ` (${error.message})` : '';
+    throw new ApiError(503, `the events could not be stored${reason}: send them again later`, { 'Retry-After': '5' });
   }
   if (options.key !== undefined) keys.finish(dataset.id, options.key);
   return reply;
