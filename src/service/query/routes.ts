@@ -15,7 +15,7 @@ import type { Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
 import { writeTables } from './results/tabular.ts';
-import { asReply, fieldsMetaOf, runQuery, stepOf } from './run.ts';
+import { asReply, fieldsMetaOf, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, ERROR_TYPES, placeOf } from './syntax/apl-error.ts';
 import { autoStep } from './times.ts';
 
@@ -58,12 +58,15 @@ export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: E
   const apl = async (request: AplRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = readParameters(request.query);
     const body = readAplBody(request.body);
+    // What is wrong beside the text has no place in it.
+    const asked = askedOf(body, parameters);
     const text = body.apl;
     try {
       const query = readQuery(text);
       const { name, at } = query.source;
       request.caller.require({ kind: 'dataset', right: 'query' }, name);
-      const work = (dataset: Dataset): Promise<string> => runApl(engine, body, parameters, query, dataset, optionsOf(reply, parameters));
+      const work = (dataset: Dataset): Promise<string> =>
+        runApl(engine, body, parameters, query, { ...asked, dataset, options: optionsOf(reply, parameters) });
       return send(reply, parameters, await catalog.use(name, work).catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
     } catch (error) {
       throw asReply(error, text);
@@ -86,8 +89,6 @@ export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: E
   server.post<{ Params: { dataset: string }; Querystring: Querystring }>('/v1/datasets/:dataset/query', options, legacy);
 }
 
-const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
-
 /** Ends the query when the client goes away before the reply. */
 function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions {
   const gone = new AbortController();
@@ -105,26 +106,31 @@ function unknownDataset(error: unknown, text: string, at: number): unknown {
 type Query = ReturnType<typeof readQuery>;
 type Apl = ReturnType<typeof readAplBody>;
 
+type Asked = Omit<QueryRequest, 'dataset' | 'options'> & { readonly include: boolean };
+
+/** Throws an `ApiError` 400. */
+function askedOf(body: Apl, parameters: QueryParameters): Asked {
+  const cursorText = body.cursor || parameters.cursor;
+  const include = body.includeCursor === true || parameters.includeCursor;
+  const resolution = body.queryOptions?.['resolution'];
+  return {
+    range: readRange(body), step: stepOf(typeof resolution === 'string' ? resolution : ''), limit: body.limit || body.defaultLimit || undefined,
+    cursor: readCursor(cursorText, include), cursorText, include, startedAt: performance.now(),
+  };
+} // prettier-ignore
+
 async function runApl(
   engine: Engine,
   body: Apl,
   parameters: QueryParameters,
   query: Query,
-  dataset: Dataset,
-  options: QueryOptions,
+  request: Asked & QueryRequest,
 ): Promise<string> {
-  const startedAt = performance.now();
-  const cursorText = body.cursor || parameters.cursor;
-  const include = body.includeCursor === true || parameters.includeCursor;
-  const limit = body.limit || body.defaultLimit || undefined;
+  const { dataset, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.source.at);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
   const variables = readVariables(body.variables);
-  const resolution = body.queryOptions?.['resolution'];
-  const ran = await runQuery(engine, {
-    dataset, startTime: body.startTime ?? '', endTime: body.endTime ?? '', resolution: typeof resolution === 'string' ? resolution : '', limit,
-    cursor: readCursor(cursorText, include), cursorText, now: nowNs(), startedAt, options,
-  }, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]); // prettier-ignore
+  const ran = await runQuery(engine, request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
   const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsMetaOf(dataset) })}`;
@@ -154,12 +160,13 @@ async function runLegacy(
   const cursorText = body.cursor || body.continuationToken || parameters.cursor;
   const option = body.queryOptions?.['resolution'];
   const resolution = body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
-  const now = nowNs();
+  const range = readRange(body);
+  const step = stepOf(resolution);
   try {
     const { status, answer, program } = await runQuery(engine, {
-      dataset, startTime: body.startTime ?? '', endTime: body.endTime ?? '', resolution, limit: body.limit || undefined,
-      cursor: readCursor(cursorText, body.includeCursor === true || parameters.includeCursor), cursorText, now, startedAt, options,
-    }, ({ dataRange }) => legacyStages(body, { now, step: stepOf(resolution) ?? autoStep(dataRange), range: dataRange }), []); // prettier-ignore
+      dataset, range, step, limit: body.limit || undefined,
+      cursor: readCursor(cursorText, body.includeCursor === true || parameters.includeCursor), cursorText, startedAt, options,
+    }, ({ dataRange }) => legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange }), []); // prettier-ignore
     return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsMetaOf(dataset))}}`;
   } catch (error) {
     // There is no text that the place could be in.

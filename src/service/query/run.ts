@@ -17,17 +17,37 @@ import { autoStep, parseDuration, parseTime } from './times.ts';
 
 export interface QueryRequest {
   readonly dataset: Dataset;
-  readonly startTime: string;
-  readonly endTime: string;
-  /** `auto`, a duration, or empty. */
-  readonly resolution: string;
+  readonly range: RequestRange;
+  /** Width of the bins, ns, where the request says it. */
+  readonly step: bigint | undefined;
   readonly limit: number | undefined;
   readonly cursor: Cursor | undefined;
   readonly cursorText: string;
-  /** ns since 1970. */
-  readonly now: bigint;
   readonly startedAt: number;
   readonly options: QueryOptions;
+}
+
+/** What the request says of time, ns since 1970. */
+export interface RequestRange {
+  readonly now: bigint;
+  readonly start: bigint | undefined;
+  readonly end: bigint | undefined;
+}
+
+/** Throws an `ApiError` 400 that names the bound. */
+export function readRange({
+  startTime,
+  endTime,
+}: {
+  readonly startTime?: string | null | undefined;
+  readonly endTime?: string | null | undefined;
+}): RequestRange {
+  const now = BigInt(Date.now()) * 1_000_000n;
+  return {
+    now,
+    start: startTime ? parseTime('startTime', startTime, now) : undefined,
+    end: endTime ? parseTime('endTime', endTime, now) : undefined,
+  };
 }
 
 /** A query that was run. */
@@ -50,12 +70,12 @@ export interface Range {
 
 /** `stagesOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
 export async function runQuery(engine: Engine, request: QueryRequest, stagesOf: (range: Range) => Stage[], messages: readonly Message[]): Promise<Ran> {
-  const { dataset, now, options } = request;
-  const start = request.startTime === '' ? undefined : parseTime('startTime', request.startTime, now);
+  const { dataset, options } = request;
+  const { now, start } = request.range;
   // The end is exclusive and defaults to now: to the end of this millisecond, so that what was stored just now is in.
-  const end = request.endTime === '' ? now + 1_000_000n : parseTime('endTime', request.endTime, now);
+  const end = request.range.end ?? now + 1_000_000n;
   const data = await dataRange(engine, dataset, options);
-  const range = environmentOf(request, start, end, data);
+  const range = environmentOf(request, end, data);
   const stages = stagesOf(range);
   const { environment } = range;
   const program = programOf(stages, { dataset, environment, start, end, limit: request.limit, cursor: request.cursor });
@@ -76,16 +96,15 @@ async function dataRange(engine: Engine, { table }: Dataset, options: QueryOptio
   return Number(count ?? 0) === 0 ? undefined : { count: Number(count), min: BigInt(String(min)), max: BigInt(String(max)) };
 }
 
-function environmentOf(request: QueryRequest, start: bigint | undefined, end: bigint, data: DataRange | undefined): Range {
-  const { now } = request;
+function environmentOf({ range: { now, start, end: given }, step }: QueryRequest, end: bigint, data: DataRange | undefined): Range {
   const min = data?.min ?? now;
   const max = data?.max ?? now;
   const from = start === undefined || start <= MIN_TIME_NS ? min : start;
   // Without an end the range goes up to the last event, if that was before now.
-  const to = request.endTime === '' && max < now ? max + 1n : end;
+  const to = given === undefined && max < now ? max + 1n : end;
   const dataRange = (max < to ? max + 1n : to) - (min > from ? min : from);
-  const step = stepOf(request.resolution) ?? autoStep(to - from);
-  return { environment: { params: new Params(), now, start: from, end: to > from ? to : from + 1n, step }, dataRange };
+  const environment = { params: new Params(), now, start: from, end: to > from ? to : from + 1n, step: step ?? autoStep(to - from) };
+  return { environment, dataRange };
 }
 
 /** Undefined for `auto` and for nothing. */

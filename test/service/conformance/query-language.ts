@@ -34,6 +34,8 @@ describe('the query language', () => {
       ['1.5h', '1h30m0s'], ['30m', '30m0s'], ['2d', '48h0m0s'], ['100ms', '100ms'], ['1h30m', '1h30m0s'], ['10min', '10m0s'], ['timespan(15s)', '15s'], ['timespan(1.02:03:04)', '26h3m4s'], ['7us', '7µs'],
       ['datetime(2019-11-30 23:59:59)', '2019-11-30T23:59:59Z'], ['datetime(2019-11-30 23:59:59.9)', '2019-11-30T23:59:59.9Z'], ['datetime("2015-12-31")', '2015-12-31T00:00:00Z'], ['datetime(2016-06-26T08:20)', '2016-06-26T08:20:00Z'], ['datetime(null)', null],
       ['dynamic([1, "a", {"b": null}])', [1, 'a', { b: null }]], ["dynamic({'a': 1.5})", { a: 1.5 }], ['dynamic(6)', 6], ['dynamic(null)', null],
+      ['tostring(-9223372036854775808)', '-9223372036854775808'], ['tostring(dynamic(-9223372036854775808))', '-9223372036854775808'], ['- 9223372036854775808 + 1 == -9223372036854775807', true], ['tostring(long(-9223372036854775808))', '-9223372036854775808'],
+      ['list[9223372036854775807]', null], ['list[-9223372036854775808]', null],
     ]],
     ['comparison', [
       ['n == 42', true], ['n == 42.0', true], ['n != 41', true], ['n <> 41', true], ['n > 41.5', true], ['n >= 42', true], ['n < 42', false], ['n <= 42', true], ['text == "Hello, World_wide web"', true], ['text == "hello, world_wide web"', false],
@@ -167,6 +169,13 @@ describe('the query language', () => {
       expect(await rows(`['${types}'] | extend z = x | summarize take = make_list(z) by k | where k == "array"`)).toEqual([['array', [[5]]]]);
       expect(await rows(`['${types}'] | sort by k asc | take 3 | extend z = iff(k == 'bool', 'was', x) | project z`)).toEqual([[null], [[5]], ['was']]);
     }); // prettier-ignore
+  });
+
+  // The engine adds integers up in 64 bits for a mean: of two large ones it was negative.
+  test('a mean of integers whose sum does not fit into 64 bits is theirs', async () => {
+    const big = await dataset();
+    await client.ingest(big, '{"n":9223372036854775807}\n{"n":9223372036854775807}\n{"n":null}');
+    expect(await rows(`['${big}'] | summarize avg(n), sum(n), max(n)`)).toEqual([[2 ** 63, 2 ** 64, 2 ** 63]]);
   });
 
   test('what makes long SQL is computed once, in steps', async () => {

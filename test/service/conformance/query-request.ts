@@ -135,7 +135,15 @@ describe('queries by text', () => {
     });
 
     test.each(['yesterday', 'now-1parsec', '2026-13-01T00:00:00Z', '{}'])('the bound %j is 400', async (startTime) => {
-      expect(await refused(`['${logs}']`, { startTime })).toMatchObject({ status: 400, body: { code: 400 } });
+      // It is no place in the text: the message says which bound.
+      expect(await refused(`['${logs}']`, { startTime })).toEqual({
+        status: 400,
+        body: { code: 400, message: expect.stringContaining('startTime ') },
+      });
+      expect(await refused(`['${logs}']`, { endTime: startTime })).toEqual({
+        status: 400,
+        body: { code: 400, message: expect.stringContaining('endTime ') },
+      });
     });
   });
 
@@ -204,6 +212,20 @@ describe('queries by text', () => {
       ['a character without meaning', "['#'] | where a == §", 1, expect.stringContaining('no meaning')],
       ['a bin of no size', "['#'] | summarize count() by bin(a, 0)", 2, expect.stringContaining('more than zero')],
       ['a percentile over 100', "['#'] | summarize percentile(a, 101)", 2, expect.stringContaining('0 to 100')],
+      ['an integer that is too large', "['#'] | where a == 9223372036854775808", 1, expect.stringContaining('does not fit into 64 bits')],
+      [
+        'an integer that is too large in parentheses',
+        "['#'] | where a == -(9223372036854775808)",
+        1,
+        expect.stringContaining('does not fit into 64 bits'),
+      ],
+      [
+        'an integer that is too large in JSON',
+        "['#'] | where a == dynamic(9223372036854775808)",
+        1,
+        expect.stringContaining('does not fit into 64 bits'),
+      ],
+      ['an integer that is too small', "['#'] | where a == -9223372036854775809", 1, expect.stringContaining('does not fit into 64 bits')],
       ['something behind the end', "['#'] | count 5", 1, expect.stringContaining('wanted |')],
     ])('of %s is 400 with its place', async (_name, text, errorType, message) => {
       const { status, body } = await refused(text.replace('#', logs));

@@ -25,7 +25,8 @@ function sum(call: AggregateCall): Value {
 
 function average(call: AggregateCall): Value {
   if (call.types[0] === 'timespan') return one('timespan', sql`accurateCastOrNull(trunc(avgOrNull(${call.span(0)})), 'Int64')`);
-  return one('real', sql`avgOrNull(${call.number(0).sql})`);
+  // As floats: the engine adds integers up in 64 bits, and would wrap around.
+  return one('real', sql`avgOrNull(${call.real(0)})`);
 }
 
 /** Compared as numbers where the field ever held one, else as what it holds. */

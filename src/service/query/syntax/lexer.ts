@@ -60,13 +60,17 @@ function numberAt(text: string, at: number, number: string): Token {
   }
   if (/^(?:0[xX][0-9a-fA-F]+|\d+)$/.test(number)) {
     const value = BigInt(number);
-    if (value > 2n ** 63n - 1n) throw new AplError('syntax', at, `the integer ${number.slice(0, 40)} does not fit into 64 bits`);
+    // 2^63 itself fits behind a minus only: the parser says so.
+    if (value > 2n ** 63n) throw tooLarge(at, number);
     return { kind: 'int', value, text: number, at, end };
   }
   const value = Number(number);
   if (!Number.isFinite(value)) throw new AplError('syntax', at, `the number ${number.slice(0, 40)} is too large`);
   return { kind: 'real', value, text: number, at, end };
 }
+
+export const tooLarge = (at: number, number: string): AplError =>
+  new AplError('syntax', at, `the integer ${number.slice(0, 40)} does not fit into 64 bits`);
 
 /** A string in any of its forms: '…' and "…" with escapes, @'…' and @"…" as they stand, ```…``` over several lines. */
 function stringAt(text: string, at: number): { readonly value: string; readonly end: number } | undefined {

@@ -5,7 +5,7 @@
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../../../core/limits.ts';
 import type { Constant, Type } from '../types.ts';
 import { AplError } from './apl-error.ts';
-import { tokenAt, type Token } from './lexer.ts';
+import { tokenAt, tooLarge, type Token } from './lexer.ts';
 import { readDatetime, readSpanText } from './literals.ts';
 import type { Assignment, Expression } from './tree.ts';
 
@@ -162,6 +162,8 @@ export class Parser {
     const { token } = this;
     if (token.kind === 'symbol' && token.text === '-') {
       this.take();
+      const least = this.#leastInteger();
+      if (least) return this.#constant(token.at, least);
       const operand = this.#nested(() => this.#operand());
       return operand.kind === 'constant' && isNegatable(operand.constant)
         ? this.#constant(token.at, negate(operand.constant))
@@ -176,6 +178,14 @@ export class Parser {
       return { kind: 'star', at: token.at };
     }
     return this.#path('an expression');
+  }
+
+  /** -2^63 behind its minus: without it, it is no integer. */
+  #leastInteger(): (Constant & { readonly value: bigint }) | undefined {
+    const { token } = this;
+    if (token.kind !== 'int' || token.value !== 2n ** 63n) return undefined;
+    this.take();
+    return { type: 'int', value: -(2n ** 63n) };
   }
 
   /** A value with what is taken out of it: `a.b['c'][0]`. */
@@ -206,6 +216,7 @@ export class Parser {
       case 'real':
       case 'timespan':
       case 'int':
+        if (token.value === 2n ** 63n) throw tooLarge(token.at, token.text);
         this.take();
         return this.#constant(token.at, { type: token.kind, value: token.value });
       case 'name':
@@ -302,7 +313,10 @@ export class Parser {
       return { json: `{${items.join(',')}}` };
     }
     const negative = this.accept('-');
+    const least = negative && this.#leastInteger();
+    if (least) return least.value;
     const value = this.take();
+    if (value.kind === 'int' && value.value === 2n ** 63n) throw tooLarge(value.at, value.text);
     if (value.kind === 'int' || value.kind === 'real') return negative ? -value.value : value.value;
     if (!negative && value.kind === 'string') return value.value;
     if (!negative && value.kind === 'name' && (value.text === 'true' || value.text === 'false')) return value.text === 'true';
@@ -381,6 +395,7 @@ export function nameOf(expression: Expression): string | undefined {
   return object === undefined ? undefined : `${object}.${expression.name}`;
 }
 
-const isNegatable = ({ type, value }: Constant): boolean => value !== null && (type === 'int' || type === 'real' || type === 'timespan');
+const isNegatable = ({ type, value }: Constant): boolean =>
+  value !== null && value !== -(2n ** 63n) && (type === 'int' || type === 'real' || type === 'timespan');
 const negate = ({ type, value }: Constant): Constant => ({ type, value: -(value as bigint | number) });
 const quoteToken = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
