@@ -1,6 +1,9 @@
 /** Random expressions: their text for the service, and what they are, computed plainly. */
 import * as fc from 'fast-check';
-import { equal, isNumber, less, numberOf, textOf, type Kind, type Value } from './values.ts';
+import { FUNCTIONS } from '../../../src/service/query/functions/table.ts';
+import { anyFunctions, conditionFunctions, numberFunctions, textFunctions } from './functions.ts';
+import { timeExpressions } from './times.ts';
+import { equal, fits64, isNumber, less, numberOf, textOf, type Kind, type Value } from './values.ts';
 
 export type Row = ReadonlyMap<string, Value>;
 
@@ -11,10 +14,34 @@ export interface Expression {
   readonly kinds: ReadonlySet<Kind>;
   readonly of: (row: Row) => Value;
 }
-type Condition = Expression & { readonly type: 'bool' };
+export type Condition = Expression & { readonly type: 'bool' };
 
 const set = (...kinds: Kind[]): ReadonlySet<Kind> => new Set(kinds);
-const union = (...all: Expression[]): ReadonlySet<Kind> => new Set(all.flatMap(({ kinds }) => [...kinds]));
+export const int = (text: string, of: (row: Row) => bigint | null): Expression => ({ text, type: 'number', kinds: set('int'), of });
+export const number = (text: string, of: (row: Row) => number | null): Expression => ({ text, type: 'number', kinds: set('real'), of });
+export const string = (text: string, of: (row: Row) => string | null): Expression => ({ text, type: 'string', kinds: set('string'), of });
+export const condition = (text: string, of: (row: Row) => boolean | null): Condition => ({ text, type: 'bool', kinds: set('bool'), of });
+
+/** A call by one of the function's names, now the one, now the other. */
+export function called(name: string, ...args: readonly string[]): string {
+  const names = FUNCTIONS.get(name)?.names ?? [name];
+  const given = args.join(', ');
+  return `${names[given.length % names.length]}(${given})`;
+}
+
+/** Whether the text has the term with no letter or digit beside it, where the term itself ends in one. */
+export function hasTerm(value: string, wanted: string): boolean {
+  const edge = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
+  if (wanted === '') return true;
+  for (let at = value.indexOf(wanted); at >= 0; at = value.indexOf(wanted, at + 1)) {
+    const [before, after] = [value.slice(0, at), value.slice(at + wanted.length)];
+    if (!(edge(wanted[0]) && edge(before.at(-1))) && !(edge(wanted.at(-1)) && edge(after[0]))) return true;
+  }
+  return false;
+}
+
+export const foldWord = (value: string): string => value.toLowerCase();
+export const union = (...all: Expression[]): ReadonlySet<Kind> => new Set(all.flatMap(({ kinds }) => [...kinds]));
 
 export const column = (name: string, type: Expression['type'], ...kinds: Kind[]): Expression => ({
   text: name, type, kinds: set(...kinds), of: (row) => row.get(name) ?? null,
@@ -28,11 +55,13 @@ const words = ['', 'a', 'B', 'ab', 'Ab cd', 'x_y', '5', 'true', 'ωΩ', "it's", 
 export const word = fc.constantFrom(...words);
 const literalText = word.map((text): Expression => ({ text: JSON.stringify(text), type: 'string', kinds: set('string'), of: () => text }));
 
-const numberValue = ({ of, kinds }: Expression, row: Row): bigint | number | null => numberOf(of(row), kinds);
-const truth = ({ of }: Expression, row: Row): boolean | null => {
+export const numberValue = ({ of, kinds }: Expression, row: Row): bigint | number | null => numberOf(of(row), kinds);
+export const truth = ({ of }: Expression, row: Row): boolean | null => {
   const value = of(row);
   return typeof value === 'boolean' ? value : null;
 };
+
+const NOTHING: Expression = { text: 'dynamic(null)', type: 'dynamic', kinds: set(), of: () => null };
 
 /** Expressions over the columns, nested up to a depth. */
 export interface Generators {
@@ -43,18 +72,23 @@ export interface Generators {
 }
 
 export function expressions(columns: readonly Expression[], depth: number): Generators {
-  const numbers = columns.filter(({ type, kinds }) => type !== 'string' && type !== 'bool' && (kinds.has('int') || kinds.has('real')));
-  const texts = columns.filter(({ type }) => type === 'string' || type === 'dynamic');
-  const bools = columns.filter(({ type, kinds }) => (type === 'bool' || type === 'dynamic') && kinds.has('bool'));
+  // A field that never was is null, whatever is wanted.
+  const of = (type: Expression['type'], ...wanted: Kind[]): Expression[] =>
+    columns.filter(
+      (each) => (each.type === type || each.type === 'dynamic') && (each.kinds.size === 0 || wanted.some((kind) => each.kinds.has(kind))),
+    );
+  const [numbers, texts, bools] = [of('number', 'int', 'real'), of('string', 'string'), of('bool', 'bool')];
   const leafNumber = fc.oneof({ arbitrary: fc.constantFrom(...numbers), weight: 3 }, literalNumber);
-  const leafText = fc.oneof({ arbitrary: fc.constantFrom(...texts.filter(({ kinds }) => kinds.has('string'))), weight: 3 }, literalText);
-  const leafAny = fc.oneof({ arbitrary: fc.constantFrom(...columns), weight: 4 }, literalNumber, literalText);
+  const leafText = fc.oneof({ arbitrary: fc.constantFrom(...texts), weight: 3 }, literalText);
+  const leafAny = fc.oneof({ arbitrary: fc.constantFrom(...columns), weight: 4 }, literalNumber, literalText, fc.constant(NOTHING));
   if (depth === 0) return { number: leafNumber, text: leafText, condition: comparison(leafAny, leafNumber, leafText, bools), any: leafAny };
   const inner = expressions(columns, depth - 1);
-  const number = fc.oneof(leafNumber, arithmetic(inner), functionsOfNumbers(inner));
-  const text = fc.oneof(leafText, functionsOfText(inner));
-  const condition = fc.oneof(comparison(inner.any, inner.number, inner.text, bools), logic(inner));
-  return { number, text, condition, any: fc.oneof(leafAny, number, text, condition, choosing(inner)) };
+  const times = timeExpressions(inner);
+  const number = fc.oneof(leafNumber, arithmetic(inner), functionsOfNumbers(inner), numberFunctions(inner), times.numbers);
+  const text = fc.oneof(leafText, functionsOfText(inner), textFunctions(inner), times.texts);
+  const timed = times.conditions.map(({ text: words, of: test }) => condition(words, test));
+  const tests = fc.oneof(comparison(inner.any, inner.number, inner.text, bools), logic(inner), conditionFunctions(inner), timed);
+  return { number, text, condition: tests, any: fc.oneof(leafAny, number, text, tests, choosing(inner), anyFunctions(inner)) };
 }
 
 function arithmetic({ number }: Generators): fc.Arbitrary<Expression> {
@@ -85,14 +119,14 @@ function functionsOfNumbers({ number, text, condition }: Generators): fc.Arbitra
       },
     })),
     fc.tuple(number, fc.constantFrom('floor', 'ceiling', 'abs', 'round')).map(([a, name]): Expression => ({
-      text: `${name}(${a.text})`, type: 'number', kinds: name === 'floor' || name === 'ceiling' ? set('int') : a.kinds.has('real') ? set('real') : set('int'),
+      text: called(name, a.text), type: 'number', kinds: name === 'floor' || name === 'ceiling' ? set('int') : a.kinds.has('real') ? set('real') : set('int'),
       of: (row) => {
         const x = numberValue(a, row);
         if (x === null) return null;
-        if (typeof x === 'bigint') return name === 'abs' && x < 0n ? -x : x;
+        if (typeof x === 'bigint') return name === 'abs' && x < 0n ? BigInt.asIntN(64, -x) : x;
         if (name === 'abs') return Math.abs(x);
         if (name === 'round') return Math.sign(x) * Math.floor(Math.abs(x) + 0.5) + 0;
-        return BigInt(name === 'floor' ? Math.floor(x) : Math.ceil(x));
+        return Number.isFinite(x) ? fits64(BigInt(name === 'floor' ? Math.floor(x) : Math.ceil(x))) : null;
       },
     })),
     fc.tuple(number, fc.constantFrom(1, 5, 10)).map(([a, size]): Expression => ({
@@ -102,7 +136,7 @@ function functionsOfNumbers({ number, text, condition }: Generators): fc.Arbitra
         if (x === null) return null;
         if (typeof x === 'number') return Math.floor(x / size) * size;
         const by = BigInt(size);
-        return x - (((x % by) + by) % by);
+        return BigInt.asIntN(64, x - (((x % by) + by) % by));
       },
     })),
     text.map((a): Expression => ({ text: `strlen(${a.text})`, type: 'number', kinds: set('int'), of: (row) => {
@@ -110,7 +144,7 @@ function functionsOfNumbers({ number, text, condition }: Generators): fc.Arbitra
       return found === null ? null : BigInt(Array.from(found).length);
     } })),
     fc.tuple(condition, number, number).map(([test, a, b]): Expression => ({
-      text: `iff(${test.text}, ${a.text}, ${b.text})`, type: 'number', kinds: union(a, b), of: (row) => (truth(test, row) === true ? a.of(row) : b.of(row)),
+      text: called('iff', test.text, a.text, b.text), type: 'number', kinds: union(a, b), of: (row) => (truth(test, row) === true ? a.of(row) : b.of(row)),
     })).filter(({ kinds }) => !kinds.has('string')),
   ); // prettier-ignore
 }
@@ -143,7 +177,7 @@ function functionsOfText({ text, any, number }: Generators): fc.Arbitrary<Expres
 }
 
 const isNull = (value: Value): boolean => value === null;
-const bool = (text: string, of: (row: Row) => boolean | null): Condition => ({ text, type: 'bool', kinds: set('bool'), of });
+const bool = condition;
 const comparable = (a: Expression, b: Expression): boolean => a.type === b.type || a.type === 'dynamic' || b.type === 'dynamic';
 
 function comparison(any: fc.Arbitrary<Expression>, number: fc.Arbitrary<Expression>, text: fc.Arbitrary<Expression>, bools: readonly Expression[]): fc.Arbitrary<Condition> {
@@ -157,15 +191,7 @@ function comparison(any: fc.Arbitrary<Expression>, number: fc.Arbitrary<Expressi
   };
   const matches: Readonly<Record<string, (value: string, wanted: string) => boolean>> = {
     contains: (value, wanted) => value.includes(wanted), startswith: (value, wanted) => value.startsWith(wanted), endswith: (value, wanted) => value.endsWith(wanted),
-    has: (value, wanted) => {
-      const edge = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
-      for (let at = value.indexOf(wanted); at >= 0; at = value.indexOf(wanted, at + 1)) {
-        const [before, after] = [value.slice(0, at), value.slice(at + wanted.length)];
-        if (!(edge(wanted[0]) && edge(before.at(-1))) && !(edge(wanted.at(-1)) && edge(after[0]))) return true;
-        if (wanted === '') return true;
-      }
-      return false;
-    },
+    has: hasTerm,
   };
   return fc.oneof(
     pair.chain(([a, b]) => fc.boolean().map((not) => bool(`(${a.text} ${not ? '!=' : '=='} ${b.text})`, (row) => {
@@ -211,7 +237,7 @@ function choosing({ condition, any }: Generators): fc.Arbitrary<Expression> {
   const type = (a: Expression, b: Expression): Expression['type'] => (a.type === b.type ? a.type : 'dynamic');
   return fc.oneof(
     fc.tuple(condition, any, any).map(([test, a, b]): Expression => ({
-      text: `iff(${test.text}, ${a.text}, ${b.text})`, type: type(a, b), kinds: union(a, b), of: (row) => (truth(test, row) === true ? a.of(row) : b.of(row)),
+      text: called('iff', test.text, a.text, b.text), type: type(a, b), kinds: union(a, b), of: (row) => (truth(test, row) === true ? a.of(row) : b.of(row)),
     })),
     fc.tuple(any, any).map(([a, b]): Expression => ({
       text: `coalesce(${a.text}, ${b.text})`, type: type(a, b), kinds: union(a, b),

@@ -1,7 +1,7 @@
 /** Random queries of the legacy form: their body for the service, and the groups or events that they give, computed plainly. */
 import * as fc from 'fast-check';
 import { word, type Row } from './expressions.ts';
-import { unordered } from './queries.ts';
+import { unordered } from './aggregations.ts';
 import { compareGroups, compareKeys, equal, identity, isNumber, jsonOf, less, setIdentity, textOf, type Value } from './values.ts';
 
 const FIELDS = ['a', 'b', 'c', 'd', 'm', 'never'] as const;

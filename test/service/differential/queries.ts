@@ -1,7 +1,11 @@
 /** Random queries over random events: their text, and the rows that they give, computed plainly. */
 import * as fc from 'fast-check';
 import { column, expressions, word, type Expression, type Row } from './expressions.ts';
-import { compareGroups, compareKeys, identity, jsonOf, less, numberOf, setIdentity, type Value } from './values.ts';
+import { inexact } from './functions.ts';
+import { binOf } from './times.ts';
+import { timeText } from './calendar.ts';
+import { aggregations, type Aggregation } from './aggregations.ts';
+import { compareGroups, compareKeys, identity, jsonOf, kindOf, KINDS, numberOf, type Value } from './values.ts';
 
 /** An event as it is sent; `at` seconds, and the order in which it came. */
 export interface Event {
@@ -20,9 +24,12 @@ const mixed = fc.oneof(
   fc.constantFrom([], [1, 'a'], ['x_y']),
 );
 
+/** Integers that a double does not hold. */
+const BIG = [2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 62n, 1_234_567_890_123_456_789n] as const;
+
 /** The first ones give every field all the types that it may have, so that those do not depend on chance. */
 const FIRST: readonly Record<string, unknown>[] = [
-  { a: 1, b: 0.5, c: 'a', d: true, m: 1 },
+  { a: 1, b: 0.5, c: 'a', d: true, m: 1, g: 2n ** 53n + 1n },
   { b: 1, m: 0.5 },
   { m: 'x' },
   { m: true },
@@ -38,6 +45,7 @@ export const events = fc
       c: maybe(word),
       d: maybe(fc.boolean()),
       m: maybe(mixed),
+      g: maybe(fc.oneof(fc.constantFrom(...BIG), fc.integer({ min: -3, max: 3 }).map(BigInt))),
     }),
     { minLength: 20, maxLength: 60 },
   )
@@ -59,7 +67,11 @@ export const COLUMNS: readonly Expression[] = [
   column('c', 'dynamic', 'string'),
   column('d', 'dynamic', 'bool'),
   column('m', 'dynamic', 'int', 'real', 'string', 'bool', 'json'),
+  // No event ever has it.
+  column('never', 'dynamic'),
 ];
+/** Where nothing is added up: sums of floats as large depend on their order. */
+const G = column('g', 'dynamic', 'int');
 
 /** The events as rows, in the order that the service gives them: the newest first. */
 export function rowsOf(list: readonly Event[]): Row[] {
@@ -73,6 +85,8 @@ export interface Query {
   readonly names: readonly string[];
   /** The rows in their order; lists without an order as they come. */
   readonly of: (rows: readonly Row[]) => unknown[][];
+  /** Of a series by time. */
+  readonly totals?: (rows: readonly Row[]) => unknown[][];
 }
 
 interface Step {
@@ -84,8 +98,8 @@ interface Step {
 const start: Step = { text: '', columns: COLUMNS, of: (rows) => rows };
 
 function where(before: Step): fc.Arbitrary<Step> {
-  return expressions(before.columns, 2).condition.map((test) => ({
-    text: `${before.text} | where ${test.text}`,
+  return fc.tuple(expressions([...before.columns, G], 2).condition, fc.constantFrom('where', 'filter')).map(([test, word]) => ({
+    text: `${before.text} | ${word} ${test.text}`,
     columns: before.columns,
     of: (rows) => before.of(rows).filter((row) => test.of(row) === true),
   }));
@@ -103,95 +117,67 @@ function extend(before: Step): fc.Arbitrary<Step> {
   });
 }
 
+/** Equal ones stay newest first. */
+const sorted = (rows: readonly Row[], by: Expression, desc: boolean, nullsFirst: boolean): Row[] =>
+  [...rows]
+    .sort((p, q) => Number(q.get('at')) - Number(p.get('at')) || Number(q.get('seq')) - Number(p.get('seq')))
+    .sort((p, q) => (nullsFirst ? Number(by.of(q) === null) - Number(by.of(p) === null) : 0) || compareKeys(by.of(p), by.of(q), desc));
+
 function sort(before: Step): fc.Arbitrary<Step> {
-  return fc.tuple(fc.constantFrom(...before.columns), fc.boolean()).map(([by, desc]) => ({
-    text: `${before.text} | sort by ${by.text} ${desc ? 'desc' : 'asc'}`,
+  const words = fc.constantFrom('sort', 'order');
+  return fc.tuple(fc.constantFrom(...before.columns, G), fc.constantFrom('desc', 'asc', ''), fc.constantFrom('', ' nulls first', ' nulls last'), words).map(([by, way, nulls, word]) => ({
+    text: `${before.text} | ${word} by ${by.text} ${way}${nulls}`,
     columns: before.columns,
-    // Equal ones stay newest first.
-    of: (rows) => {
-      const natural = [...before.of(rows)].sort((p, q) => Number(q.get('at')) - Number(p.get('at')) || Number(q.get('seq')) - Number(p.get('seq')));
-      return natural.sort((p, q) => compareKeys(by.of(p), by.of(q), desc));
-    },
-  })); // prettier-ignore
+    of: (rows) => sorted(before.of(rows), by, way !== 'asc', nulls === ' nulls first'),
+  }));
+} // prettier-ignore
+
+function top(before: Step): fc.Arbitrary<Step> {
+  return fc.tuple(fc.nat(20), expressions([...before.columns, G], 1).any.filter(({ type }) => type !== 'bool'), fc.constantFrom('', ' asc', ' desc')).map(([count, by, way]) => ({
+    text: `${before.text} | top ${count} by ${by.text}${way}`,
+    columns: before.columns,
+    of: (rows) => sorted(before.of(rows), by, way !== ' asc', false).slice(0, count),
+  }));
+} // prettier-ignore
+
+/** Without one of the plain fields; `m` stays, which may be of any type. */
+function away(before: Step): fc.Arbitrary<Step> {
+  return fc.constantFrom('a', 'b', 'c', 'd').map((name) => ({
+    text: `${before.text} | project-away ${name}, nothing*`,
+    columns: before.columns.filter(({ text }) => text !== name),
+    of: before.of,
+  }));
 }
 
 function take(before: Step): fc.Arbitrary<Step> {
-  return fc.nat(30).map((count) => ({
-    text: `${before.text} | take ${count}`,
+  return fc.tuple(fc.nat(30), fc.constantFrom('take', 'limit')).map(([count, word]) => ({
+    text: `${before.text} | ${word} ${count}`,
     columns: before.columns,
     of: (rows) => before.of(rows).slice(0, count),
   }));
 }
 
-const steps = fc.array(fc.constantFrom(where, extend, extend, sort, take), { maxLength: 4 });
+const steps = fc.array(fc.constantFrom(where, where, extend, extend, extend, sort, sort, top, away, take, take), { maxLength: 4 });
 
 function project({ text, columns, of }: Step): fc.Arbitrary<Query> {
-  const { any } = expressions(columns, 2);
-  return fc.array(any, { minLength: 1, maxLength: 4 }).map((list) => ({
-    text: `${text} | project ${list.map((value, n) => `p${n} = ${value.text}`).join(', ')}`,
-    names: list.map((_, n) => `p${n}`),
-    of: (rows) => of(rows).map((row) => list.map((value) => jsonOf(value.of(row)))),
-  }));
+  const generators = expressions([...columns, G], 2);
+  return fc
+    .array(
+      fc.oneof(
+        { arbitrary: generators.any, weight: 2 },
+        generators.condition,
+        generators.text,
+        generators.number,
+        inexact(expressions(columns, 0)),
+      ),
+      { minLength: 3, maxLength: 8 },
+    )
+    .map((list) => ({
+      text: `${text} | project ${list.map((value, n) => `p${n} = ${value.text}`).join(', ')}`,
+      names: list.map((_, n) => `p${n}`),
+      of: (rows) => of(rows).map((row) => list.map((value) => jsonOf(value.of(row)))),
+    }));
 }
-
-interface Aggregation {
-  readonly text: string;
-  readonly of: (rows: readonly Row[]) => unknown;
-  /** The value that groups are ordered by; undefined for what has no order. */
-  readonly key?: (rows: readonly Row[]) => Value;
-}
-
-const there = (values: readonly Value[]): Exclude<Value, null>[] => values.filter((value) => value !== null);
-const numbers = ({ of, kinds }: Expression, rows: readonly Row[]): (bigint | number)[] =>
-  there(rows.map((row) => numberOf(of(row), kinds))) as (bigint | number)[];
-const sum = (values: readonly (bigint | number)[], real: boolean): Value =>
-  values.length === 0
-    ? null
-    : real
-      ? values.reduce<number>((total, value) => total + Number(value), 0)
-      : values.reduce<bigint>((total, value) => total + (value as bigint), 0n);
-const extreme = (values: readonly Value[], greatest: boolean): Value =>
-  there(values).reduce<Value>((best, value) => (best === null || less(greatest ? best : value, greatest ? value : best) === true ? value : best), null); // prettier-ignore
-/** Lists whose order the language leaves open are compared as sets. */
-export const unordered = (list: readonly unknown[]): unknown => ({ unordered: list.map((item) => JSON.stringify(item)).sort() });
-
-function aggregation(columns: readonly Expression[]): fc.Arbitrary<Aggregation> {
-  const { number, condition, any, text } = expressions(columns, 1);
-  const keyed = (words: string, key: (rows: readonly Row[]) => Value): Aggregation => ({ text: words, key, of: (rows) => jsonOf(key(rows)) });
-  return fc.oneof(
-    fc.constant(keyed('count()', (rows) => BigInt(rows.length))),
-    condition.map((test) => keyed(`countif(${test.text})`, (rows) => BigInt(rows.filter((row) => test.of(row) === true).length))),
-    any.map((value) => keyed(`count(${value.text})`, (rows) => BigInt(there(rows.map(value.of)).length))),
-    any.map((value) => keyed(`dcount(${value.text})`, (rows) => BigInt(new Set(there(rows.map(value.of)).map(setIdentity)).size))),
-    number.map((value) => keyed(`sum(${value.text})`, (rows) => sum(numbers(value, rows), value.kinds.has('real')))),
-    fc.tuple(number, condition).map(([value, test]) => keyed(`sumif(${value.text}, ${test.text})`, (rows) => sum(numbers(value, rows.filter((row) => test.of(row) === true)), value.kinds.has('real')))),
-    number.map((value) => keyed(`avg(${value.text})`, (rows) => {
-      const found = numbers(value, rows);
-      return found.length === 0 ? null : Number(sum(found, true)) / found.length;
-    })),
-    fc.tuple(number, fc.boolean()).map(([value, greatest]) => keyed(`${greatest ? 'max' : 'min'}(${value.text})`, (rows) => extreme(numbers(value, rows), greatest))),
-    fc.tuple(text.filter(({ type }) => type === 'string'), fc.boolean()).map(([value, greatest]) => keyed(`${greatest ? 'max' : 'min'}(${value.text})`, (rows) => extreme(rows.map(value.of), greatest))),
-    fc.tuple(number, fc.constantFrom(0, 25, 50, 90, 99.9, 100)).map(([value, level]) => keyed(`percentile(${value.text}, ${level})`, (rows) => {
-      const found = numbers(value, rows).sort((p, q) => (p < q ? -1 : p > q ? 1 : 0));
-      return found[Math.max(0, Math.ceil((level * found.length) / 100) - 1)] ?? null;
-    })),
-    any.map((value): Aggregation => ({ text: `make_list(${value.text})`, of: (rows) => unordered(there(rows.map(value.of)).map(jsonOf)) })),
-    any.map((value): Aggregation => ({
-      text: `make_set(${value.text})`, of: (rows) => unordered([...new Map(there(rows.map(value.of)).map((item) => [setIdentity(item), jsonOf(item)])).values()]),
-    })),
-    any.map((value): Aggregation => ({
-      text: `topk(${value.text}, 100)`,
-      of: (rows) => {
-        const counts = new Map<string, { key: unknown; count: number; error: number }>();
-        for (const item of there(rows.map(value.of))) {
-          const entry = counts.get(setIdentity(item)) ?? { key: jsonOf(item), count: 0, error: 0 };
-          counts.set(setIdentity(item), { ...entry, count: entry.count + 1 });
-        }
-        return unordered([...counts.values()]);
-      },
-    })),
-  );
-} // prettier-ignore
 
 /** Groups without an aggregation that has an order come in the order of their keys. */
 function compareAll(p: readonly Value[], q: readonly Value[]): number {
@@ -202,29 +188,103 @@ function compareAll(p: readonly Value[], q: readonly Value[]): number {
   return 0;
 }
 
+interface Group {
+  readonly keys: readonly Value[];
+  readonly rows: readonly Row[];
+}
+
+/** Rows by the values of their keys; without keys one group, which may be empty. */
+function grouped(rows: readonly Row[], by: readonly Expression[]): Group[] {
+  if (by.length === 0) return [{ keys: [], rows }];
+  const groups = new Map<string, { keys: Value[]; rows: Row[] }>();
+  for (const row of rows) {
+    const keys = by.map((key) => key.of(row));
+    const id = keys.map(identity).join('\0');
+    const group = groups.get(id) ?? { keys, rows: [] };
+    group.rows.push(row);
+    groups.set(id, group);
+  }
+  return [...groups.values()];
+}
+
+/** The largest first aggregation first, then in the order of the keys. */
+function inOrder(list: readonly Aggregation[], p: Group, q: Group): number {
+  return byLeading(list, p, q) ?? (compareAll(p.keys, q.keys) || compareGroups(p.keys, q.keys));
+}
+
+/** Undefined where no aggregation has an order. */
+function byLeading(list: readonly Aggregation[], p: Group, q: Group): number | undefined {
+  const leading = list.find((item) => item.key !== undefined)?.key;
+  return leading && (compareKeys(leading(p.rows), leading(q.rows), true) || compareGroups(p.keys, q.keys));
+}
+
+/** Of the range that queries have. */
+const YEARS_SECONDS = 730 * 86_400;
+
 function summarize({ text, columns, of }: Step): fc.Arbitrary<Query> {
-  const keys = fc.array(fc.oneof(expressions(columns, 1).any, fc.constantFrom(...columns)), { maxLength: 2 });
-  return fc.tuple(fc.array(aggregation(columns), { minLength: 1, maxLength: 3 }), keys).map(([list, by]) => ({
+  const keys = fc.array(fc.oneof(expressions([...columns, G], 1).any, fc.constantFrom(...columns, G)), { maxLength: 2 });
+  return fc.tuple(aggregations(columns, G), keys).map(([list, by]) => ({
     text: `${text} | summarize ${list.map((item, n) => `s${n} = ${item.text}`).join(', ')}${by.length === 0 ? '' : ` by ${by.map((key, n) => `k${n} = ${key.text}`).join(', ')}`}`,
     names: [...by.map((_, n) => `k${n}`), ...list.map((_, n) => `s${n}`)],
-    of(rows) {
-      const groups = new Map<string, { keys: Value[]; rows: Row[] }>();
-      if (by.length === 0) groups.set('', { keys: [], rows: [...of(rows)] });
-      else
-        for (const row of of(rows)) {
-          const values = by.map((key) => key.of(row));
-          const id = values.map(identity).join('\0');
-          const group = groups.get(id) ?? { keys: values, rows: [] };
-          group.rows.push(row);
-          groups.set(id, group);
-        }
-      const leading = list.find((item) => item.key !== undefined)?.key;
-      const order = (p: { keys: Value[]; rows: Row[] }, q: { keys: Value[]; rows: Row[] }): number =>
-        (leading ? compareKeys(leading(p.rows), leading(q.rows), true) : compareAll(p.keys, q.keys)) || compareGroups(p.keys, q.keys);
-      const found = [...groups.values()].sort(order);
-      return found.map((group) => [...group.keys.map(jsonOf), ...list.map((item) => item.of(group.rows))]);
-    },
+    of: (rows) =>
+      grouped(of(rows), by)
+        .sort((p, q) => inOrder(list, p, q))
+        .map((group) => [...group.keys.map(jsonOf), ...list.map((item) => item.of(group.rows, YEARS_SECONDS))]),
   }));
+} // prettier-ignore
+
+/** By bins of time: the rows in the order of time, and the totals without it. */
+function series({ text, columns, of }: Step): fc.Arbitrary<Query> {
+  const keys = fc.array(fc.constantFrom(...columns), { maxLength: 1 });
+  const seconds = fc.constantFrom(1, 5, 60);
+  return fc.tuple(aggregations(columns, G), keys, seconds).map(([list, by, width]) => ({
+    text: `${text} | summarize ${list.map((item, n) => `s${n} = ${item.text}`).join(', ')} by ${[...by.map((key) => `k0 = ${key.text}`), `bin(_time, ${width}s)`].join(', ')}`,
+    names: [...by.map(() => 'k0'), '_time', ...list.map((_, n) => `s${n}`)],
+    of(rows) {
+      const bin = (row: Row): bigint => binOf(row, BigInt(width) * 1_000_000_000n);
+      const found = of(rows);
+      const bins = [...new Set(found.map(bin))].sort((p, q) => (p < q ? -1 : 1));
+      return bins.flatMap((start) =>
+        grouped(found.filter((row) => bin(row) === start), by)
+          .sort((p, q) => byLeading(list, p, q) ?? compareGroups(p.keys, q.keys))
+          .map((group) => [...group.keys.map(jsonOf), timeText(start), ...list.map((item) => item.of(group.rows, width))]),
+      );
+    },
+    totals: (rows) =>
+      grouped(of(rows), by)
+        .sort((p, q) => inOrder(list, p, q))
+        .map((group) => [...group.keys.map(jsonOf), ...list.map((item) => item.of(group.rows, YEARS_SECONDS))]),
+  }));
+} // prettier-ignore
+
+/** The row in which a column is greatest or least; of equal ones the last, or the first, in time. */
+function extremeRow({ text, columns, of }: Step): fc.Arbitrary<Query> {
+  const some = fc.uniqueArray(fc.constantFrom(...columns.filter(({ type }) => type !== 'bool'), G), { minLength: 2, maxLength: 4, selector: (column) => column.text });
+  return fc.tuple(some, fc.boolean(), fc.boolean()).map(([[first, ...rest], greatest, isGrouped]) => {
+    const by = first!;
+    const [key, take] = isGrouped && rest.length > 1 ? [rest.slice(0, 1), rest.slice(1)] : [[], rest];
+    const numeric = by.kinds.has('int') || by.kinds.has('real');
+    const compared = (row: Row): Value => {
+      const value = by.of(row);
+      return numeric ? numberOf(value, by.kinds) : kindOf(value) === [...by.kinds].sort((p, q) => KINDS.indexOf(p) - KINDS.indexOf(q))[0] ? value : null;
+    };
+    const chosen = (rows: readonly Row[]): Row | undefined => {
+      const found = rows.filter((row) => compared(row) !== null);
+      const ranked = found.sort((p, q) => compareKeys(compared(p), compared(q), false) || Number(p.get('at')) - Number(q.get('at')) || Number(p.get('seq')) - Number(q.get('seq')));
+      return greatest ? ranked.at(-1) : ranked[0];
+    };
+    const leading = [by, ...take].find(({ kinds, type }) => !kinds.has('json') && type !== 'bool');
+    const valueOf = (column: Expression, rows: readonly Row[]): Value => {
+      const row = chosen(rows);
+      return row ? column.of(row) : null;
+    };
+    const order = (p: Group, q: Group): number => (leading ? compareKeys(valueOf(leading, p.rows), valueOf(leading, q.rows), true) : compareAll(p.keys, q.keys)) || compareGroups(p.keys, q.keys);
+    return {
+      text: `${text} | summarize ${greatest ? 'arg_max' : 'arg_min'}(${[by, ...take].map((column) => column.text).join(', ')})${key.length === 0 ? '' : ` by ${key[0]!.text}`}`,
+      names: [...key, by, ...take].map((column) => column.text),
+      of: (rows) => grouped(of(rows), key).sort(order).map((group) => [...group.keys.map(jsonOf), ...[by, ...take].map((column) => jsonOf(valueOf(column, group.rows)))]),
+    };
+  });
 } // prettier-ignore
 
 function distinct(step: Step): fc.Arbitrary<Query> {
@@ -244,4 +304,15 @@ const counting = (step: Step): fc.Arbitrary<Query> =>
 /** A dataset's name goes before the text. */
 export const query: fc.Arbitrary<Query> = steps
   .chain((list) => list.reduce<fc.Arbitrary<Step>>((before, step) => before.chain(step), fc.constant(start)))
-  .chain((step) => fc.oneof(project(step), project(step), summarize(step), summarize(step), distinct(step), counting(step)));
+  .chain((step) =>
+    fc.oneof(
+      project(step),
+      project(step),
+      summarize(step),
+      summarize(step),
+      series(step),
+      extremeRow(step),
+      distinct(step),
+      counting(step),
+    ),
+  );

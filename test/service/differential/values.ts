@@ -15,6 +15,9 @@ export function kindOf(value: Value): Kind | undefined {
 
 export const isNumber = (value: Value): value is bigint | number => typeof value === 'bigint' || typeof value === 'number';
 
+/** Null for what 64 bits do not hold. */
+export const fits64 = (value: bigint): bigint | null => (BigInt.asIntN(64, value) === value ? value : null);
+
 /** The number of a value: a float where its kinds may be floats. */
 export function numberOf(value: Value, kinds: ReadonlySet<Kind>): bigint | number | null {
   if (!isNumber(value)) return null;
@@ -23,7 +26,7 @@ export function numberOf(value: Value, kinds: ReadonlySet<Kind>): bigint | numbe
 
 export function textOf(value: Value): string | null {
   if (value === null) return null;
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
@@ -46,7 +49,8 @@ export function less(a: Value, b: Value): boolean | null {
 
 /** What the reply shows. */
 export function jsonOf(value: Value): unknown {
-  if (typeof value === 'bigint') return Number(value);
+  // Beyond what a double holds exactly, digit by digit.
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}n`;
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 || 0 : null;
   return value;
 }

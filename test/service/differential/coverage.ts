@@ -1,0 +1,42 @@
+/** Which operators, functions and aggregations of the documentation random queries have used. */
+import { AGGREGATES } from '../../../src/service/query/functions/aggregates.ts';
+import { FUNCTIONS, OPERATORS } from '../../../src/service/query/functions/table.ts';
+import { QUERY_OPERATORS } from '../../../src/service/query/operators/table.ts';
+
+const FORMS = ['arg_max', 'arg_min'];
+const DOCUMENTED = [
+  ...QUERY_OPERATORS.flatMap(({ names }) => names.map((name) => `| ${name}`)),
+  ...OPERATORS.keys(),
+  ...[...FUNCTIONS.keys(), ...AGGREGATES.flatMap(({ names }) => names), ...FORMS].map((name) => `${name}()`),
+  ...AGGREGATES.filter(({ names }) => !names.includes('countif')).map(({ names }) => `${names[0]}if()`),
+];
+const uses = new Map<string, number>(DOCUMENTED.map((name) => [name, 0]));
+
+/** Words as they stand between blanks, longest first, so that `!in~` is not taken for `in`. */
+const INFIX = [...OPERATORS.keys()].sort((a, b) => b.length - a.length);
+const infix = new RegExp(` (${INFIX.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')}) `, 'g');
+
+function usedIn(text: string): string[] {
+  const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
+  const operators = [...bare.matchAll(/\| ([a-z-]+)/g)].map(([, name]) => `| ${name}`);
+  const functions = [...bare.matchAll(/([a-z_0-9]+)\(/g)].map(([, name]) => `${name}()`);
+  return [...operators, ...functions, ...[...bare.matchAll(infix)].map(([, name]) => name!)].filter((name) => uses.has(name));
+}
+
+/** Notes what a query's text uses. */
+export function noteText(text: string): void {
+  for (const name of usedIn(text)) uses.set(name, uses.get(name)! + 1);
+}
+
+/** Whether the text uses what none has yet. */
+export const usesNew = (text: string): boolean => usedIn(text).some((name) => uses.get(name) === 0);
+
+/** What was never used, and the rarest of what was. */
+export function unused(): { readonly never: string[]; readonly total: number; readonly rarest: string } {
+  const sorted = [...uses].sort(([, a], [, b]) => a - b);
+  return {
+    never: sorted.filter(([, count]) => count === 0).map(([name]) => name),
+    total: sorted.length,
+    rarest: sorted.filter(([, count]) => count > 0).slice(0, 5).map(([name, count]) => `${name} ${count}`).join(', '),
+  }; // prettier-ignore
+}
