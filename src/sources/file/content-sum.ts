@@ -14,7 +14,7 @@ export interface MeasuredBytes {
 }
 
 /** How far apart the last points are, at most, … */
-const STEP_BYTES = 16 * 1024;
+const STEP_BYTES = 64 * 1024;
 /** … and how many are kept: all of the last part of the file, and ever fewer before it. */
 const MAX_POINTS = 64;
 
