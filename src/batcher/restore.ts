@@ -144,7 +144,7 @@ function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, sou
   source.stats.lostBytes += to - from;
   log.error(
     { source: id, from, to, lostBytes: to - from },
-    'bytes that were read and not yet delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
+    'bytes that were read and not known to be delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
   );
 }
 

@@ -72,12 +72,6 @@ export class Truncations {
     this.destroyed = this.held.slice(1).map(({ from }, index) => ({ from: this.held[index]!.to, to: from }));
   }
 
-  /** Bytes that the truncation after the `nth` content destroyed. */
-  takes(nth: number): number {
-    const range = this.destroyed[nth];
-    return range ? range.to - range.from : 0;
-  }
-
   /** Lines of which a truncation took a part, or the newline, or which it divided between two files. */
   touched(): Set<number> {
     const lines = new Set<number>();

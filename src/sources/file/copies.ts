@@ -66,8 +66,7 @@ export class Copies {
       const original = registry.at(file.path.slice(0, end));
       // Files that are seen for the first time together are two files.
       if (original?.stream === undefined || original.firstScan >= file.firstScan) continue;
-      this.#options.verify(original);
-      if (!original.isHomeless && !once && this.#isAlikeSoFar(file, original)) this.#compare(file, original);
+      if (this.#mayHold(original, file) && !once) this.#compare(file, original);
     }
     for (const each of [...this.#homeless.keys(), ...registry.gone])
       if (each.stream !== undefined && extendsPath(each)) this.#compare(file, each);
@@ -158,7 +157,10 @@ export class Copies {
       this.#isSpent = isCopy === undefined;
       return isCopy;
     }
-    return ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original) ? undefined : false;
+    if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
+    // Its content may be gone since it was looked at: then all that may be its copies were just decided.
+    this.#options.verify(original);
+    return original.isHomeless ? undefined : false;
   }
 
   #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
@@ -217,6 +219,16 @@ export class Copies {
   #release(file: TrackedFile, generation: TrackedFile): void {
     this.forget(file);
     this.#options.isOwn(file, generation);
+  }
+
+  /** True while the original is there and the file may be its copy. The original may be homeless after that. */
+  #mayHold(original: TrackedFile, file: TrackedFile): boolean {
+    this.#options.verify(original);
+    if (original.isHomeless) return false;
+    if (this.#isAlikeSoFar(file, original)) return true;
+    // Truncated between the two looks, it is not alike any more, though the file is its copy.
+    this.#options.verify(original);
+    return false;
   }
 
   /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */

@@ -1,0 +1,9 @@
+/** The suites about files that are rotated, truncated and deleted under the real agent once more, on tmpfs. */
+import { onTmpfs } from '../support/on-tmpfs.ts';
+
+onTmpfs({
+  'deleted files': () => import('./deleted-files.test.ts'),
+  'joined events': () => import('./joined-rotation.test.ts'),
+  storm: () => import('./storm.test.ts'),
+  truncation: () => import('./truncation.test.ts'),
+});
