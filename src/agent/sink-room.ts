@@ -100,6 +100,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     limits: config.batch,
     timestampField: config.timestampField,
     form: formOf(config),
+    sumsLive: config.compression === 'none',
     nextBatchId: () => state.nextBatchId(),
     closesLive: () => config.buffer.sync === 'always' && !buffer.isWriting,
     wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),

@@ -49,6 +49,8 @@ export class Batch {
   memory: number;
   slot: Region | undefined;
   body: Uint8Array;
+  /** The checksum of the events in `body` as they were written, where that was wanted. */
+  bodyCrc: number | undefined;
   encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
   /** Compression does not make it smaller. */
   isDense = false;

@@ -3,6 +3,7 @@
  * their size, count or age. Lines go through the kernel straight into the batch's slot.
  */
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoppedError } from '../core/errors.ts';
@@ -26,6 +27,8 @@ export interface BatcherOptions {
   wantsMore(dataset: string, rereadable: boolean): boolean;
   /** Takes a closed batch. */
   seal(batch: Batch): void;
+  /** The disk buffer takes what cannot be read again as it is: its checksum is made while it is in the processor's caches. */
+  readonly sumsLive?: boolean;
   /** True when what cannot be read again shall not wait for more in an open batch. Absent: never. */
   closesLive?(): boolean;
 }
@@ -165,6 +168,8 @@ export class Batcher {
     );
     const { consumed, events, written, replaced, stop } = result;
     if (consumed > 0) {
+      if (this.#options.sumsLive === true && !batch.rereadable)
+        batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
       batch.extend(intake.books, block, this.digestOf(block), start, consumed, events, written, firstEvent);
       intake.taken(firstEvent + events, replaced);
     }

@@ -1,10 +1,11 @@
 /**
  * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before
- * they are first sent, and leave memory while the service is not there to take them; batches of files only where they are told to. Order is kept: one batch is written at
- * a time, and delivery gets them in that order.
+ * they are first sent, and leave memory while the service is not there to take them; batches of files only where they are told to. Order is kept: a few batches are written
+ * at a time, and delivery gets them in the order in which they came.
  */
 import { messageOf } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
+import { MAX_SPOOL_WRITES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { StoredPart } from '../state/stored.ts';
 import type { Spool } from '../state/spool.ts';
@@ -190,24 +191,45 @@ export class DiskBuffer {
   }
 
   async #writeAll(): Promise<void> {
+    const { room, delivery } = this.#options;
     try {
-      for (let batch = this.#waiting[0]; batch; batch = this.#waiting[0]) {
-        await this.#options.delivery.prepare(batch);
-        const kept = await this.#write(batch);
-        this.#waiting.shift();
-        this.#options.room.wake();
-        if (!kept) continue;
-        // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
-        if (!this.#options.room.hasSlot()) this.evict(batch);
-        // Delivery takes over in the same turn, so that the batch is always somewhere.
-        this.#options.delivery.seal(batch);
-        if (!this.#options.delivery.isNext(batch)) this.evict(batch);
+      while (this.#waiting.length > 0) {
+        const group = this.#nextGroup();
+        const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
+        for (const [n, batch] of group.entries()) {
+          this.#waiting.shift();
+          room.wake();
+          if (kept[n] !== true) continue;
+          // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
+          if (!room.hasSlot()) this.evict(batch);
+          // Delivery takes over in the same turn, so that the batch is always somewhere.
+          delivery.seal(batch);
+          if (!delivery.isNext(batch)) this.evict(batch);
+        }
       }
     } finally {
       // In the same turn in which nothing waited: a batch that comes now must start the writing anew.
       this.#writing = undefined;
       this.#options.written?.();
     }
+  }
+
+  /**
+   * The oldest that waits, and those behind it for which there surely is room. One alone while the disk refuses, and where dropping makes
+   * room: one decides after the other.
+   */
+  #nextGroup(): Batch[] {
+    const { spool, maxBytes, whenFull } = this.#options;
+    let bytes = spool.bytes;
+    return this.#waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
+      bytes += batch.body.length;
+      return n === 0 || bytes <= maxBytes;
+    });
+  }
+
+  async #keep(batch: Batch): Promise<boolean> {
+    await this.#options.delivery.prepare(batch);
+    return this.#write(batch);
   }
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
@@ -217,7 +239,7 @@ export class DiskBuffer {
       const isStopping = this.#stopping.signal.aborted;
       try {
         if (spool.bytes + batch.body.length <= this.#options.maxBytes || isStopping) {
-          batch.spoolName = await spool.write(headerOf(batch), batch.body);
+          batch.spoolName = await spool.write(headerOf(batch), batch.body, batch.encoding === 'identity' ? batch.bodyCrc : undefined);
           this.#noteRoom();
           return true;
         }

@@ -217,6 +217,10 @@ export const SYSLOG_NOTICE_MS = 10_000;
 /** Streams of closed connections that are remembered until they are settled. */
 export const MAX_CLOSED_STREAMS = 10_000;
 
+// The disk buffer.
+/** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */
+export const MAX_SPOOL_WRITES = 2;
+
 // The kernel's.
 /** Bytes of the fields that are added to each event, encoded, with their tables. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024;

@@ -29,10 +29,10 @@ const MAGIC = 'TRSPOOL1';
 /** Magic, header length, header CRC, body length, body CRC: four hexadecimal words of eight digits, spaces, a newline. */
 const FIRST_LINE_BYTES = MAGIC.length + 4 * 9 + 1;
 
-/** What goes before the body. */
-export function encodeHead(header: SpoolHeader, body: Uint8Array): Buffer {
+/** What goes before the body, whose checksum the caller may know. */
+export function encodeHead(header: SpoolHeader, body: Uint8Array, bodyCrc = crc32(body)): Buffer {
   const json = Buffer.from(JSON.stringify(header));
-  const words = [json.length, crc32(json), body.length, crc32(body)].map((word) => word.toString(16).padStart(8, '0'));
+  const words = [json.length, crc32(json), body.length, bodyCrc].map((word) => word.toString(16).padStart(8, '0'));
   return Buffer.concat([Buffer.from(`${MAGIC} ${words.join(' ')}\n`), json]);
 }
 

@@ -2,10 +2,12 @@
  * The spool of one sink: the disk buffer, one fsynced file a batch. The folder is the index; names sort by age. A file
  * that cannot be trusted is set aside alone, under `broken/`, and counted.
  */
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { create, move, remove, sync, syncFolder, writeAll } from './descriptors.ts';
 import { decodeSpoolFile, encodeHead, type SpoolContent, type SpoolHeader } from './spool-file.ts';
 
 export interface SpoolEntry {
@@ -24,6 +26,8 @@ export class Spool {
   readonly #sizes = new Map<string, number>();
   #next = 1;
   #bytes = 0;
+  #lastSync: Promise<void> = Promise.resolve();
+  #nextSync: Promise<void> | undefined;
   /** Files set aside by this process. */
   brokenFiles = 0;
 
@@ -67,11 +71,14 @@ export class Spool {
     return entries;
   }
 
-  /** Writes a batch durably and returns its file's name. Throws what the disk says; nothing is left behind then. */
-  async write(header: SpoolHeader, body: Uint8Array): Promise<string> {
+  /**
+   * Writes a batch durably and returns its file's name. `bodyCrc`: the body's checksum, where it is known. Throws what the disk says;
+   * nothing is left behind then.
+   */
+  async write(header: SpoolHeader, body: Uint8Array, bodyCrc?: number): Promise<string> {
     const name = `${String(this.#next++).padStart(12, '0')}-${header.key.slice(0, 8)}.batch`;
     try {
-      await this.#writeAs(name, header, body);
+      await this.#writeAs(name, encodeHead(header, body, bodyCrc), body);
     } catch (error) {
       // Its folder could not be synced: the batch will be written again, under another name.
       if (this.#sizes.has(name)) await this.remove(name);
@@ -82,7 +89,7 @@ export class Spool {
 
   /** Writes a batch again under its name: its parts changed. */
   async rewrite(name: string, header: SpoolHeader, body: Uint8Array): Promise<void> {
-    await this.#writeAs(name, header, body);
+    await this.#writeAs(name, encodeHead(header, body), body);
   }
 
   /**
@@ -109,7 +116,7 @@ export class Spool {
   async remove(name: string): Promise<void> {
     this.#forget(name);
     try {
-      await rm(join(this.#folder, name), { force: true });
+      await remove(join(this.#folder, name));
     } catch (error) {
       this.#log.warn(
         { file: name, reason: messageOf(error) },
@@ -118,26 +125,45 @@ export class Spool {
     }
   }
 
-  async #writeAs(name: string, header: SpoolHeader, body: Uint8Array): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o750 });
+  async #writeAs(name: string, head: Buffer, body: Uint8Array): Promise<void> {
     const temporary = join(this.#folder, `${name}.tmp`);
-    const head = encodeHead(header, body);
     try {
-      const file = await open(temporary, 'w', 0o640);
+      const fd = await this.#create(temporary);
       try {
-        await writeAll(file, head);
-        await writeAll(file, body);
-        await file.sync();
+        await writeAll(fd, [head, body]);
+        await sync(fd);
       } finally {
-        await file.close();
+        closeSync(fd);
       }
-      await rename(temporary, join(this.#folder, name));
+      await move(temporary, join(this.#folder, name));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
       throw error;
     }
     this.#note(name, head.length + body.length);
-    await syncFolder(this.#folder);
+    await this.#syncNames();
+  }
+
+  /** Those who come while the folder is being synced share the next time: the names they ask for may have come too late for this one. */
+  #syncNames(): Promise<void> {
+    this.#nextSync ??= this.#lastSync.then(() => {
+      this.#nextSync = undefined;
+      const sync = syncFolder(this.#folder);
+      this.#lastSync = sync.catch(() => {});
+      return sync;
+    });
+    return this.#nextSync;
+  }
+
+  /** A new file; its folder is made where it is missing. */
+  async #create(path: string): Promise<number> {
+    try {
+      return await create(path, 0o640);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      await mkdir(this.#folder, { recursive: true, mode: 0o750 });
+      return create(path, 0o640);
+    }
   }
 
   async #setAside(name: string, reason: string): Promise<void> {
@@ -170,19 +196,6 @@ export class Spool {
   #forget(name: string): void {
     this.#bytes -= this.#sizes.get(name) ?? 0;
     this.#sizes.delete(name);
-  }
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
@@ -60,6 +61,20 @@ test('batcher closes a batch max_age after its first event, however many follow'
   await full.take(blockOf(lines(1)));
   vi.advanceTimersByTime(999);
   expect(full.sealed).toHaveLength(1);
+});
+
+test('batcher knows the checksum of what goes to the disk buffer as it is, however it came', async () => {
+  const bench = makeBench({ maxEvents: 10 });
+  for (const count of [3, 4, 20]) await bench.take(blockOf(lines(count)), { rereadable: false });
+  await bench.take(blockOf(lines(3), { stream: 's2' }));
+  bench.batcher.flush();
+  expect(bench.sealed.map(({ rereadable, events }) => [rereadable, events])).toEqual([
+    [false, 10],
+    [false, 10],
+    [false, 7],
+    [true, 3],
+  ]);
+  for (const batch of bench.sealed) expect(batch.bodyCrc).toBe(batch.rereadable ? undefined : crc32(batch.body));
 });
 
 test('batcher counts empty lines as no events and still covers their bytes', async () => {

@@ -76,6 +76,7 @@ export function makeBench(
     limits: { maxBytes, maxEvents, maxAgeMs },
     timestampField: undefined,
     nextBatchId: () => ++id,
+    sumsLive: true,
     wantsMore: (_, rereadable) => (rereadable ? bench.wantsMore.files : bench.wantsMore.live),
     seal: (batch) => void sealed.push(batch),
   });

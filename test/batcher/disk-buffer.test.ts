@@ -190,6 +190,8 @@ test('disk buffer on a full disk waits, says so once, and goes on by itself when
   // The first one that finds no room waits in memory for a worker; the rest wait behind it.
   await until('it waits', () => bench.clock.sleeping > 0);
   for (let i = 0; i < 3; i++) await bench.clock.advance(1000);
+  await until('it waits again', () => bench.clock.sleeping > 0);
+  expect(bench.clock.sleeping).toBe(1);
   bench.checkBalance();
   expect(bench.log.find('error', 'takes no more')).toHaveLength(1);
   free();
@@ -217,6 +219,19 @@ test('disk buffer with drop_oldest on a full disk drops no more than it needs', 
   bench.checkBalance();
   expect(bench.books.get('net')!.settled.dropped).toBe(1);
   expect(bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
+});
+
+test('disk buffer with drop_oldest drops no more than it needs for several that come at once', async () => {
+  const disk = mountTmpfs(256);
+  const bench = new DiskBench(join(disk, 'spool'), { whenFull: 'drop_oldest' });
+  for (const name of LETTERS) bench.take(name, 1, { padding: 20_000 });
+  await bench.written();
+  fillDisk(disk);
+  bench.take('new', 1, { padding: 20_000 });
+  // What one of those before leaves is enough for both.
+  for (const name of ['newer', 'newest']) bench.take(name, 1, { padding: 7_000 });
+  await bench.written();
+  expect(bench.books.get('net')!.settled.dropped).toBe(2);
 });
 
 test('disk buffer that stops writes over its limit what still waits', async () => {

@@ -64,7 +64,9 @@ test('spool that cannot write a batch says so, leaves no half of it behind, and 
       about,
     ).toEqual(['one', 'two']);
   });
-  expect(new Set(names)).toEqual(new Set(['mkdir', 'open', 'write', 'sync', 'rename', 'readFile']));
+  // In this order: the file, its name, and that name in the folder.
+  expect(names.filter((name) => name !== 'writev').slice(0, 7)).toEqual(['open', 'mkdir', 'open', 'fsync', 'rename', 'openSync', 'fsync']);
+  expect(new Set(names)).toEqual(new Set(['mkdir', 'open', 'writev', 'fsync', 'rename', 'openSync', 'readFile']));
 });
 
 test('list of sources that ran is the old one or the new one, whichever call fails', async () => {

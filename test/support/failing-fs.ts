@@ -32,7 +32,29 @@ function preceded<M extends object>(real: M, names: readonly (keyof M)[]): M {
 }
 
 export function failingFs(real: Fs): Fs {
-  return preceded(real, ['mkdirSync', 'openSync', 'writeSync', 'writeFileSync', 'fsyncSync', 'renameSync', 'readFileSync']);
+  const sync = preceded(real, ['mkdirSync', 'openSync', 'writeSync', 'writeFileSync', 'fsyncSync', 'renameSync', 'readFileSync']);
+  // Short, as a disk that fills up makes them.
+  const half = ([fd, parts, done]: unknown[]): unknown[] => [fd, [halfOf((parts as Uint8Array[])[0]!)], done];
+  return { ...sync, ...called(real, 'open'), ...called(real, 'writev', half), ...called(real, 'fsync'), ...called(real, 'rename') };
+}
+
+function halfOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, Math.ceil(bytes.length / 2));
+}
+
+/** One that tells its callback. */
+function called(real: Fs, name: 'open' | 'writev' | 'fsync' | 'rename', change = (given: unknown[]) => given): object {
+  const original = real[name] as (...given: unknown[]) => void;
+  return {
+    [name]: (...given: unknown[]) => {
+      try {
+        meet(name);
+      } catch (error) {
+        return (given.at(-1) as (error: unknown) => void)(error);
+      }
+      original(...change(given));
+    },
+  };
 }
 
 export function failingPromises(real: Promises): Promises {

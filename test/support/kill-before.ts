@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
+const CALLED = ['open', 'writev', 'fsync', 'rename', 'unlink'] as const;
 const SYNC = ['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync', 'writeFileSync'] as const;
 const ASYNC = ['mkdir', 'open', 'rename', 'rm'] as const;
 const OF_FILES = ['write', 'sync', 'close'] as const;
@@ -39,7 +40,7 @@ function count(target: object, name: string): void {
       if (calls.length === killAt) process.kill(process.pid, 'SIGKILL');
     }
     const result = original.apply(this, given);
-    if (name === 'open') return (result as Promise<object>).then((file) => countFile(file));
+    if (target === promises && name === 'open') return (result as Promise<object>).then((file) => countFile(file));
     return result;
   };
 }
@@ -49,6 +50,6 @@ function countFile(file: object): object {
   return file;
 }
 
-for (const name of SYNC) count(fs, name);
+for (const name of [...SYNC, ...CALLED]) count(fs, name);
 for (const name of ASYNC) count(promises, name);
 syncBuiltinESMExports();
