@@ -2,8 +2,11 @@
  * Stopping: sources first, then what they left is delivered until the deadline, then whatever is left is made durable. What
  * is not delivered by then is read again, or sent from the disk buffer, by the next process.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
+import { SOURCE_STOP_GRACE_MS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { Source } from '../core/source.ts';
 import type { Rooms } from './rooms.ts';
 import { drainSink } from './sink-room.ts';
 
@@ -30,18 +33,33 @@ export async function stopRooms(rooms: Rooms, deadline: AbortSignal, log: Log): 
   const given = new Promise<void>((resolve) =>
     deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
   );
-  const stopped = Promise.all([...rooms.sources.values()].map(({ source }) => source.stop()));
-  stopped.catch((error: unknown) => log.error({ reason: messageOf(error) }, 'a source did not stop cleanly'));
-  await Promise.race([stopped.catch(() => {}), given]);
+  const stopping = new Set(rooms.sources.keys());
+  const stopped = Promise.all([...rooms.sources].map(([id, { source }]) => stopSource(id, source, log).then(() => stopping.delete(id))));
+  await Promise.race([stopped, given]);
   for (const { batcher } of sinks) batcher.flush();
   await Promise.all(sinks.map((room) => drainSink(room, deadline)));
   for (const { room } of sinks) room.close('all');
-  await stopped.catch(() => {});
+  const grace = new AbortController();
+  await Promise.race([stopped, sleep(SOURCE_STOP_GRACE_MS, undefined, grace).catch(() => {})]);
+  grace.abort();
+  for (const source of stopping)
+    log.error(
+      { source, waitedMs: SOURCE_STOP_GRACE_MS },
+      'a source did not stop and is left behind; what it had in hand is read again at the next start, or lost where that cannot be',
+    );
   for (const { batcher } of sinks) batcher.flush();
   for (const { buffer } of sinks) await buffer.stop();
   for (const { delivery } of sinks) await delivery.stop();
   for (const { buffer } of sinks) await buffer.finish();
   return rooms.lostBytes - lostBefore;
+}
+
+async function stopSource(id: string, source: Source, log: Log): Promise<void> {
+  try {
+    await source.stop();
+  } catch (error) {
+    log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
+  }
 }
 
 /** Events that are not settled: those that a restart has again, and those that are gone with the process. */

@@ -212,6 +212,8 @@ export const MAX_SYSLOG_WAITING_READERS = 64;
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */
 export const SYSLOG_STOP_MS = 5_000;
+/** How long a stop waits, once everything is delivered or `shutdown_timeout` is over, for a source that does not end. */
+export const SOURCE_STOP_GRACE_MS = 5_000;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;
 /** Streams of closed connections that are remembered until they are settled. */
