@@ -138,6 +138,20 @@ describe('limits', () => {
     expect(JSON.parse(reply.split('\r\n\r\n')[1]!)).toMatchObject({ code: 408 });
   });
 
+  test('headers that do not end are a 408, too', async () => {
+    const client = await start({ limits: { requestSeconds: 1 } });
+    const { port } = new URL(client.url);
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      let said = '';
+      socket.write('GET /v1/datasets HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+      socket.on('data', (chunk) => (said += chunk.toString()));
+      socket.on('close', () => resolve(said)).on('error', reject);
+    });
+    expect(reply).toMatch(/^HTTP\/1\.1 408 /);
+    expect(JSON.parse(reply.split('\r\n\r\n')[1]!)).toMatchObject({ code: 408 });
+  });
+
   test('a query over its memory is a 400 that says so, and the service lives', async () => {
     const client = await start({ limits: { queryMemoryBytes: 32 * 1024 * 1024 } });
     await client.createDataset('wide');

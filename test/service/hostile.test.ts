@@ -261,6 +261,18 @@ describe('oversized requests', () => {
     expect((await ingestText('{"a":1}', { 'x-service-event-labels': `${'['.repeat(5000)}${']'.repeat(5000)}` })).status).toBe(400);
   });
 
+  test('a string of 9 MiB, one key of it, and a million numbers fail alone or are stored, in each format', async () => {
+    const nine = 'x'.repeat(9 * MIB);
+    expect((await ingestText(`{"s":"${nine}"}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
+    expect((await ingestText(`{"${nine}":1}\n{"a":1}`)).json).toMatchObject({ ingested: 1, failed: 1 });
+    expect((await ingestText(`{"list":[${'1,'.repeat(1_000_000)}1]}\n{"a":1}`)).json).toMatchObject({ ingested: 2, failed: 0 });
+    expect((await ingestText(`{"n":${'9'.repeat(1_000_000)}}\n{"a":1}`)).json).toMatchObject({ ingested: 2, failed: 0 });
+    const csv = await ingestText(`a,b\n1,${nine}\n"${'""'.repeat(MIB / 4)}",2\n3,4\n`, { 'content-type': 'text/csv' });
+    expect(csv.json).toMatchObject({ ingested: 2, failed: 1 });
+    const json = await ingestText(`[{"s":"${nine}"},{"a":1}]`, { 'content-type': 'application/json' });
+    expect(json.json).toMatchObject({ ingested: 1, failed: 1 });
+  });
+
   test('twenty bombs of 1 GiB at once cost their limit, not their size', { timeout: 120_000 }, async () => {
     const before = peakMib();
     const bombs = [
@@ -302,6 +314,55 @@ describe('connections', () => {
       );
     const answer = await send({ method: 'GET', path: '/v1/datasets', headers: {}, body: undefined });
     expect(answer.status).toBe(200);
+    for (const socket of slow) socket.destroy();
+  });
+
+  /** Sends bytes as they are, and reads until the service closes; the reply must be whole. */
+  const raw = async (text: string): Promise<{ status: number; json: Record<string, unknown> }> => {
+    const socket = await open();
+    let said = '';
+    const closed = new Promise((resolve) => socket.on('data', (chunk) => (said += chunk.toString())).once('close', resolve));
+    socket.on('error', () => undefined);
+    socket.write(text, 'latin1');
+    await closed;
+    const [head = '', body = ''] = said.split('\r\n\r\n');
+    return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), json: JSON.parse(body) as Record<string, unknown> };
+  };
+  const AUTH = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${API_TOKEN}\r\n`;
+
+  test.each([
+    ['a NUL in the path', 'GET /v1/datasets/a\u0000b HTTP/1.1', '', [400]],
+    ['an escaped NUL', 'GET /v1/datasets/a%00b HTTP/1.1', '', [404]],
+    ['dots', 'GET /v1/datasets/../../../etc/passwd HTTP/1.1', '', [404]],
+    ['escaped dots and slashes', 'GET /v1/datasets/..%2f..%2fservice.db HTTP/1.1', '', [404]],
+    ['backslashes', 'GET /v1\\datasets\\..\\service.db HTTP/1.1', '', [404]],
+    ['bytes outside ASCII', 'GET /v1/datasets/\u00e9\u00ff HTTP/1.1', '', [400, 404]],
+    ['escaped letters of every kind', `GET /v1/datasets/${encodeURIComponent('数据\u202e\u{1f600}')} HTTP/1.1`, '', [404]],
+    ['a whole address', 'GET http://elsewhere/v1/datasets/none HTTP/1.1', '', [404]],
+    ['a path of 15,000 characters', `GET /v1/datasets/${'x'.repeat(15_000)} HTTP/1.1`, '', [404, 414]],
+    ['a header of 64 KiB', 'GET /v1/datasets HTTP/1.1', `X-Long: ${'x'.repeat(65_536)}\r\n`, [431]],
+    ['10,000 headers', 'GET /v1/datasets HTTP/1.1', 'X-A: 1\r\n'.repeat(10_000), [431]],
+    ['two lengths', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: 1\r\nContent-Length: 2\r\n', [400]],
+    ['a length and chunks', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', [400]],
+    ['a length that is none', 'POST /v1/ingest/fuzz HTTP/1.1', 'Content-Length: -1\r\n', [400]],
+    ['a folded header', 'GET /v1/datasets/none HTTP/1.1', 'X-A: 1\r\n and more\r\n', [400, 404]],
+    ['a method that there is not', 'CONQUER /v1/datasets HTTP/1.1', '', [400]],
+    ['another protocol', 'PRI * HTTP/2.0', '', [400, 505]],
+  ])('%s is refused, with a reply that says so', async (_name, line, headers, statuses) => {
+    const { status, json } = await raw(`${line}\r\n${AUTH}${headers}\r\n`);
+    expect(statuses).toContain(status);
+    expect(json).toEqual({ code: status, message: expect.stringMatching(/./) as string });
+  });
+
+  test('headers that come slowly, and floods of them, do not keep others from theirs', async () => {
+    const slow = await Promise.all(Array.from({ length: 200 }, open));
+    for (const [n, socket] of slow.entries()) {
+      socket.on('error', () => undefined);
+      socket.write(
+        n % 2 ? 'GET /v1/datasets HTTP/1.1\r\nHost: x\r\nX-Slow: ' : `GET /v1/datasets HTTP/1.1\r\n${'X-A: 1\r\n'.repeat(1500)}`,
+      );
+    }
+    expect((await send({ method: 'GET', path: '/v1/datasets', headers: {}, body: undefined })).status).toBe(200);
     for (const socket of slow) socket.destroy();
   });
 

@@ -78,6 +78,8 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
   const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error instanceof ApiError ? error.status : (error.statusCode ?? 500);
     if (error instanceof ApiError) void reply.headers(error.headers);
+    // A client that still sends would find its connection reset in place of the reply: the rest of its body is read and dropped.
+    if (status === 413) void reply.removeHeader('connection');
     if (status >= 500)
       log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
     const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);

@@ -45,6 +45,24 @@ describe('limits', () => {
     expect((await store(NDJSON, `${spaces} `)).answer.json).toMatchObject({ code: 413, message: expect.stringContaining('bytes') });
   });
 
+  test('a body far over the limit is answered, however it is sent, and the connection goes on', async () => {
+    const name = await dataset();
+    const body = Buffer.alloc(30 * 1024 * 1024, 'x');
+    for (let n = 0; n < 5; n++) {
+      const answer = await client.call('POST', `/v1/ingest/${name}`, { headers: { 'content-type': NDJSON }, body });
+      expect(answer.json).toEqual({ code: 413, message: expect.stringContaining('bytes') });
+      expect(answer.headers.get('connection')).not.toBe('close');
+      const chunked = await fetch(`${client.url}/v1/ingest/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': NDJSON, authorization: `Bearer ${client.apiToken}` },
+        body: new Blob([body]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+      expect([chunked.status, ((await chunked.json()) as { code: number }).code]).toEqual([413, 413]);
+    }
+    expect((await client.ingest(name, [{ a: 1 }])).json['ingested']).toBe(1);
+  });
+
   test('10,000 events are taken, one more is 413 and nothing is stored', async () => {
     const { reply } = await store(NDJSON, '{"a":1}\n'.repeat(10_000));
     expect(reply['ingested']).toBe(10_000);

@@ -10,7 +10,7 @@ async function person(role: string): Promise<{ id: string; email: string; option
   const email = `${role}-${made++}@example.org`;
   const user = await client.call('POST', '/v2/users', { ...asOwner(), body: { name: `a ${role}`, email, role } });
   expect(user.status).toBe(200);
-  const token = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: 'theirs', kind: 'personal', user: email } });
+  const token = await client.call('POST', '/v2/tokens', { ...asOwner(), body: { name: `of ${email}`, kind: 'personal', user: email } });
   expect(token.json['token']).toMatch(/^xapt-/);
   return {
     id: user.json['id'] as string,
@@ -60,9 +60,11 @@ describe('users', () => {
   });
 
   test('a removed user’s tokens are known no more', async () => {
-    const { id, options } = await person('admin');
+    const { id, email, options } = await person('admin');
     expect((await client.call('DELETE', `/v2/users/${id}`, asOwner())).status).toBe(204);
     expect((await client.call('GET', '/v1/user', options)).status).toBe(403);
+    const tokens = (await client.call('GET', '/v2/tokens', asOwner())).json as unknown as { user: string; name: string }[];
+    expect(tokens.filter(({ user, name }) => user === '' || name === `of ${email}`)).toEqual([]);
   });
 
   test('the first owner stays', async () => {

@@ -1,0 +1,48 @@
+/** How long it takes to refuse a token must not tell how near it was to a known one: every known hash is compared, whole, whichever fits. */
+import { rmSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openTokens, type Tokens } from '../../src/service/auth/tokens.ts';
+import { openUsers } from '../../src/service/auth/users.ts';
+import { openMetadata, type Metadata } from '../../src/service/metadata.ts';
+import { tempDir } from './support.ts';
+
+const compared = vi.hoisted(() => ({ lengths: [] as number[] }));
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>();
+  const timingSafeEqual: typeof crypto.timingSafeEqual = (a, b) => {
+    compared.lengths.push(a.byteLength, b.byteLength);
+    return crypto.timingSafeEqual(a, b);
+  };
+  return { ...crypto, timingSafeEqual };
+});
+
+let dataDir: string;
+let metadata: Metadata;
+let tokens: Tokens;
+beforeEach(() => {
+  dataDir = tempDir();
+  metadata = openMetadata(dataDir, false);
+  const { owner } = openUsers(metadata, new Date());
+  tokens = openTokens(metadata);
+  for (const text of ['xaat-first', 'xaat-second', 'xaat-third'])
+    tokens.create(
+      { kind: 'api', name: text, description: '', user: owner.id, capabilities: { datasets: {}, org: {} }, expires: null },
+      text,
+    );
+});
+afterEach(() => {
+  metadata.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test.each([
+  ['xaat-first', 'xaat-first'],
+  ['xaat-third', 'xaat-third'],
+  ['xaat-thirc', undefined],
+  ['', undefined],
+  ['x'.repeat(10_000), undefined],
+])('the token %s is compared with all three, by hashes of one length', (text, name) => {
+  compared.lengths = [];
+  expect(tokens.find(text)?.name).toBe(name);
+  expect(compared.lengths).toEqual(Array<number>(6).fill(32));
+});
