@@ -57,7 +57,7 @@ describe('limits', () => {
         headers: { 'content-type': NDJSON, authorization: `Bearer ${client.apiToken}` },
         body: new Blob([body]).stream(),
         duplex: 'half',
-      } as RequestInit);
+      });
       expect([chunked.status, ((await chunked.json()) as { code: number }).code]).toEqual([413, 413]);
     }
     expect((await client.ingest(name, [{ a: 1 }])).json['ingested']).toBe(1);
