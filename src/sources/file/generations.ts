@@ -111,6 +111,8 @@ export class Generations {
   track({ path, stat }: FoundFile): TrackedFile {
     const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
     file.firstScan = this.scan;
+    // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
+    if (this.scan > 1) file.nextBornMs = stat.bornMs;
     this.registry.add(file);
     this.successors.add(file);
     return file;
@@ -237,7 +239,7 @@ export class Generations {
     const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
     file.stream = record.id;
     file.firstScan = -1;
-    file.createdMs = record.createdMs;
+    file.createdMs = file.nextBornMs = record.createdMs;
     if (record.identity) file.identity = record.identity;
     file.startAt = record.startAt;
     file.offset = file.readTo = record.resumeAt;
@@ -262,6 +264,7 @@ export class Generations {
     const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
     file.stream = id;
     file.createdMs = createdMs;
+    file.nextBornMs ??= createdMs;
     if (file.place === 'deleted') this.#options.rescue?.keep(id);
     return true;
   }

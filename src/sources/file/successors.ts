@@ -4,7 +4,7 @@
  * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
  */
 import type { Clock } from '../../core/clock.ts';
-import { HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
+import { BIRTH_TICK_MS, HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
 import type { Grouping } from '../../parsers/grouping.ts';
 import { findMark } from '../byte-window.ts';
 import type { LineShaping } from '../line-shaping.ts';
@@ -24,15 +24,17 @@ export interface SuccessorsOptions {
 export class Successors {
   readonly #options: SuccessorsOptions;
   readonly #grouping: Grouping | undefined;
-  /** Files of which nothing was read, and that were not yet held against the others. */
+  /** Files that were not yet held against the others. */
   readonly #fresh = new Set<TrackedFile>();
+  /** By path: the file that had it last. */
+  readonly #last = new Map<string, TrackedFile>();
 
   constructor(options: SuccessorsOptions) {
     this.#options = options;
     this.#grouping = options.shaping.grouping?.();
   }
 
-  /** Takes note of a file of which nothing was read. Nothing of it is until the next `link`. */
+  /** Takes note of a file that is followed from now on. Nothing of it is read until the next `link`. */
   add(file: TrackedFile): void {
     if (this.#grouping?.mayContinue) this.#fresh.add(file);
   }
@@ -41,31 +43,37 @@ export class Successors {
   link(): void {
     if (this.#fresh.size === 0) return;
     const { registry } = this.#options;
-    for (const file of this.#fresh) if (!registry.files.has(file) || file.offset > 0) this.#fresh.delete(file);
-    const latest = new Map<string, TrackedFile>();
-    for (const file of registry.files) {
-      const other = latest.get(file.firstPath);
-      if (!this.#fresh.has(file) && (!other || other.createdMs <= file.createdMs)) latest.set(file.firstPath, file);
-    }
-    const paths = new Set([...latest.keys(), ...[...this.#fresh].map(({ path }) => path)]);
-    const groups = new Map<string, TrackedFile[]>();
-    for (const file of this.#fresh) {
-      const base = file.place === 'matched' ? rotatedFrom(file.path) : file.firstPath;
-      const path = base !== undefined && paths.has(base) ? base : file.path;
-      groups.set(path, [...(groups.get(path) ?? []), file]);
-    }
-    for (const [path, files] of groups) {
+    for (const file of this.#fresh) if (!registry.files.has(file)) this.#fresh.delete(file);
+    for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
+    for (const [path, files] of this.#generations()) {
       // Whether it is a generation of its own is not known yet.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
+      const aside = files.filter((file) => file.path !== path).sort((a, b) => a.bornMs - b.bornMs || a.createdMs - b.createdMs);
+      const isOrderKnown = aside.every((file, n) => n === 0 || isLaterThan(file, aside[n - 1]!));
       // Files of which none was known are merely alike by name.
-      let before = latest.get(path);
-      for (const file of files.sort((a, b) => Number(a.path === path) - Number(b.path === path) || a.bornMs - b.bornMs)) {
+      let before = this.#last.get(path);
+      for (const file of [...aside, ...files.filter((each) => each.path === path)]) {
         this.#fresh.delete(file);
-        if (before) this.#connect(before, file, path);
+        if (before && isOrderKnown) this.#connect(before, file, path);
         if (before || file.firstPath === path) before = file;
         if (file.size > 0) registry.enqueue(file);
       }
+      if (before) this.#last.set(path, before);
     }
+  }
+
+  /** The files that were added, by the path that they have, or had before they were rotated away. */
+  #generations(): Map<string, TrackedFile[]> {
+    const paths = new Set([...this.#last.keys(), ...[...this.#fresh].map(({ firstPath }) => firstPath)]);
+    const found = new Map<string, TrackedFile[]>();
+    for (const file of this.#fresh) {
+      const base = file.path === file.firstPath ? rotatedFrom(file.path) : file.firstPath;
+      const path = base !== undefined && paths.has(base) ? base : file.path;
+      const files = found.get(path);
+      if (files) files.push(file);
+      else found.set(path, [file]);
+    }
+    return found;
   }
 
   /** True while the file's first lines may belong to an event of the file before, which then gets its turn. The file is open. */
@@ -98,7 +106,7 @@ export class Successors {
     // So long after the last line of the one before, its event was over.
     const isLate = before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
-    if (!isOver || !isUnread || isLate || isTaken || file.before) return;
+    if (!isOver || !isUnread || isLate || isTaken || file.before || file.offset > 0) return;
     before.after = file;
     file.before = before;
   }
@@ -125,4 +133,10 @@ export class Successors {
     const text = Buffer.from(encoding.decode(head.subarray(start, end - encoding.endingBytes(head, end))));
     return this.#grouping!.mayContinue!(text, 0, text.length);
   }
+}
+
+/** True where one file is a later generation than the other for sure; by their streams where they had the same inode. */
+function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
+  if (file.bornMs !== other.bornMs) return file.bornMs - other.bornMs > BIRTH_TICK_MS;
+  return other.createdMs > 0 && file.createdMs - other.createdMs > BIRTH_TICK_MS;
 }

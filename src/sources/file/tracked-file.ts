@@ -39,6 +39,8 @@ export interface TrackedFile {
   readonly bornMs: number;
   /** … and its stream. */
   createdMs: number;
+  /** What was made later, and stands beside it, may have had its path after it; undefined while that is not known. */
+  nextBornMs: number | undefined;
   identity: FileIdentity;
   /** Where it is now, or was last. */
   path: string;
@@ -112,6 +114,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     stream: undefined,
     bornMs: stat.bornMs,
     createdMs: 0,
+    nextBornMs: undefined,
     identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
     path,
     realPath: undefined,

@@ -30,8 +30,8 @@ export interface TrackerOptions {
 
 export class Tracker {
   readonly #options: TrackerOptions;
-  /** Paths whose file is another one now, with when the one before was made: what was born and rotated away between is looked for. */
-  readonly #rotated = new Map<string, number>();
+  /** Paths that their file left: what had them since, and was rotated away between two looks, is looked for until another file is seen there. */
+  readonly #left = new Map<string, { readonly nextBornMs: number; readonly untilMs: number }>();
   #scan = 0;
 
   constructor(options: TrackerOptions) {
@@ -57,13 +57,21 @@ export class Tracker {
       if (!registry.in(each.stat) && !this.isIgnored(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
       if ((looked += 1) % SCAN_SLICE_FILES === 0) await pause();
     }
-    for (const [path, sinceMs] of this.#rotated) if (this.findBorn(path, sinceMs)) this.#rotated.delete(path);
+    this.#findBornBetween();
     copies.decide();
     successors.link();
     for (const file of registry.files) house.keep(file);
     house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();
+  }
+
+  #findBornBetween(): void {
+    const names = new FolderNames(this.#options.fileSystem);
+    for (const [path, { nextBornMs, untilMs }] of this.#left) {
+      const isRead = this.findBorn(path, nextBornMs, names);
+      if (isRead && (this.#generations.registry.at(path) || this.#now >= untilMs)) this.#left.delete(path);
+    }
   }
 
   /**
@@ -183,7 +191,9 @@ export class Tracker {
   }
 
   #noteRotation(file: TrackedFile): void {
-    if (file.place === 'matched' && file.stream !== undefined && !file.isUndecided) this.#rotated.set(file.path, file.createdMs);
+    const { nextBornMs, path } = file;
+    if (file.place !== 'matched' || nextBornMs === undefined || file.isUndecided) return;
+    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
   }
 
   #lookElsewhere(file: TrackedFile, folders: FolderInodes): void {

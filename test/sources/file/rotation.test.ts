@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startBench, TailBench } from './tail-bench.ts';
+import { failingFileSystem, startBench, TailBench } from './tail-bench.ts';
 
 test('rename rotation out of the globs is read to its end, also what is appended after it, and the new file from its beginning', async () => {
   const bench = await startBench();
@@ -323,3 +323,53 @@ test.skipIf(!existsSync('/usr/sbin/logrotate'))(
     }
   },
 );
+
+test('file that was made and rotated away while its path was vacant at every scan is read', async () => {
+  const bench = new TailBench();
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await bench.start();
+  await bench.drain();
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  await bench.drain();
+  bench.bornNow();
+  writeFileSync(bench.path('a.log'), 'two\n');
+  renameSync(bench.path('a.log'), bench.path('a.log.2'));
+  await bench.drain();
+  expect(bench.texts).toEqual(['one', 'two']);
+  bench.bornNow();
+  writeFileSync(bench.path('a.log'), 'three\n');
+  renameSync(bench.path('a.log'), bench.path('a.log.3'));
+  writeFileSync(bench.path('a.log'), 'four\n');
+  await bench.drain();
+  expect(bench.texts.toSorted()).toEqual(['four', 'one', 'three', 'two']);
+});
+
+test('files that were rotated away between being found and being opened are read, and those behind them', async () => {
+  const bench = new TailBench();
+  let rotate: (() => void) | undefined;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      const act = path === bench.path('a.log') ? rotate : undefined;
+      rotate = act ? undefined : rotate;
+      act?.();
+      return real.open(path);
+    },
+  }));
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await bench.start({ fileSystem });
+  await bench.drain();
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  bench.bornNow();
+  writeFileSync(bench.path('a.log'), 'two\n');
+  rotate = () => {
+    renameSync(bench.path('a.log'), bench.path('a.log.2'));
+    writeFileSync(bench.path('a.log'), 'three\n');
+    renameSync(bench.path('a.log'), bench.path('a.log.3'));
+    writeFileSync(bench.path('a.log'), 'four\n');
+  };
+  await bench.source.scanOnce();
+  renameSync(bench.path('a.log'), bench.path('a.log.4'));
+  writeFileSync(bench.path('a.log'), 'five\n');
+  await bench.drain();
+  expect(bench.texts.toSorted()).toEqual(['five', 'four', 'one', 'three', 'two']);
+});
