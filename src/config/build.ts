@@ -55,6 +55,7 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
   return {
     ...common(source.id, values, context),
     type: 'syslog',
+    charset: values.charset,
     onOversize: values.on_oversize,
     listen: values.listen,
     tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },

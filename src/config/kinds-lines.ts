@@ -8,16 +8,30 @@ import { nearest } from './nearest.ts';
 /** One of config/charsets, in any spelling. */
 export const charset: Kind<string> = text({
   type: 'name of a charset: `utf-8`, `utf-16le`, `utf-16be`, `latin1`, `iso-8859-2` …, `windows-1250` …, `cp437` …, `koi8-r`, `big5`, `gbk`, `gb18030`, `shift_jis`, `euc-jp`, `euc-kr`',
-  parse: (value) => {
-    const known = findCharset(value);
-    if (known !== undefined) return { value: known };
-    const near = nearest(value.toLowerCase(), CHARSETS);
-    return {
-      message: 'is no charset that is known',
-      fix: near === undefined ? `use one of ${CHARSETS.join(', ')}` : `did you mean \`${near}\`?`,
-    };
-  },
+  parse: parseCharset,
 });
+
+/** Of messages, which a newline or a NUL byte may end. */
+export const messageCharset: Kind<string> = text({
+  type: 'name of a charset as for files, but `utf-16le` and `utf-16be`',
+  parse: (value) =>
+    findCharset(value)?.startsWith('utf-16') === true
+      ? {
+          message: 'has newlines and NUL inside of characters',
+          fix: 'name the charset that senders write; no sender of syslog writes UTF-16',
+        }
+      : parseCharset(value),
+});
+
+function parseCharset(value: string): ReturnType<Parameters<typeof text<string>>[0]['parse']> {
+  const known = findCharset(value);
+  if (known !== undefined) return { value: known };
+  const near = nearest(value.toLowerCase(), CHARSETS);
+  return {
+    message: 'is no charset that is known',
+    fix: near === undefined ? `use one of ${CHARSETS.join(', ')}` : `did you mean \`${near}\`?`,
+  };
+}
 
 /** A regular expression of bounded cost. What only RE2 refuses is found when the agent starts. */
 export const pattern: Kind<string> = text({

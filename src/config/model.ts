@@ -102,6 +102,8 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly tls: TlsFiles & { readonly requireClientCert: boolean; readonly maxVersion: '1.2' | '1.3' };
   /** IANA name; of times without a zone. */
   readonly timezone: string;
+  /** One of config/charsets: of messages that are no UTF-8. */
+  readonly charset: string;
   /** Which JSON in messages is parsed into the field `json`. */
   readonly parseJson: 'none' | 'cee' | 'all';
   /** Receive buffer asked for each datagram socket. */

@@ -1,6 +1,7 @@
 /** The field tables of the sources. */
 import { field } from './field.ts';
 import type { Table } from './field.ts';
+import { messageCharset } from './kinds-lines.ts';
 import { anyText, choice, duration, durationOr, flag, list, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
 import { lineFields, onOversize } from './schema-lines.ts';
@@ -16,9 +17,9 @@ const fields = field(staticFields, {
   doc: 'added to every event of this source; wins over the same field of the agent',
 });
 const dataset = field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" });
-const charsetOfMessages = field(choice(['utf-8'], ['utf-16le', 'utf-16be', 'latin1', 'big5']), {
+const charsetOfMessages = field(messageCharset, {
   default: 'utf-8',
-  doc: 'how the bytes are encoded; invalid UTF-8 becomes U+FFFD',
+  doc: 'how a message that is no UTF-8 is encoded; what is invalid becomes U+FFFD',
 });
 
 export const fileTable = {

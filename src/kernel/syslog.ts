@@ -75,7 +75,7 @@ export const MAX_SUFFIX_BYTES = 1024;
 /** What kernel.wasm exports for it; assembly/syslog/syslog.ts says what each does. */
 export interface SyslogExports {
   setUpSyslog(results: number, words: number, priorities: number, scratch: number): void;
-  useSyslogSource(times: number, now: number, longest: number, json: number): void;
+  useSyslogSource(times: number, now: number, longest: number, json: number, charset: number): void;
   useSyslogSuffix(at: number, length: number): void;
   syslogStream(p: number, end: number, to: number, most: number, counting: number): void;
   syslogTable(p: number, end: number, to: number, most: number): void;
@@ -99,8 +99,11 @@ const NOW_BYTES = 32;
 /** Kernel memory that a source's loops reserve at most: the first of a kernel also reserve what all share. */
 export const SYSLOG_LOOPS_BYTES = WORDS_BYTES + SCRATCH_BYTES + TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES + 256;
 
-/** Makes the loops of one source. Messages of more than `longest` bytes are slow, and those that may be JSON which is wanted. */
-export type SyslogFactory = (longest: number, json?: 'none' | 'cee' | 'all') => SyslogLoops;
+/**
+ * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted, and those that
+ * are no UTF-8 where they are in another charset then (`hasCharset`).
+ */
+export type SyslogFactory = (longest: number, json?: 'none' | 'cee' | 'all', hasCharset?: boolean) => SyslogLoops;
 
 /** `memory` is the whole of the kernel's, `resultsAt` twelve u32 of it. */
 export function createSyslogFactory(
@@ -124,7 +127,7 @@ export function createSyslogFactory(
     exports.setUpSyslog(resultsAt, at, at + prioritiesAt, at + WORDS_BYTES);
   }
 
-  return (longest, json = 'none') => {
+  return (longest, json = 'none', hasCharset = false) => {
     if (!isSetUp) setUp();
     const { at: timesAt, bytes: own } = reserve(TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES);
     const times = own.subarray(0, TIMES * TIME_BYTES);
@@ -138,7 +141,7 @@ export function createSyslogFactory(
       check(output, at, limit);
       if (loaded === result) return;
       loaded = result;
-      exports.useSyslogSource(timesAt, timesAt + now, longest, JSON_MODES.indexOf(json));
+      exports.useSyslogSource(timesAt, timesAt + now, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
     }
 
     function read(to: number): SyslogResult {

@@ -103,4 +103,11 @@ describe('charset', () => {
       '5:14: `charset`: `lattin1` is no charset that is known; did you mean `latin1`?',
     ]);
   });
+
+  test('of messages is any but UTF-16, whose characters have newlines in them', () => {
+    const of = (charset: string) => configWith({ sources: `  n: {type: syslog, listen: [udp://127.0.0.1:0], charset: ${charset}}` });
+    expect(problemsOf(of('utf-16'))).toEqual([
+      '5:59: `charset`: `utf-16` has newlines and NUL inside of characters; name the charset that senders write; no sender of syslog writes UTF-16',
+    ]);
+  });
 });

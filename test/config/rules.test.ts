@@ -168,6 +168,7 @@ describe('listen', () => {
       maxConnections: 7,
       idleTimeoutMs: 300_000,
       parseJson: 'cee',
+      charset: 'utf-8',
     });
   });
 

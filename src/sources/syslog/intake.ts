@@ -24,6 +24,8 @@ export interface IntakeOptions {
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  /** Reads messages that are no UTF-8; absent: invalid bytes become U+FFFD. */
+  readonly decode?: ((bytes: Buffer) => string) | undefined;
   readonly clock: Clock;
   readonly stats: SourceStats;
   /** Reserves kernel memory. */
@@ -43,9 +45,9 @@ export class Intake {
   readonly #table: MessageTable;
 
   constructor(options: IntakeOptions) {
-    const { kernel, collector, maxEventBytes, parseJson, reserve } = options;
+    const { kernel, collector, maxEventBytes, parseJson, decode, reserve } = options;
     this.#options = options;
-    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage), parseJson);
+    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage), parseJson, decode !== undefined);
     this.#single = reserve(SYSLOG_SINGLE_BYTES);
     this.#table = createMessageTable(reserve(tableBytes(2)));
   }
@@ -117,8 +119,8 @@ export class Intake {
   }
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, stats } = this.#options;
-    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson };
+    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, decode, stats } = this.#options;
+    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson, decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.isTruncated) stats.truncatedEvents += 1;

@@ -2,6 +2,7 @@
  * One message's bytes to the event's JSON: what the kernel's loops leave to JavaScript, and what they must agree with.
  * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
+import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../parsers/encoding.ts';
 import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
@@ -20,6 +21,8 @@ export interface Receipt {
   readonly ending: Ending;
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  /** Reads messages that are no UTF-8; undefined: invalid bytes become U+FFFD. */
+  readonly decode?: ((bytes: Buffer) => string) | undefined;
 }
 
 export interface EncodedEvent {
@@ -31,7 +34,7 @@ export interface EncodedEvent {
 
 /** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
 export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
-  const text = frame.bytes.toString();
+  const text = textOf(frame.bytes, receipt);
   const event = frame.part === undefined ? parseMessage(text, receipt) : parsePart(text, frame.part, receipt);
   const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
@@ -45,6 +48,10 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   const smaller = unparsed(kept, 'too large once written as JSON', receipt);
   markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
   return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false };
+}
+
+function textOf(bytes: Buffer, { decode }: Receipt): string {
+  return decode === undefined || isUtf8(bytes) ? bytes.toString() : decode(bytes);
 }
 
 /** The event's JSON, with the object that its message is, if that is wanted and there is room. */

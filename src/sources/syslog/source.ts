@@ -10,6 +10,7 @@ import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
+import { loadEncoding } from '../../parsers/charset.ts';
 import { Collector, collectorBytes } from './collector.ts';
 import type { Cursor } from './collector.ts';
 import { Connections } from './connections.ts';
@@ -65,7 +66,9 @@ export function createSyslogSource(
     roomy: () => flow.resume(),
   });
   const flow = new Flow(() => collector.isFull);
-  const intake = new Intake({ ...config, kernel, collector, zone: createZone(config.timezone), clock, stats, reserve });
+  let decode = (bytes: Buffer): string => bytes.toString();
+  const legacy = config.charset === 'utf-8' ? {} : { decode: (bytes: Buffer) => decode(bytes) };
+  const intake = new Intake({ ...config, ...legacy, kernel, collector, zone: createZone(config.timezone), clock, stats, reserve });
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});
@@ -204,6 +207,7 @@ export function createSyslogSource(
     async open() {
       for (const { id: stream } of streams.list(id)) if (streams.isSettled(stream)) streams.forget(stream);
       if (context.once) return;
+      ({ decode } = await loadEncoding(config.charset));
       try {
         for (const address of config.listen) {
           for (const listener of await listen(address)) {

@@ -110,6 +110,19 @@ test.each(['cee', 'all'] as const)('the loops agree with the parser where JSON i
   await fc.assert(agrees, { seed, numRuns: 1000 });
 });
 
+test('the loops agree with the parser where messages may be in another charset', async () => {
+  const decode = (bytes: Buffer): string => bytes.toString('latin1');
+  const foreign = createRig(10_000, 'none', 'truncate', decode);
+  const mixed = fc.tuple(message, fc.nat(), fc.constantFrom('', '', 'caf\xe9', '\xa3', '\xc3\xa9', '\xc3')).map(([bytes, at, text]) => {
+    const place = at % (bytes.length + 1);
+    return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, 'latin1'), bytes.subarray(place)]);
+  });
+  const agrees = fc.asyncProperty(fc.array(mixed, { maxLength: 20 }), async (messages) => {
+    expect(await foreign.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 10_000, 'none', decode));
+  });
+  await fc.assert(agrees, { seed, numRuns: 1000 });
+});
+
 test('the loops agree with the parser on messages about the longest', async () => {
   const long = fc.tuple(message, fc.integer({ min: 900, max: 1100 }), piece).map(([head, length, fill]) => {
     const filler = fill.length === 0 ? Buffer.from('x') : fill;

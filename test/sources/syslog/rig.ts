@@ -45,6 +45,7 @@ export function createRig(
   maxEventBytes = 10_000,
   parseJson: ParseJson = 'none',
   onOversize: 'truncate' | 'split' | 'dead_letter' = 'truncate',
+  decode?: (bytes: Buffer) => string,
 ): Rig {
   const kernel = createKernel(24 * 1024 * 1024);
   const lane = new LaneDouble();
@@ -60,7 +61,7 @@ export function createRig(
     roomy: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
-  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, clock, stats, reserve });
+  const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, decode, clock, stats, reserve });
   const input = reserve(64 * 1024);
   const place = reserve(1024 * 1024);
   const table: MessageTable = createMessageTable(reserve(tableBytes(10_000)));
@@ -132,8 +133,8 @@ export function createRig(
 }
 
 /** The event of one message. */
-export function eventOf(frame: Frame, maxEventBytes = 10_000, parseJson: ParseJson = 'none'): string {
-  return encodeEvent(frame, { ...receipt, parseJson }, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
+export function eventOf(frame: Frame, maxEventBytes = 10_000, parseJson: ParseJson = 'none', decode?: (bytes: Buffer) => string): string {
+  return encodeEvent(frame, { ...receipt, parseJson, decode }, maxEventBytes, maxEventBytes + 128 * 1024 - 1).json;
 }
 
 /** What `take` must give. */
@@ -142,10 +143,11 @@ export function eventsOf(
   kind: 'datagram' | 'framed',
   maxEventBytes = 10_000,
   parseJson: ParseJson = 'none',
+  decode?: (bytes: Buffer) => string,
 ): string[] {
   return messages.flatMap((message) => {
     const bytes = kind === 'datagram' ? datagramOf(message) : message;
-    return bytes.length === 0 ? [] : [eventOf(cutFrame(bytes, maxEventBytes), maxEventBytes, parseJson)];
+    return bytes.length === 0 ? [] : [eventOf(cutFrame(bytes, maxEventBytes), maxEventBytes, parseJson, decode)];
   });
 }
 

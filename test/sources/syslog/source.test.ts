@@ -310,6 +310,31 @@ describe.each([
   });
 });
 
+describe('messages that are no UTF-8', () => {
+  const latin1 = Buffer.from('<13>1 - h\xf4te app - - [a@1 b="\xe9t\xe9"] caf\xe9', 'latin1');
+
+  async function take(charset: string, message: Buffer) {
+    const { context, source, tcpPort } = await start({ charset });
+    await write(await open(tcpPort), Buffer.concat([Buffer.from('<13>app: größe €\n'), message, Buffer.from('\n<13>after\n')]));
+    await context.lane.until((lane) => lane.count === 3);
+    expect(messages(context)[0]).toBe('größe €');
+    return { event: events(context)[1]!, source };
+  }
+
+  test('are read in the charset that is configured, their header, too, and others as they are', async () => {
+    const { event, source } = await take('latin1', latin1);
+    expect(event).toMatchObject({ host: 'hôte', appname: 'app', structured_data: { 'a@1': { b: 'été' } }, message: 'café' });
+    expect(source.stats.slowPathEvents).toBe(1);
+    expect((await take('koi8-r', Buffer.from('<13>\xf2\xc5\xcb\xc1', 'latin1'))).event['message']).toBe('Река');
+  });
+
+  test('keep what is ASCII of them, and U+FFFD for the rest, where none is', async () => {
+    const { event, source } = await take('utf-8', latin1);
+    expect(event).toMatchObject({ host: 'h\uFFFDte', structured_data: { 'a@1': { b: '\uFFFDt\uFFFD' } }, message: 'caf\uFFFD' });
+    expect(source.stats.slowPathEvents).toBe(0);
+  });
+});
+
 describe('syslog listeners', () => {
   test('a taken port is an error that names address and remedy, and leaves nothing open', async () => {
     const server = createServer().listen(0, '127.0.0.1');

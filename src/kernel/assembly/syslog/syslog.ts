@@ -36,6 +36,8 @@ let suffixAt: usize = 0;
 let suffixLength: usize = 0;
 let maxBytes: usize = 0;
 let jsonMode: u32 = 0;
+/** Messages that are no UTF-8 are JavaScript's: they are in another charset. */
+let hasCharset: bool = false;
 /** Where the next event goes, up to where events may go, and how many there are. */
 let out: usize = 0;
 let limit: usize = 0;
@@ -49,11 +51,12 @@ export function setUpSyslog(resultsAt: usize, wordsAt: usize, prioritiesAt: usiz
 
 /**
  * The times and the time of receipt of a source. Messages of more than `longest` bytes are left to JavaScript, and those that may be
- * JSON behind a cookie (`json` 1) or with and without it (2).
+ * JSON behind a cookie (`json` 1) or with and without it (2), and with a `charset` those that are no UTF-8.
  */
-export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize, json: u32): void {
+export function useSyslogSource(timesAt: usize, nowAt: usize, longest: usize, json: u32, charset: bool): void {
   useTimes(timesAt);
   jsonMode = json;
+  hasCharset = charset;
   now = nowAt;
   maxBytes = longest;
 }
@@ -134,11 +137,11 @@ function putEvent(): u32 {
   if (length == 0) return STOP_INPUT;
   if (length > maxBytes) return STOP_SLOW;
   if (out + length * 6 + suffixLength + FIXED_BYTES > limit) return STOP_OUTPUT;
+  clearRepaired();
   const found = header.readHeader(frameAt, frameEnd);
   if (found == header.TIME_UNKNOWN) return STOP_TIME;
   if (found == header.SLOW) return STOP_SLOW;
   if (jsonMode && mayBeJson(header.messageAt, frameEnd)) return STOP_SLOW;
-  clearRepaired();
   let o = putTime(putWord(out, TIME));
   o = putWord(o, MESSAGE);
   o = putText(header.messageAt, frameEnd, o);
@@ -154,6 +157,7 @@ function putEvent(): u32 {
     copyOver(o, dataAt(), dataLength);
     o += dataLength;
   }
+  if (repaired && hasCharset) return STOP_SLOW;
   copyOver(o, suffixAt, suffixLength);
   out = o + suffixLength;
   events++;
