@@ -1,29 +1,57 @@
-/** `tailrace explain PATH`: asks the running agent why a file is or is not read, at which offset, how far behind. */
+/** `tailrace explain PATH`: why a file is or is not read, at which offset, how far behind. Asks the running agent; without one it looks itself. */
 import { resolve } from 'node:path';
 import { askAgent } from '../agent/control.ts';
+import { explainAlone } from '../agent/explain-alone.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { TailraceError } from '../core/errors.ts';
+import type { FileExplanation } from '../sources/file/explain.ts';
+import { createLog } from '../telemetry/log.ts';
 
 export interface ExplainArguments {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** Resolves with 0 when some source reads the file, else 1. Throws `E_NO_AGENT` when no agent runs on the data folder. */
-export async function explain(path: string, args: ExplainArguments): Promise<number> {
+type Explained = FileExplanation & { readonly source: string };
+
+/** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
+export async function explain(given: string, args: ExplainArguments): Promise<number> {
   const config = loadConfig(findConfig(args.config), process.env);
-  const answer = await askAgent(config.dataDir, { command: 'explain', args: [resolve(path)] });
-  if (!answer)
-    throw new TailraceError('E_NO_AGENT', `no agent runs on the data folder "${config.dataDir}"`, { fix: 'start it with: tailrace run' });
-  const explanations = answer.result as Record<string, unknown>[];
-  const texts = explanations.map((explanation) =>
-    args.json
-      ? `${JSON.stringify(explanation)}\n`
-      : Object.entries(explanation)
-          .map(([key, value]) => `${key.padEnd(12)} ${String(value)}\n`)
-          .join(''),
+  if (!config.sources.some(({ type }) => type === 'file'))
+    throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
+  const path = resolve(given);
+  const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
+  if (!answer && !args.json) process.stderr.write(`no agent runs on "${config.dataDir}": this is what one that starts will do\n`);
+  const explained = answer ? (answer.result as Explained[]) : explainAlone(config, path, await createLog({ level: 'warn' }));
+  process.stdout.write(
+    args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : `${path}\n${explained.map(toText).join('')}`,
   );
-  process.stdout.write(texts.join(args.json ? '' : '\n'));
-  return explanations.some(({ state }) => state !== undefined) ? 0 : 1;
+  return explained.some(({ isRead }) => isRead) ? 0 : 1;
+}
+
+function toText(each: Explained): string {
+  const { offset, savedOffset, deliveredOffset, size, lagBytes, headBytes = 0, headHash = '', firstPath, currentPath } = each;
+  const at = offset ?? savedOffset;
+  const facts: Record<string, string | undefined> = {
+    'to do': each.fix,
+    'last error': each.lastError,
+    'link to': each.linkTo,
+    state: each.state,
+    position:
+      at === undefined ? undefined : `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`,
+    saved: savedOffset === undefined ? undefined : `${savedOffset}, where reading goes on after a restart`,
+    delivered: deliveredOffset === undefined ? undefined : `up to ${deliveredOffset}`,
+    "events' file": firstPath,
+    'now at': currentPath === firstPath ? undefined : currentPath,
+    identity: each.inode === undefined ? undefined : `device ${each.device}, inode ${each.inode}`,
+    fingerprint: headBytes === 0 ? undefined : `SHA-256 of the first ${headBytes} bytes: ${headHash}`,
+    stream: each.stream,
+  };
+  const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}\n`]));
+  for (const beside of each.related ?? []) {
+    const position = beside.offset === undefined ? `${beside.size} bytes` : `${beside.offset} of ${beside.size} bytes`;
+    lines.push(`    ${'beside it'.padEnd(13)}${beside.path}: ${beside.state}, ${position}\n`);
+  }
+  return `  source ${each.source} ${each.isRead ? 'reads it' : 'does not read it'}: ${each.reason}\n${lines.join('')}`;
 }

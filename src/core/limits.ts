@@ -84,6 +84,8 @@ export const HINT_PAUSE_MS = 250;
 export const MAX_WATCHED_FILES = 1_000;
 /** Folders watched by one source. */
 export const MAX_WATCHED_FOLDERS = 100;
+/** Related files that `explain` names. */
+export const MAX_EXPLAINED_RELATIVES = 20;
 /** Different things (paths, as a rule) that one file source remembers to have said in the log. */
 export const MAX_NOTICES = 1_000;
 

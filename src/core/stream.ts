@@ -28,6 +28,8 @@ export interface StreamRecord {
   readonly createdMs: number;
   /** Where reading goes on: the end of the last span committed to the database, 0 for a new stream. */
   readonly resumeAt: number;
+  /** Everything before it is settled at every sink; absent where the store does not tell. */
+  readonly settledTo?: number;
   /** The bytes just before `resumeAt`. */
   readonly tail: Tail;
   /** Content sum of the bytes from `startAt` to `resumeAt`; undefined where it is not known. */

@@ -187,5 +187,7 @@ function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   }
   if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
   const { id, source, path, identity, startAt, createdMs } = stream;
-  return { id, source, path, identity, startAt, createdMs, resumeAt, tail, contentSum, contentPoints };
+  const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
+  const settledTo = Math.min(resumeAt, ...configured);
+  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints };
 }

@@ -45,6 +45,7 @@ test('state mints streams with random ids and has them again after a restart, wi
     startAt: 0,
     createdMs: one.createdMs,
     resumeAt: 10,
+    settledTo: 0,
     tail: span(one.id, 0, 10).tail,
     contentSum: span(one.id, 0, 10).sum,
     contentPoints: [{ at: 0, sum: 0 }],

@@ -133,6 +133,12 @@ export class Archives {
     });
   }
 
+  /** What is known of the archive at this path. */
+  explain(path: string): { readonly state: string; readonly offset: number } | undefined {
+    for (const { path: at, state, offset } of this.#archives.values()) if (at === path) return { state, offset };
+    return undefined;
+  }
+
   stop(): void {
     this.#isStopped = true;
   }

@@ -39,6 +39,8 @@ export interface FileSystem {
   close(fd: number): void;
   /** Where an open file is now, on systems that can tell. Never throws. */
   pathOf(fd: number): string | undefined;
+  /** Where a symbolic link points; undefined for what is none. Never throws. */
+  linkTarget(path: string): string | undefined;
 }
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -76,14 +78,17 @@ export const nodeFileSystem: FileSystem = {
     return count;
   },
   close: (fd) => closeSync(fd),
-  pathOf(fd) {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      return undefined;
-    }
-  },
+  pathOf: (fd) => linkTarget(`/proc/self/fd/${fd}`),
+  linkTarget,
 };
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 function readLater(fd: number, into: Buffer, position: number): Promise<number> {
   return new Promise((resolve, reject) => {

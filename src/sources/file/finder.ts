@@ -9,7 +9,7 @@ import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_DIRECTORIES, MAX_FILES, SCAN_SLICE_FILES } from '../../core/limits.ts';
 import { inodeKey, type FileStat, type FileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
-import { compileExclude, compileInclude, type IncludeRule } from './glob.ts';
+import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
 import type { Notices } from './notices.ts';
 
 export interface FoundFile {
@@ -71,6 +71,28 @@ export class Finder {
 
   isExcluded(path: string): boolean {
     return this.#isExcluded(path);
+  }
+
+  /** True for a path that a scan comes to: no folder above it is excluded either. */
+  reaches(path: string): boolean {
+    return this.#rules.some(({ rule }) => rule.matches(path) && !pathsTo(path, rule.base).some((each) => this.#isExcluded(each)));
+  }
+
+  /** Why a path that no scan comes to is not reached, and what to do. */
+  explainMiss(path: string): [reason: string, fix: string] {
+    const { exclude } = this.#options;
+    const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
+    const excluded = rule && pathsTo(path, rule.base).find((each) => this.#isExcluded(each));
+    if (excluded !== undefined) {
+      const pattern = exclude.find((each) => compileExclude([each])(excluded));
+      const what = excluded === path ? 'it' : `the folder "${excluded}"`;
+      return [`the exclude pattern "${pattern}" matches ${what}`, 'make the exclude pattern narrower, or remove it'];
+    }
+    const { pattern, why } = explainMiss(
+      this.#rules.map(({ rule }) => rule.pattern),
+      path,
+    );
+    return [`no include pattern matches it; the nearest is "${pattern}": ${why}`, 'change that pattern, or include the path itself'];
   }
 
   /** Why a path is or is not among the source's files, as far as its name goes. */
@@ -168,4 +190,11 @@ export class Finder {
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
+/** The path, and the folders above it that are below `base`. */
+function pathsTo(path: string, base: string): string[] {
+  const paths = [path];
+  for (let folder = parentOf(path); folder.length > base.length; folder = parentOf(folder)) paths.push(folder);
+  return paths;
 }

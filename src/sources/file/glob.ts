@@ -47,6 +47,34 @@ export function compileExclude(patterns: readonly string[]): (path: string) => b
   return (path) => tests.some((test) => test(path));
 }
 
+/** Of patterns that do not match a path, the one that agrees with most of its folders, and where it ends to agree. */
+export function explainMiss(patterns: readonly string[], path: string): { readonly pattern: string; readonly why: string } {
+  const misses = patterns.map((pattern) => ({ pattern, ...missOf(pattern.split('/'), path.split('/')) }));
+  return misses.reduce((best, each) => (each.agreed > best.agreed ? each : best));
+}
+
+function missOf(wanted: readonly string[], found: readonly string[]): { readonly agreed: number; readonly why: string } {
+  let at = 0;
+  while (at < Math.min(wanted.length, found.length) && wanted[at] !== '**' && isNameMatch(wanted[at]!, found[at]!)) at += 1;
+  const isDeep = wanted[at] === '**';
+  const isBelow = !isDeep && at >= wanted.length - 1 && found.length > wanted.length;
+  const want = isDeep ? wanted.at(-1) : isBelow ? undefined : wanted[at];
+  return { agreed: at, why: whyNot(want, isDeep ? found.at(-1) : found[at]) };
+}
+
+function whyNot(want: string | undefined, have: string | undefined): string {
+  if (have === undefined) return 'it looks for files in folders below this path';
+  if (want === undefined) return 'the path is in a folder below; "**" stands for folders of any depth';
+  if (have.startsWith('.') && isNameMatch(want, have.slice(1)))
+    return `a name that begins with a dot, as "${have}", matches only a pattern that says so`;
+  if (isNameMatch(want.toLowerCase(), have.toLowerCase())) return `"${have}" and "${want}" differ in upper and lower case`;
+  return `"${have}" does not match "${want}"`;
+}
+
+function isNameMatch(pattern: string, name: string): boolean {
+  return pattern === name || picomatch.isMatch(name, pattern);
+}
+
 /** Undefined when a brace or bracket spans a slash, so that the levels cannot be told apart. */
 function splitSegments(glob: string): string[] | undefined {
   const segments = glob.split('/');

@@ -10,6 +10,7 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../line-shaping.ts';
 import { Lines } from '../lines.ts';
 import { Archives, takeArchives } from './archives.ts';
+import { Explainer, type FileExplanation } from './explain.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
@@ -21,7 +22,7 @@ import { positionAtEnd, recognizeFiles } from './recognize.ts';
 import type { Registry } from './registry.ts';
 import { isArchiveName } from './siblings.ts';
 import { SpanReader } from './span-reader.ts';
-import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
+import { stateOf, type TrackedFile } from './tracked-file.ts';
 import { Tracker } from './tracker.ts';
 import { Turns } from './turns.ts';
 
@@ -34,22 +35,6 @@ export interface FileSource extends Source {
   readRound(): Promise<void>;
   /** Why a path is or is not read, where, and how far behind. */
   explain(path: string): FileExplanation;
-}
-
-export interface FileExplanation {
-  readonly path: string;
-  readonly patterns: string;
-  /** The rest is undefined when the file is not followed. */
-  readonly state?: string;
-  readonly stream?: string | undefined;
-  readonly firstPath?: string;
-  readonly currentPath?: string;
-  readonly device?: string;
-  readonly inode?: string;
-  readonly offset?: number;
-  readonly size?: number;
-  readonly lagBytes?: number;
-  readonly lastError?: string | undefined;
 }
 
 export interface FileSourceOptions {
@@ -108,6 +93,7 @@ export function createFileSource(
         shapeOf: shapeOfFile,
       })
     : undefined;
+  const explainer = new Explainer({ ...common, config, finder, registry, archive: (path) => archives?.explain(path) });
   const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, archives, notices, clock, log, stats: counters });
 
   async function open(): Promise<void> {
@@ -171,27 +157,7 @@ export function createFileSource(
     },
     scanOnce: () => polling.scanOnce(),
     readRound: () => polling.readRound(),
-    explain(path) {
-      const file = registry.byPath(path);
-      const patterns = finder.explain(path);
-      if (!file) return { path, patterns };
-      const { stream, firstPath, path: currentPath, offset, size } = file;
-      const { device, inode } = file.identity;
-      return {
-        path,
-        patterns,
-        state: stateOf(file),
-        stream,
-        firstPath,
-        currentPath,
-        device,
-        inode,
-        offset,
-        size,
-        lagBytes: lagOf(file),
-        lastError: file.failure?.reason,
-      };
-    },
+    explain: (path) => explainer.explain(path),
   };
 }
 

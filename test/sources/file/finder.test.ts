@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { Finder } from '../../../src/sources/file/finder.ts';
+import { explainMiss } from '../../../src/sources/file/glob.ts';
 import { compileExclude, compileInclude } from '../../../src/sources/file/glob.ts';
 import { Notices } from '../../../src/sources/file/notices.ts';
 import { makeTree } from '../../support/temp-tree.ts';
@@ -157,4 +158,15 @@ test('glob tells base, depth and folders that lead to a match', () => {
   expect(compileInclude('/a/b.log')).toMatchObject({ base: '/a/b.log', depth: 0, isLiteral: true });
   const isExcluded = compileExclude(['*.gz', '/tmp/**']);
   expect([isExcluded('/a/b.gz'), isExcluded('/tmp/x/y'), isExcluded('/a/b.log')]).toEqual([true, true, false]);
+});
+
+test('explainMiss names the pattern that agrees with most of a path, and where it ends to agree', () => {
+  const why = (pattern: string, path: string): string => explainMiss([pattern], path).why;
+  expect(explainMiss(['/var/log/*.log', '/var/log/app/*.log', '/srv/**/*.log'], '/var/log/app/a.txt').pattern).toBe('/var/log/app/*.log');
+  expect(why('/var/log/*.log', '/var/log/a.txt')).toBe('"a.txt" does not match "*.log"');
+  expect(why('/var/log/**/*.log', '/var/log/x/a.txt')).toBe('"a.txt" does not match "*.log"');
+  expect(why('/var/log/*.log', '/var/log/x/y/a.log')).toMatch(/in a folder below/);
+  expect(why('/var/log/x/*.log', '/var/log/x')).toMatch(/in folders below this path/);
+  expect(why('/var/log/*.log', '/var/log/.a.log')).toMatch(/begins with a dot/);
+  expect(why('/var/log/*.log', '/var/Log/a.log')).toMatch(/"Log" and "log" differ in upper and lower case/);
 });

@@ -166,11 +166,15 @@ test('file source explains what it knows of a path', async () => {
     offset: 4,
     size: 6,
     lagBytes: 2,
-    lastError: undefined,
+    isRead: true,
+    savedOffset: 0,
   });
   expect(bench.source.explain(bench.path('skip.log'))).toEqual({
     path: bench.path('skip.log'),
+    isRead: false,
     patterns: expect.stringContaining('exclude'),
+    reason: 'the exclude pattern "skip*" matches it',
+    fix: expect.any(String),
   });
-  expect(bench.source.explain('/elsewhere')).toEqual({ path: '/elsewhere', patterns: 'no include pattern matches it' });
+  expect(bench.source.explain('/elsewhere')).toMatchObject({ isRead: false, patterns: 'no include pattern matches it' });
 });

@@ -1,0 +1,254 @@
+/**
+ * Why a path is or is not read, where, and how far behind. Only looks and asks; of a source that was never opened it tells what
+ * one that starts would do, from the saved positions.
+ */
+import type { FileSourceConfig } from '../../config/model.ts';
+import type { Clock } from '../../core/clock.ts';
+import { codeOf, messageOf } from '../../core/errors.ts';
+import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
+import type { StreamRecord, StreamStore } from '../../core/stream.ts';
+import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
+import { type Finder, parentOf } from './finder.ts';
+import { compareFile } from './identity.ts';
+import type { Registry } from './registry.ts';
+import { sampleFile } from './sample.ts';
+import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './siblings.ts';
+import { isGone, lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
+
+/** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
+export interface RelatedFile {
+  readonly path: string;
+  readonly state: string;
+  readonly offset?: number;
+  readonly size: number;
+}
+
+export interface FileExplanation {
+  readonly path: string;
+  /** True where its bytes are read, or will be. */
+  readonly isRead: boolean;
+  readonly reason: string;
+  readonly fix?: string;
+  readonly patterns: string;
+  /** Where the path is a symbolic link. */
+  readonly linkTo?: string;
+  /** `active`, `idle`, `rotated`, `deleted`, `failed` of a file that is followed, `undecided` of one that may be a copy. */
+  readonly state?: string;
+  readonly stream?: string;
+  /** The events' `file`. */
+  readonly firstPath?: string;
+  readonly currentPath?: string;
+  readonly device?: string;
+  readonly inode?: string;
+  /** How many of its first bytes are known by their SHA-256. */
+  readonly headBytes?: number;
+  readonly headHash?: string;
+  /** Everything before it was read and accepted. */
+  readonly offset?: number;
+  /** Everything before it is in the database: reading goes on there after a restart. */
+  readonly savedOffset?: number;
+  /** Everything before it was delivered, or is safe elsewhere. */
+  readonly deliveredOffset?: number;
+  readonly size?: number;
+  readonly lagBytes?: number;
+  readonly lastError?: string;
+  readonly related?: readonly RelatedFile[];
+}
+
+export interface ExplainerOptions {
+  readonly config: FileSourceConfig;
+  readonly finder: Finder;
+  readonly registry: Registry;
+  readonly fileSystem: FileSystem;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  /** What is known of a compressed file that is read; undefined for one that is not. */
+  archive(path: string): { readonly state: string; readonly offset: number } | undefined;
+}
+
+type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'>;
+
+const OPEN_IT = 'give the user that runs the agent the right to read it, and to search the folders above it';
+
+export class Explainer {
+  readonly #options: ExplainerOptions;
+
+  constructor(options: ExplainerOptions) {
+    this.#options = options;
+  }
+
+  explain(path: string): FileExplanation {
+    const { registry, finder, fileSystem } = this.#options;
+    const there = this.#look(path);
+    const file = registry.byPath(path) ?? ('stat' in there ? registry.in(there.stat) : undefined);
+    const linkTo = fileSystem.linkTarget(path);
+    const common = { path, patterns: finder.explain(path), ...(linkTo === undefined ? {} : { linkTo }) };
+    const related = this.#relatedTo(path, file);
+    const about = { ...(related.length > 0 ? { related } : {}) };
+    if (file) return { ...common, ...this.#ofTracked(path, file), ...about };
+    const saved = this.#savedOf(path, there);
+    const verdict = this.#verdict(path, there, saved);
+    const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
+    return { ...common, ...verdict, ...size, ...(saved ? describeRecord(saved) : {}), ...about };
+  }
+
+  #ofTracked(path: string, file: TrackedFile): Omit<FileExplanation, 'path' | 'patterns'> {
+    const { firstPath, path: currentPath, identity, offset, size, failure, stream } = file;
+    const record = stream === undefined ? undefined : this.#records().find(({ id }) => id === stream);
+    return {
+      ...this.#reasonOf(path, file),
+      state: file.isUndecided ? 'undecided' : stateOf(file),
+      ...(record ? describeRecord(record) : {}),
+      firstPath,
+      currentPath,
+      device: identity.device,
+      inode: identity.inode,
+      headBytes: identity.headLength,
+      headHash: identity.headHash,
+      offset,
+      size,
+      lagBytes: lagOf(file),
+      ...(failure ? { lastError: failure.reason } : {}),
+    };
+  }
+
+  #reasonOf(path: string, file: TrackedFile): Verdict {
+    if (file.failure) return { isRead: false, reason: 'it cannot be read now, and is tried again', fix: OPEN_IT };
+    if (file.isUndecided) {
+      const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
+      return { isRead: false, reason };
+    }
+    if (isGone(file)) return { isRead: true, reason: 'it has no name any more, and is read to its end' };
+    if (file.path !== path) return { isRead: true, reason: `it is read as "${file.path}", of which this is another name` };
+    if (file.path !== file.firstPath)
+      return { isRead: true, reason: `it was "${file.firstPath}", and is read on since it was renamed or copied` };
+    return { isRead: true, reason: this.#options.finder.explain(path) };
+  }
+
+  #verdict(path: string, there: Looked, saved: StreamRecord | undefined): Verdict {
+    const { config, finder, clock } = this.#options;
+    const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
+    if (!finder.reaches(path)) return no(...finder.explainMiss(path));
+    if ('error' in there) return { ...no('it cannot be looked at', OPEN_IT), lastError: there.error };
+    if (!('stat' in there))
+      return no(there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole');
+    const { stat } = there;
+    if (stat.kind === 'directory') return no('it is a folder', `include what is in it: "${path}/*.log", or "${path}/**/*.log"`);
+    if (stat.kind !== 'file') return no(`it is a ${stat.kind}, no regular file`);
+    if (isArchiveName(path)) {
+      if (!config.readCompressed)
+        return no('compressed files are left out', 'set read_compressed: true to read those that were never read in their plain form');
+      const archive = this.#options.archive(path);
+      const reason = 'read_compressed is set: what was not read in its plain form is read once the file stood still for some seconds';
+      return { isRead: true, reason, ...archive };
+    }
+    const refusal = this.#tryOpen(path);
+    if (refusal !== undefined) return { ...no('it cannot be opened', OPEN_IT), lastError: refusal };
+    if (saved) return { isRead: true, reason: `${finder.explain(path)}; it is known, and read on from the saved position` };
+    if (clock.now() - stat.mtimeMs > config.ignoreOlderMs)
+      return no(
+        `it was not changed for longer than ignore_older, which is ${config.ignoreOlderMs / 1000} s`,
+        'set ignore_older to more, or to never',
+      );
+    return { isRead: true, reason: `${finder.explain(path)}; it is not known yet: the next scan takes it up` };
+  }
+
+  /** What rotation made of the file, and what it was made of: those that are followed, and those that lie beside it. */
+  #relatedTo(path: string, file: TrackedFile | undefined): RelatedFile[] {
+    const { registry, fileSystem } = this.#options;
+    const base = file?.firstPath ?? rotatedFrom(path.replace(COMPRESSION, '')) ?? path.replace(COMPRESSION, '');
+    const found = new Map<string, RelatedFile>();
+    for (const each of registry.files) {
+      if (each === file || (each.firstPath !== base && each.path !== base && !isRotatedName(each.path, base))) continue;
+      const state = each.isHomeless ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
+      found.set(each.isHomeless ? `${each.path} ${each.stream}` : each.path, {
+        path: each.path,
+        state,
+        offset: each.offset,
+        size: each.size,
+      });
+    }
+    const folder = parentOf(base);
+    try {
+      for (const { name } of fileSystem.readdir(folder)) {
+        const beside = folder === '/' ? `/${name}` : `${folder}/${name}`;
+        const plain = beside.replace(COMPRESSION, '');
+        if (beside === path || found.has(beside) || (plain !== base && !isRotatedName(plain, base))) continue;
+        const stat = fileSystem.stat(beside);
+        if (stat?.kind !== 'file' || (file && isSameFile(stat, file))) continue;
+        found.set(beside, { path: beside, state: isCompressedName(beside) ? 'compressed' : 'not followed', size: stat.size });
+      }
+    } catch {
+      // What cannot be listed is not named; why it cannot is not what was asked.
+    }
+    return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, MAX_EXPLAINED_RELATIVES);
+  }
+
+  /** The saved stream of what is there now. */
+  #savedOf(path: string, there: Looked): StreamRecord | undefined {
+    const { fileSystem, config } = this.#options;
+    if (!('stat' in there) || there.stat.kind !== 'file') return undefined;
+    const { stat } = there;
+    const isIt = (record: StreamRecord): boolean => {
+      const { identity } = record;
+      if (!identity) return false;
+      if (identity.inode !== String(stat.inode) && (config.stableInodes || record.path !== path)) return false;
+      const known = { identity, offset: record.resumeAt, tail: record.tail };
+      return (
+        this.#withOpen(path, (fd) => compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different') ?? false
+      );
+    };
+    return this.#records().findLast(isIt);
+  }
+
+  #records(): StreamRecord[] {
+    return this.#options.streams.list(this.#options.config.id);
+  }
+
+  #tryOpen(path: string): string | undefined {
+    const { fileSystem } = this.#options;
+    try {
+      fileSystem.close(fileSystem.open(path));
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(path);
+      return use(fd);
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+
+  #look(path: string): Looked {
+    const { fileSystem } = this.#options;
+    try {
+      const stat = fileSystem.stat(path);
+      return stat ? { stat } : { link: fileSystem.linkTarget(path) };
+    } catch (error) {
+      return codeOf(error) === 'ELOOP' ? { link: path } : { error: messageOf(error) };
+    }
+  }
+}
+
+type Looked = { readonly stat: FileStat } | { readonly error: string } | { readonly link: string | undefined };
+
+const COMPRESSION = /\.(?:gz|zst|bz2|xz)$/;
+
+function describeRecord({ id, path, identity, resumeAt, settledTo }: StreamRecord): Partial<FileExplanation> {
+  return {
+    stream: id,
+    firstPath: path,
+    ...(identity ? { device: identity.device, inode: identity.inode, headBytes: identity.headLength, headHash: identity.headHash } : {}),
+    savedOffset: resumeAt,
+    ...(settledTo === undefined ? {} : { deliveredOffset: settledTo }),
+  };
+}
