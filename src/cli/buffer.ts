@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
-import { codeOf, UsageError } from '../core/errors.ts';
-import { decodeSpoolFile } from '../state/spool-file.ts';
+import { codeOf, messageOf, UsageError } from '../core/errors.ts';
+import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
 
 export interface BufferArguments {
   readonly config?: string;
@@ -19,13 +19,15 @@ export function buffer(action: string, args: BufferArguments): number {
   }
   const config = loadConfig(findConfig(args.config), process.env);
   let broken = 0;
+  let setAside = 0;
   let events = 0;
   let files = 0;
   for (const { id } of config.sinks) {
     const folder = join(config.dataDir, 'spool', id);
     for (const name of batchesIn(folder)) {
+      const content = readBatch(join(folder, name));
+      if (!content) continue;
       files += 1;
-      const content = decodeSpoolFile(readFileSync(join(folder, name)));
       if (!content.ok) broken += 1;
       else events += content.header.events;
       if (action === 'export' && content.ok) process.stdout.write(decode(content.body, content.header.encoding));
@@ -34,16 +36,27 @@ export function buffer(action: string, args: BufferArguments): number {
           `${JSON.stringify({ sink: id, file: name, ok: content.ok, ...(content.ok ? { events: content.header.events } : { reason: content.reason }) })}\n`,
         );
       if (!content.ok) process.stderr.write(`${join(folder, name)}: ${content.reason}\n`);
-      if (action === 'repair' && !content.ok) setAside(folder, name);
+      if (action !== 'repair' || content.ok || content.isUnread === true) continue;
+      moveAside(folder, name);
+      setAside += 1;
     }
   }
-  process.stderr.write(
-    `${files} files, ${events} events, ${broken} broken${action === 'repair' && broken > 0 ? ' (set aside under broken/)' : ''}\n`,
-  );
-  return broken === 0 || action === 'repair' ? 0 : 1;
+  const aside = setAside > 0 ? ` (${setAside} set aside under broken/)` : '';
+  process.stderr.write(`${files} files, ${events} events, ${broken} broken${aside}\n`);
+  return broken === setAside ? 0 : 1;
 }
 
-function setAside(folder: string, name: string): void {
+/** Undefined for a file that is gone: an agent that runs meanwhile has delivered it. What cannot be read now may be whole. */
+function readBatch(path: string): (SpoolContent & { readonly isUnread?: boolean }) | undefined {
+  try {
+    return decodeSpoolFile(readFileSync(path));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    return { ok: false, isUnread: true, reason: `it cannot be read: ${messageOf(error)}` };
+  }
+}
+
+function moveAside(folder: string, name: string): void {
   mkdirSync(join(folder, 'broken'), { recursive: true });
   renameSync(join(folder, name), join(folder, 'broken', name));
 }

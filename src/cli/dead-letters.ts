@@ -9,6 +9,7 @@ import type { ReplayResult } from '../agent/replay.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
+import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -52,7 +53,9 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
     for (const letter of found ?? []) {
       events += 1;
       const { time, source, file, offset, reason } = letter.about;
-      const line = json ? formatLetter(id, letter) : `${id}  ${time}  ${source}${file === '' ? '' : `  ${file}:${offset}`}  ${reason}`;
+      // The reason is the service's, and the file's name anybody's.
+      const text = `${id}  ${time}  ${source}${file === '' ? '' : `  ${file}:${offset}`}  ${reason}`;
+      const line = json ? formatLetter(id, letter) : printable(text);
       process.stdout.write(`${line}\n`);
     }
   }

@@ -108,7 +108,7 @@ export class Spool {
     if (content.ok) return content;
     await this.#setAside(name, content.reason);
     throw new TailraceError('E_SPOOL_BROKEN', `the spool file "${name}" cannot be trusted: ${content.reason}`, {
-      fix: 'it is kept under broken/; `tailrace buffer export` shows what can still be read',
+      fix: 'it is kept under broken/',
     });
   }
 

@@ -41,6 +41,19 @@ test('dead-letters list names a damaged file, shows the others, and ends with 1'
   expect(listed.stderr()).toContain('fix: mend the file by hand');
 });
 
+// Symptom: a refusal could clear the screen of who listed it, or write lines of its own. Cause: the service's words went to the terminal
+// as they are. Fix: control characters are shown, not sent; --json keeps them, escaped.
+test('dead-letters list shows the service’s words without obeying them', async () => {
+  const message = 'no \u001b[2J\u0007 \u202egnol\n x';
+  site.service.respond = () => ({ status: 422, body: JSON.stringify({ message }) });
+  expect((await command(site, 'dead-letters', 'replay')).code).toBe(1);
+  const listed = (await command(site, 'dead-letters', 'list')).stdout();
+  expect(listed).toContain('HTTP 422 no \\u001b[2J\\u0007 \\u202egnol x\n');
+  expect(listed.trimEnd().split('\n')).toHaveLength(2);
+  const [letter] = (await command(site, 'dead-letters', 'list', '--json')).stdout().split('\n');
+  expect(JSON.parse(letter!)).toMatchObject({ reason: 'HTTP 422 no \u001b[2J\u0007 \u202egnol x' });
+});
+
 test('dead-letters drop removes nothing without ids, unless told to remove all', async () => {
   const refused = await command(site, 'dead-letters', 'drop');
   expect(refused.code).toBe(2);
