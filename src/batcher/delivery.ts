@@ -113,9 +113,11 @@ export class Delivery {
     this.#preparation.commitNow();
   }
 
-  /** Settles a batch as dropped by policy. */
+  /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
   drop(batch: Batch): void {
-    for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
+    const shipment = this.#shipments.get(batch);
+    if (shipment) settleBooks(shipment);
+    else for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
     this.#leave(batch);
   }
 

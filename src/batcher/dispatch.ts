@@ -38,7 +38,8 @@ export class Dispatch {
   #compression: Compression;
   /** Monotonic; no worker sends before. */
   #notBeforeMs = 0;
-  #badAnswers = 0;
+  /** In a row, by dataset. */
+  readonly #badAnswers = new Map<string, number>();
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
@@ -108,7 +109,7 @@ export class Dispatch {
       this.lastFailure = undefined;
     } else this.failedAtMs = clock.monotonic();
     if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);
-    this.#badAnswers = 0;
+    this.#badAnswers.delete(batch.dataset);
     switch (outcome.kind) {
       case 'delivered':
         this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
@@ -118,6 +119,8 @@ export class Dispatch {
         this.#noteStored(batch, outcome.result);
         return refusals.settlePartly(shipment, part, outcome, status);
       case 'pause':
+        // The time that a person takes to mend it is none of `max_elapsed`.
+        shipment.firstSentMs = undefined;
         this.#options.pause(batch.dataset, outcome);
         return 'park';
       case 'uncompress':
@@ -140,15 +143,16 @@ export class Dispatch {
     const { reason, detail } = outcome;
     this.lastFailure = `${reason}: ${detail}`;
     addTo(stats.retries, reason, 1);
-    this.#badAnswers = reason === 'bad_answer' ? this.#badAnswers + 1 : 0;
-    if (this.#badAnswers >= BAD_ANSWERS_BEFORE_PAUSE) {
+    const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
+    this.#badAnswers.set(batch.dataset, badAnswers);
+    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
+    if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#options.pause(batch.dataset, { reason, detail, fix });
       return 'park';
     }
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.#adapt(() => this.#concurrency.noteOverload());
-    if (clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs)
-      return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
+    if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
     // A service that asks for no wait at all, or for one that is over, still gets the backoff.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));

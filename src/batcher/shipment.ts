@@ -123,8 +123,11 @@ function childOf(parent: Part, first: number, count: number): Part {
   };
 }
 
-/** Settles the batch's events in the books: the refused ones by their fate, all others as delivered. */
-export function settleBooks({ batch, refused }: Shipment): void {
+/** Settles the batch's events in the books: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */
+export function settleBooks({ batch, refused, parts }: Shipment): void {
+  for (const { first, count, key } of parts)
+    for (let index = first; index < first + count; index++)
+      refused.set(index, { reason: 'unresolved', detail: 'dropped', status: 0, key, fate: 'dropped' });
   let index = 0;
   for (const span of batch.spans) {
     let from = span.firstEvent;

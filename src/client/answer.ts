@@ -32,7 +32,8 @@ function retryAfterMs(value: string | undefined, nowMs: number): number | undefi
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   // Date.parse takes "-5" and "in 3" for dates, too.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
-  const date = Date.parse(text);
+  // The oldest of the three forms names no zone: GMT is meant, not this machine's.
+  const date = Date.parse(/^[a-z]{3} [a-z]{3} [ \d]?\d \d\d:\d\d:\d\d \d{4}$/i.test(text) ? `${text} GMT` : text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 

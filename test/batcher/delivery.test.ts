@@ -461,6 +461,76 @@ test('delivery dead-letters a batch after max_elapsed', async () => {
   expect(bench.trace.indexOf('bury 3')).toBeLessThan(bench.trace.indexOf('settle a'));
 });
 
+// Symptom: with a finite max_elapsed, a service that lies kept its batches for ever. Cause: the pause after five bad answers came before
+// the end of the time was looked at. Fix: the time is looked at first, with each probe too (RULES.md, rule 7).
+test('delivery dead-letters a batch after max_elapsed also while its dataset is paused for bad answers', async () => {
+  const bench = new DeliveryBench({ maxElapsedMs: 10_000 });
+  bench.respond = () => ({ outcome: retry('bad_answer'), status: 200 });
+  bench.seal('a', 3);
+  await until('the first', () => bench.requests.length === 1);
+  for (let i = 0; i < 9; i++) await bench.clock.advance(1000);
+  expect([bench.books.settled.dead_lettered, bench.delivery.pauses.size]).toEqual([0, 1]);
+  for (let i = 0; i < 3; i++) await bench.clock.advance(1000);
+  expect(bench.books.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
+  expect([...bench.letters.values()].flat()).toMatchObject([0, 1, 2].map(() => ({ reason: 'expired', status: 200 })));
+  expect(bench.delivery.pauses.size).toBe(1);
+});
+
+// Symptom: after an hour of 403 one 503 made dead letters of the batch that had asked, max_elapsed being ten minutes. Cause: the pause
+// counted. Fix: the time begins anew when the dataset goes on.
+test('delivery does not count the time of a refused token as max_elapsed', async () => {
+  const bench = new DeliveryBench({ maxElapsedMs: 10_000 });
+  bench.respond = () => ({ outcome: pause(), status: 403 });
+  bench.seal('a', 3);
+  await until('the first', () => bench.requests.length === 1);
+  for (let i = 0; i < 60; i++) await bench.clock.advance(1000);
+  bench.respond = () => ({ outcome: retry('server_error'), status: 503 });
+  for (let i = 0; i < 5; i++) await bench.clock.advance(1000);
+  expect(bench.requests.length).toBeGreaterThan(10);
+  expect(bench.books.settled.dead_lettered).toBe(0);
+  for (let i = 0; i < 10; i++) await bench.clock.advance(1000);
+  expect(bench.books.settled.dead_lettered).toBe(3);
+});
+
+// Symptom: a dataset for which the service lied was never paused while another one of the same sink went well, and one bad answer paused
+// another after a first was paused. Cause: one count for all. Fix: each has its own.
+test('delivery counts bad answers for each dataset by itself', async () => {
+  const bench = new DeliveryBench({ concurrency: 2 });
+  bench.respond = ({ parcel }) => ({ outcome: parcel.dataset === 'fine' ? delivered(parcel.events) : retry('bad_answer') });
+  bench.seal('a', 1, { dataset: 'lies' });
+  await until('the first', () => bench.clock.sleeping > 0);
+  for (let i = 0; i < 4; i++) {
+    expect(bench.paused).toEqual([]);
+    bench.seal(`fine ${i}`, 1, { dataset: 'fine' });
+    await until('it is delivered', () => bench.books.settled.delivered === i + 1);
+    await bench.clock.advance(bench.clock.nextMs);
+  }
+  expect(bench.paused).toEqual(['lies']);
+  // The first bad answer of another one is no sixth.
+  const before = bench.requests.length;
+  bench.seal('b', 1, { dataset: 'odd once' });
+  await until('it is asked', () => bench.requests.length > before);
+  await settleTurns();
+  expect([...bench.delivery.pauses.keys()]).toEqual(['lies']);
+});
+
+// Symptom: events that were stored, or kept as dead letters, counted as dropped. Cause: a batch that was sent in parts was dropped as a
+// whole when its file in the disk buffer broke. Fix: only what was left counts as dropped.
+test('delivery that drops a batch counts what was stored of it, and what was refused, as that', async () => {
+  const bench = new DeliveryBench();
+  bench.seal('a', 8, { rereadable: false });
+  await (await bench.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
+  const failures = [{ index: 1, timestamp: '', error: 'no' }];
+  const result = { ingested: 3, failed: 1, processedBytes: 0, blocksCreated: 0, walLength: 0 };
+  await (await bench.next()).answer({ kind: 'partial', result, failures, detail: 'one' });
+  await (await bench.next()).answer(pause(), 403);
+  bench.isBroken = true;
+  await bench.clock.advance(1000);
+  await until('it is given up', () => bench.delivery.held().length === 0);
+  expect(bench.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 4, filtered: 0 });
+  expect(bench.room.usedBytes).toBe(0);
+});
+
 test('delivery counts refused events as dropped where the full dead letters drop them', async () => {
   const bench = new DeliveryBench();
   bench.buryDrops = true;

@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Answer, classify } from '../../../src/sinks/ingest/classify.ts';
 
+// Not GMT, so that a date that is read as one of this machine shows.
+process.env['TZ'] = 'Asia/Kolkata';
 const NOW = Date.parse('2026-11-21T17:00:00Z');
 
 function answer(status: number, body: unknown = '', headers: Record<string, string> = {}): Answer {
@@ -137,6 +139,9 @@ const delays: [name: string, headers: Record<string, string>, afterMs: number | 
   ['a date', { 'retry-after': 'Sat, 21 Nov 2026 17:00:30 GMT' }, 30_000],
   ['a date in the past', { 'retry-after': 'Sat, 21 Nov 2020 17:00:30 GMT' }, 0],
   ['an RFC 850 date', { 'retry-after': 'Saturday, 21-Nov-26 17:01:00 GMT' }, 60_000],
+  // Symptom: the wait was hours too long, or none. Cause: a date without a zone was taken for this machine's. Fix: it is GMT (RFC 9110).
+  ['an asctime date', { 'retry-after': 'Sat Nov 21 17:01:00 2026' }, 60_000],
+  ['an asctime date early in its month', { 'retry-after': 'Tue Dec  1 17:00:00 2026' }, 10 * 86_400_000],
   ['words', { 'retry-after': 'soon' }, undefined],
   // Symptom: the batch was sent again at once. Cause: Date.parse takes "-5" and "try 3" for dates in 2001.
   // Fix: only what begins with a weekday is a date.
