@@ -6,6 +6,7 @@ import { conditionOf } from '../operators/operator.ts';
 import { EVENTS, extended, typeOf, type Scope } from '../plan/scope.ts';
 import { constantNode, numberedName, shown, type Key, type Node, type SortKey, type Stage } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
+import { readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
 import { aggregationNode, type LegacyAggregation } from './aggregations.ts';
 import { filterNode } from './filter.ts';
@@ -92,7 +93,7 @@ function timeKey(step: bigint): Key {
 function expression(place: string, text: string, scope: Scope, isCondition = false): Node {
   try {
     const parser = new Parser(text);
-    const value = parser.expression();
+    const value = readExpression(parser);
     if (parser.token.kind !== 'end') throw parser.unexpected('the end of the expression');
     const names = { scope, lets: new Map() };
     return isCondition ? conditionOf(value, names) : analyze(value, names);

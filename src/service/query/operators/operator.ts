@@ -3,8 +3,8 @@ import { FUNCTIONS } from '../functions/table.ts';
 import { analyze, wrongType, type Names } from '../plan/analysis.ts';
 import type { Scope } from '../plan/scope.ts';
 import type { Column, Node, Stage } from '../plan/tree.ts';
-import { nameOf, type Parser } from '../syntax/parser.ts';
-import type { Assignment, Expression } from '../syntax/tree.ts';
+import type { Parser } from '../syntax/parser.ts';
+import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
 export interface Operator {
   readonly names: readonly [string, ...string[]];

@@ -1,8 +1,9 @@
 /** Operators that choose rows and their order: where, sort, top, take. */
 import { analyze } from '../plan/analysis.ts';
 import type { SortKey } from '../plan/tree.ts';
-import { nameOf, type Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
+import { readExpression } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import { nameOf, type Expression } from '../syntax/tree.ts';
 import { conditionOf, type Operator } from './operator.ts';
 import type { Names } from '../plan/analysis.ts';
 
@@ -14,7 +15,7 @@ interface Ordering {
 
 /** `expression [asc | desc] [nulls first | nulls last]`. */
 function readOrdering(parser: Parser): Ordering {
-  const value = parser.expression();
+  const value = readExpression(parser);
   const desc = !parser.accept('asc');
   if (desc) parser.accept('desc');
   let nullsFirst = false;
@@ -35,7 +36,7 @@ export const ROWS: readonly Operator[] = [
     syntax: 'where <condition>',
     doc: 'Keeps the rows for which the condition is true.',
     read(parser) {
-      const condition = parser.expression();
+      const condition = readExpression(parser);
       if (parser.is('=')) throw parser.unexpected('== to compare');
       return (names) => ({ stages: [{ kind: 'where', condition: conditionOf(condition, names) }], scope: names.scope });
     },

@@ -4,8 +4,8 @@ import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis
 import { closed } from '../plan/scope.ts';
 import type { Aggregation, AggregationInfo, Column, Key, Node } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { nameOf } from '../syntax/parser.ts';
-import type { Assignment, Expression } from '../syntax/tree.ts';
+import { readAssignment } from '../syntax/expressions.ts';
+import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
 import { conditionOf, defaultName, unused, type Operator, type Result } from './operator.ts';
 
@@ -146,8 +146,8 @@ export const SUMMARIZE: readonly Operator[] = [
     syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
     doc: 'One row for each group of rows with equal values of the expressions behind by.',
     read(parser) {
-      const aggregations = parser.is('by') ? [] : parser.list(() => parser.assignment());
-      const by = parser.accept('by') ? parser.list(() => parser.assignment()) : [];
+      const aggregations = parser.is('by') ? [] : parser.list(() => readAssignment(parser));
+      const by = parser.accept('by') ? parser.list(() => readAssignment(parser)) : [];
       return (names) => summarized(by, aggregations, names);
     },
   },
@@ -156,7 +156,7 @@ export const SUMMARIZE: readonly Operator[] = [
     syntax: 'distinct <expression>, …',
     doc: 'The different combinations of values.',
     read(parser) {
-      const by = parser.list(() => parser.assignment());
+      const by = parser.list(() => readAssignment(parser));
       return (names) => summarized(by, [], names);
     },
   },

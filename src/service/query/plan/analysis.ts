@@ -3,8 +3,7 @@ import { FUNCTIONS, OPERATORS, findAggregate, functionNames, guess } from '../fu
 import type { AggregateFunction, ArgType, ScalarFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
-import { nameOf } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
+import { nameOf, type Expression } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { typeOf, type Scope } from './scope.ts';
 import { constantNode, type Node } from './tree.ts';

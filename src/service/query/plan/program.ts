@@ -3,12 +3,16 @@ import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_S
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/spec.ts';
 import type { EventSql } from '../sql/field.ts';
-import { Relation, type Made } from '../sql/relation.ts';
+import type { Made } from '../sql/relation-parts.ts';
+import { Relation } from '../sql/relation.ts';
 import { sql, type Sql } from '../sql/sql.ts';
+import { summarize } from '../sql/summarize.ts';
 import { facetsOf, type Kind } from '../sql/value.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import type { Type } from '../types.ts';
-import { matchesPattern, shown, type AggregationInfo, type Key, type Node, type Stage } from './tree.ts';
+import { groupLimit, seriesOf, totalsOf } from './series.ts';
+import { matchesPattern, shown, type AggregationInfo, type Stage } from './tree.ts';
+import { truth } from './truth.ts';
 
 export interface ProgramOptions {
   readonly dataset: Dataset;
@@ -121,7 +125,7 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
     case 'remove':
       return relation.remove(stage.names);
     case 'summarize':
-      return relation.summarize(stage.aggregations, stage.keys, window);
+      return summarize(relation, stage.aggregations, stage.keys, window);
     case 'sort':
       return relation.sort(stage.keys);
     case 'limit':
@@ -137,47 +141,6 @@ function cursorSql({ time, rowId, include }: Cursor, { parts }: Relation, params
   return direction === 'desc'
     ? sql`_time <= ${at} and (_time < ${at} or _rowId ${include ? sql`<=` : sql`<`} ${id})`
     : sql`_time >= ${at} and (_time > ${at} or _rowId ${include ? sql`>=` : sql`>`} ${id})`;
-}
-
-interface Series {
-  /** Where the summarize is among the stages. */
-  readonly at: number;
-  readonly key: Key;
-  readonly width: (environment: Environment) => bigint;
-  /** No other keys: a limit counts rows. */
-  readonly alone: boolean;
-}
-
-/** A query that ends in summarize by a bin of `_time`, sorted and limited at most, gives a series. */
-function seriesOf(stages: readonly Stage[]): Series | undefined {
-  const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
-  const stage = stages[at];
-  if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => kind !== 'sort' && kind !== 'limit')) return undefined;
-  const key = stage.keys.find(({ binOfTime }) => binOfTime !== undefined);
-  if (!key) return undefined;
-  return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
-}
-
-/** How many groups are wanted; undefined for all. */
-function groupLimit(stages: readonly Stage[], { at }: Series, limit: number | undefined): number | undefined {
-  const limits = stages.slice(at).flatMap((stage) => (stage.kind === 'limit' && !stage.exactly ? [stage.count] : []));
-  if (limit !== undefined) limits.push(limit);
-  return limits.length === 0 ? undefined : Math.min(...limits, SERVICE_QUERY_MAX_EVENTS);
-}
-
-function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[] {
-  return stages.flatMap((stage, n): Stage[] => {
-    if (n < at) return [stage];
-    if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
-    if (stage.kind !== 'sort') return [];
-    const keys = stage.keys.filter(({ node }) => !uses(node, key.name));
-    return keys.length === 0 ? [] : [{ ...stage, keys }];
-  });
-}
-
-function uses(node: Node, name: string): boolean {
-  if (node.kind === 'column') return node.name === name;
-  return node.kind === 'apply' ? node.args.some((arg) => uses(arg, name)) : node.kind === 'item' && uses(node.object, name);
 }
 
 function tableOf(relation: Relation, most: number): Table {
@@ -225,25 +188,4 @@ function typeOf({ value, type, bits }: Made): string {
 function checked(statement: Sql): Sql {
   if (statement.length > SERVICE_QUERY_SQL) throw new AplError('meaning', 0, 'the query is too complex; make it shorter');
   return statement;
-}
-
-/** What a condition always is, as far as its literals say. */
-function truth(node: Node): boolean | undefined {
-  if (node.kind === 'constant') return node.type === 'bool' && node.constant.value !== null ? node.constant.value === true : undefined;
-  if (node.kind !== 'apply') return undefined;
-  const parts = node.args.map(truth);
-  switch (node.spec.names[0]) {
-    case 'and':
-      return parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
-    case 'or':
-      return parts.includes(true) ? true : parts.includes(undefined) ? undefined : false;
-    case 'not':
-      return parts[0] === undefined ? undefined : !parts[0];
-    case '==': {
-      const [a, b] = node.args;
-      if (a?.kind !== 'constant' || b?.kind !== 'constant' || a.constant.value === null || b.constant.value === null) return undefined;
-      return a.constant.value === b.constant.value;
-    }
-  }
-  return undefined;
 }

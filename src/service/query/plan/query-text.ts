@@ -4,6 +4,7 @@ import { guess } from '../functions/table.ts';
 import type { Step } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
 import { AplError } from '../syntax/apl-error.ts';
+import { readColumnName, readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
 import type { Expression } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
@@ -25,9 +26,9 @@ export function readQuery(text: string): QueryText {
   for (;;) {
     if (parser.accept(';')) continue;
     if (parser.accept('let')) {
-      const name = parser.columnName('a name after let');
+      const name = readColumnName(parser, 'a name after let');
       parser.expect('=', 'after the name');
-      lets.push({ name, value: parser.expression() });
+      lets.push({ name, value: readExpression(parser) });
       parser.expect(';', 'after let');
     } else if (parser.accept('set')) {
       // Options of the hosted services; none has a meaning here.

@@ -22,3 +22,29 @@ export interface Assignment {
   /** The value as it is written. */
   readonly text: string;
 }
+
+/** The field that an expression is nothing but: `a`, `a.b`, `['a']`. */
+export function nameOf(expression: Expression): string | undefined {
+  if (expression.kind === 'name') return expression.name;
+  if (expression.kind !== 'member') return undefined;
+  const object = nameOf(expression.object);
+  return object === undefined ? undefined : `${object}.${expression.name}`;
+}
+
+/** The expressions that one is made of directly. */
+export function partsOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'member':
+      return [node.object];
+    case 'index':
+      return [node.object, node.index];
+    case 'call':
+      return node.args;
+    case 'named':
+      return [node.value];
+    case 'constant':
+    case 'name':
+    case 'star':
+      return [];
+  }
+}

@@ -1,0 +1,46 @@
+/** Series by time: which queries give one, and the totals that stand beside it. */
+import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
+import type { Environment } from '../functions/spec.ts';
+import type { Key, Node, Stage } from './tree.ts';
+
+export interface Series {
+  /** Where the summarize is among the stages. */
+  readonly at: number;
+  readonly key: Key;
+  readonly width: (environment: Environment) => bigint;
+  /** No other keys: a limit counts rows. */
+  readonly alone: boolean;
+}
+
+/** A query that ends in summarize by a bin of `_time`, sorted and limited at most, gives a series. */
+export function seriesOf(stages: readonly Stage[]): Series | undefined {
+  const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
+  const stage = stages[at];
+  if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => kind !== 'sort' && kind !== 'limit')) return undefined;
+  const key = stage.keys.find(({ binOfTime }) => binOfTime !== undefined);
+  if (!key) return undefined;
+  return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
+}
+
+/** How many groups are wanted; undefined for all. */
+export function groupLimit(stages: readonly Stage[], { at }: Series, limit: number | undefined): number | undefined {
+  const limits = stages.slice(at).flatMap((stage) => (stage.kind === 'limit' && !stage.exactly ? [stage.count] : []));
+  if (limit !== undefined) limits.push(limit);
+  return limits.length === 0 ? undefined : Math.min(...limits, SERVICE_QUERY_MAX_EVENTS);
+}
+
+/** The stages that give the totals: the same groups without time. */
+export function totalsOf(stages: readonly Stage[], { at, key }: Series): Stage[] {
+  return stages.flatMap((stage, n): Stage[] => {
+    if (n < at) return [stage];
+    if (stage.kind === 'summarize') return [{ ...stage, keys: stage.keys.filter((other) => other !== key) }];
+    if (stage.kind !== 'sort') return [];
+    const keys = stage.keys.filter(({ node }) => !uses(node, key.name));
+    return keys.length === 0 ? [] : [{ ...stage, keys }];
+  });
+}
+
+function uses(node: Node, name: string): boolean {
+  if (node.kind === 'column') return node.name === name;
+  return node.kind === 'apply' ? node.args.some((arg) => uses(arg, name)) : node.kind === 'item' && uses(node.object, name);
+}

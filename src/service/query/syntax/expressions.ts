@@ -1,0 +1,196 @@
+/** Expressions, by recursive descent; infix operators by their precedence (Pratt). Throw an `AplError`. */
+import type { Constant, Type } from '../types.ts';
+import { AplError } from './apl-error.ts';
+import { readDynamic, readLeastInteger, readWritten } from './constants.ts';
+import { INFIX, LISTS } from './infix.ts';
+import { tooLarge } from './lexer.ts';
+import type { Parser } from './parser.ts';
+import { nameOf, type Assignment, type Expression } from './tree.ts';
+
+const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
+  ['bool', 'bool'], ['boolean', 'bool'], ['int', 'int'], ['long', 'int'], ['real', 'real'], ['double', 'real'], ['string', 'string'],
+  ['datetime', 'datetime'], ['date', 'datetime'], ['timespan', 'timespan'], ['time', 'timespan'], ['dynamic', 'dynamic'],
+]); // prettier-ignore
+
+/** `name`, `a.b`, `['any name']`. */
+export function readColumnName(parser: Parser, wanted = 'the name of a field'): string {
+  const expression = readPath(parser, wanted);
+  const name = nameOf(expression);
+  if (name === undefined) throw new AplError('syntax', expression.at, `wanted ${wanted}`);
+  return name;
+}
+
+/** `expression` or `name = expression`. */
+export function readAssignment(parser: Parser): Assignment {
+  const { at } = parser.token;
+  const value = readExpression(parser);
+  if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
+  const name = nameOf(value);
+  if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =; to compare, write ==');
+  parser.take();
+  const from = parser.token.at;
+  return { at, name, value: readExpression(parser), text: parser.text.slice(from, parser.end) };
+}
+
+export function readExpression(parser: Parser, precedence = 0): Expression {
+  return parser.nested(() => {
+    let left = readOperand(parser);
+    for (;;) {
+      const { token } = parser;
+      const binds = token.kind === 'symbol' || token.kind === 'name' ? INFIX.get(token.text) : undefined;
+      if (binds === undefined || binds <= precedence) return left;
+      parser.take();
+      left = readInfix(parser, left, token.text, token.at, binds);
+    }
+  });
+}
+
+function readInfix(parser: Parser, left: Expression, sign: string, at: number, binds: number): Expression {
+  if (LISTS.has(sign)) {
+    parser.expect('(', `after ${sign}`);
+    const items = parser.is(')') ? [] : parser.list(() => readExpression(parser));
+    parser.expect(')', `after the list of ${sign}`);
+    return operation(parser, at, sign, [left, ...items]);
+  }
+  if (sign === 'between' || sign === '!between') {
+    parser.expect('(', `after ${sign}`);
+    const low = readExpression(parser);
+    parser.expect('..', `between the ends of ${sign}`);
+    const high = readExpression(parser);
+    parser.expect(')', `after the range of ${sign}`);
+    return operation(parser, at, sign, [left, low, high]);
+  }
+  if (sign === 'matches' || sign === '!matches') {
+    parser.expect('regex', `after ${sign}`);
+    return operation(parser, at, `${sign} regex`, [left, readExpression(parser, binds)]);
+  }
+  const right = readExpression(parser, binds);
+  // Long chains of and and or stay flat.
+  if ((sign === 'and' || sign === 'or') && left.kind === 'call' && left.name === sign && left.operator) {
+    (left.args as Expression[]).push(right);
+    return left;
+  }
+  return operation(parser, at, sign === '<>' ? '!=' : sign, [left, right]);
+}
+
+function readOperand(parser: Parser): Expression {
+  const { token } = parser;
+  if (token.kind === 'symbol' && token.text === '-') {
+    parser.take();
+    const least = readLeastInteger(parser);
+    if (least) return constantOf(parser, token.at, least);
+    const operand = parser.nested(() => readOperand(parser));
+    return operand.kind === 'constant' && isNegatable(operand.constant)
+      ? constantOf(parser, token.at, negate(operand.constant))
+      : operation(parser, token.at, '-', [operand]);
+  }
+  if (token.kind === 'symbol' && token.text === '+') {
+    parser.take();
+    return parser.nested(() => readOperand(parser));
+  }
+  if (token.kind === 'symbol' && token.text === '*') {
+    parser.take();
+    return { kind: 'star', at: token.at };
+  }
+  return readPath(parser, 'an expression');
+}
+
+/** A value with what is taken out of it: `a.b['c'][0]`. */
+function readPath(parser: Parser, wanted: string): Expression {
+  let value = readPrimary(parser, wanted);
+  for (;;) {
+    const { token } = parser;
+    if (parser.accept('.')) {
+      if (parser.token.kind !== 'name') throw parser.unexpected('a name after the dot');
+      value = parser.node({ kind: 'member', at: token.at, object: value, name: parser.take().text });
+    } else if (parser.accept('[')) {
+      const index = readExpression(parser);
+      parser.expect(']', 'after the index');
+      const name = index.kind === 'constant' && index.constant.type === 'string' ? (index.constant.value as string) : undefined;
+      value = parser.node(
+        name === undefined ? { kind: 'index', at: token.at, object: value, index } : { kind: 'member', at: token.at, object: value, name },
+      );
+    } else return value;
+  }
+}
+
+function readPrimary(parser: Parser, wanted: string): Expression {
+  const { token } = parser;
+  switch (token.kind) {
+    case 'string':
+    case 'real':
+    case 'timespan':
+    case 'int':
+      if (token.value === 2n ** 63n) throw tooLarge(token.at, token.text);
+      parser.take();
+      return constantOf(parser, token.at, { type: token.kind, value: token.value });
+    case 'name':
+      return readNamed(parser, token.at, token.text, wanted);
+    case 'symbol':
+      if (parser.accept('(')) {
+        const inner = readExpression(parser);
+        parser.expect(')', 'to close the parenthesis');
+        return inner;
+      }
+      if (parser.accept('[')) {
+        const name = parser.take();
+        if (name.kind !== 'string') throw new AplError('syntax', name.at, "wanted the name of a field in quotes, such as ['my-field']");
+        parser.expect(']', 'after the name');
+        return parser.node({ kind: 'name', at: token.at, name: name.value });
+      }
+      throw parser.unexpected(wanted);
+    case 'end':
+      throw parser.unexpected(wanted);
+  }
+}
+
+function readNamed(parser: Parser, at: number, name: string, wanted: string): Expression {
+  if (INFIX.has(name)) throw parser.unexpected(wanted);
+  parser.take();
+  if (name === 'true' || name === 'false') return constantOf(parser, at, { type: 'bool', value: name === 'true' });
+  if (name === 'null') return constantOf(parser, at, { type: 'dynamic', value: null });
+  if (!parser.is('(')) return parser.node({ kind: 'name', at, name });
+  const type = TYPE_NAMES.get(name);
+  if (type !== undefined) return readTyped(parser, at, type, name);
+  parser.take();
+  const args = parser.is(')') ? [] : parser.list(() => readArgument(parser));
+  parser.expect(')', `after the arguments of ${name}`);
+  return parser.node({ kind: 'call', at, name, args, operator: false });
+}
+
+function readArgument(parser: Parser): Expression {
+  const { at, name, value } = readAssignment(parser);
+  return name === undefined ? value : parser.node({ kind: 'named', at, name, value });
+}
+
+/** `datetime(2026-01-02)`, `timespan(2d)`, `dynamic([1, 2])`, `long(5)`, `real(null)`: the type, then what stands in the parentheses. */
+function readTyped(parser: Parser, at: number, type: Type, name: string): Expression {
+  if (type === 'datetime' || type === 'timespan') return constantOf(parser, at, readWritten(parser, type, name));
+  parser.take();
+  const value = type === 'dynamic' ? readDynamic(parser) : readScalar(parser, type, name);
+  parser.expect(')', `after ${name}(…`);
+  return constantOf(parser, at, value);
+}
+
+function readScalar(parser: Parser, type: Type, name: string): Constant {
+  const { at } = parser.token;
+  const literal = readExpression(parser);
+  const constant = literal.kind === 'constant' ? literal.constant : undefined;
+  if (constant?.value === null) return { type, value: null };
+  if (constant?.type === type) return constant;
+  if (constant?.type === 'int' && type === 'real') return { type, value: Number(constant.value) };
+  if (constant?.type === 'int' && type === 'bool') return { type, value: constant.value !== 0n };
+  throw new AplError('syntax', at, `wanted a literal in ${name}(…); to convert a value, use to${name}()`);
+}
+
+function operation(parser: Parser, at: number, name: string, args: readonly Expression[]): Expression {
+  return parser.node({ kind: 'call', at, name, args, operator: true });
+}
+
+function constantOf(parser: Parser, at: number, constant: Constant): Expression {
+  return parser.node({ kind: 'constant', at, constant });
+}
+
+const isNegatable = ({ type, value }: Constant): boolean =>
+  value !== null && value !== -(2n ** 63n) && (type === 'int' || type === 'real' || type === 'timespan');
+const negate = ({ type, value }: Constant): Constant => ({ type, value: -(value as bigint | number) });
