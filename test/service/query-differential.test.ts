@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { legacyQuery } from './differential/legacy.ts';
+import { LEGACY_OPS, legacyQuery } from './differential/legacy.ts';
 import type { Row } from './differential/expressions.ts';
 import { unordered } from './differential/aggregations.ts';
 import { noteText, unused, usesNew } from './differential/coverage.ts';
@@ -110,15 +110,17 @@ test(`what none of those used agrees, too (seed ${seed})`, { timeout: 3_600_000 
       if (usesNew(found.text)) await check('more', rows, found);
 });
 
+const ops = new Set<string>();
 test(`legacy queries agree with the evaluator (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   await eachSet('legacy', (name, rows) =>
     fc.asyncProperty(legacyQuery, async ({ body, of, grouped }) => {
+      for (const [, op] of JSON.stringify(body).matchAll(/"op":"([^"]+)"/g)) ops.add(op!);
       const answer = await under.client.call('POST', `/v1/datasets/${name}/query?nocache=true`, { body: { ...RANGE, ...body } });
       if (answer.status !== 200)
         throw new Error(
           `${JSON.stringify(body)}\nanswered ${answer.status}: ${answer.text}\n${JSON.stringify(log.find('error', '').at(-1))}`,
         );
-      const { matches, buckets } = answer.json as unknown as QueryAnswer;
+      const { matches, buckets } = JSON.parse(answer.text, exactly) as QueryAnswer;
       const found = grouped
         ? buckets.totals.map(({ group, aggregations }) => [...Object.values(group), ...aggregations.map(({ value }) => value)])
         : matches.map(({ data }) => [data['seq']]);
@@ -138,5 +140,8 @@ test('most queries had rows, and they used everything that is documented', () =>
   process.stdout.write(`query differential: ${counts.asked} results, ${counts.full} with rows, first seed ${seed}\n`);
   process.stdout.write(`${total - never.length} of ${total} operators, functions and aggregations drawn; the rarest: ${rarest}\n`);
   expect(counts.full / counts.asked).toBeGreaterThan(0.6);
+  const left = LEGACY_OPS.filter((op) => !ops.has(op));
+  process.stdout.write(`${LEGACY_OPS.length - left.length} of ${LEGACY_OPS.length} operations of the legacy form drawn\n`);
   expect(never).toEqual([]);
+  if (wanted >= 300) expect(left).toEqual([]);
 });

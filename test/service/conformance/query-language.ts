@@ -40,7 +40,8 @@ describe('the query language', () => {
     ['comparison', [
       ['n == 42', true], ['n == 42.0', true], ['n != 41', true], ['n <> 41', true], ['n > 41.5', true], ['n >= 42', true], ['n < 42', false], ['n <= 42', true], ['text == "Hello, World_wide web"', true], ['text == "hello, world_wide web"', false],
       ['text =~ "HELLO, world_WIDE web"', true], ['text !~ "x"', true], ['greek =~ "ΩΜΈΓΑ"', true], ['"abc" < "abd"', true], ['yes == true', true], ['no == false', true], ['big == 9007199254740993', true], ['big == 9007199254740992', false],
-      ['_time > datetime(2026-01-01)', true], ['_time == datetime(2026-03-04T05:06:07.089012345Z)', true], ['_time > "2026-03-05"', false], ['dur > 1s', true], ['dur == 1500ms', true], ['1h > 59m', true],
+      ['_time > datetime(2026-01-01)', true], ['_time == datetime(2026-03-04T05:06:07.089012345Z)', true], ['_time > "2026-03-05"', false], ['dur > 1s', true], ['dur == 1500ms', true], ['1h > 59m', true], ['1 == 1.0', true], ['2 > 1.5', true], ['1.5 in (1, 1.5)', true],
+      ['true or true and false', true], ['false and true or true', true], ['1 + 2 == 3 and 2 * 3 > 5', true], ['2 + 3 * 4 - 6 / 2', 11],
       ['n between (1 .. 42)', true], ['n !between (1 .. 41)', true], ['n in (1, 42)', true], ['n !in (1, 2)', true], ['text in ("a", "b")', false], ['n in (dynamic([1, [42]]))', true],
       ['text in~ ("HELLO, WORLD_WIDE WEB")', true], ['text !in~ ("x")', true], ['n in ()', false],
     ]],

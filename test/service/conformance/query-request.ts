@@ -233,6 +233,15 @@ describe('queries by text', () => {
       expect(body).toEqual({ code: 400, message, detail: { message, line: 1, column: expect.any(Number), errorType } });
     });
 
+    test.each([
+      ['a sign that cannot be there', '\n| where )', 2, 9],
+      ['what follows an expression', ' | take 5\n| where seq > 1 2', 2, 17],
+      ['the end', '\n| where', 2, 8],
+      ['a name', '\n\n  | sort seq', 3, 10],
+    ])('names the place of %s', async (_what, text, line, column) => {
+      expect((await refused(`['${logs}']${text}`)).body['detail']).toMatchObject({ line, column, errorType: 1 });
+    });
+
     test('names line and column of the place', async () => {
       const { body } = await refused(`['${logs}']\n| where seq > 1 // more to come\n  | extend ü = nope(seq)`);
       expect(body['detail']).toEqual({ ...place(3, 16, 2), message: 'unknown function "nope"' });

@@ -1,10 +1,10 @@
 /** Random queries of the legacy form: their body for the service, and the groups or events that they give, computed plainly. */
 import * as fc from 'fast-check';
-import { word, type Row } from './expressions.ts';
-import { unordered } from './aggregations.ts';
+import { hasTerm, word, type Row } from './expressions.ts';
+import { counted, different, histogram, near, unordered, variance } from './aggregations.ts';
 import { compareGroups, compareKeys, equal, identity, isNumber, jsonOf, less, setIdentity, textOf, type Value } from './values.ts';
 
-const FIELDS = ['a', 'b', 'c', 'd', 'm', 'never'] as const;
+const FIELDS = ['a', 'b', 'c', 'd', 'm', 'g', 'never'] as const;
 const field = fc.constantFrom(...FIELDS);
 const get = (row: Row, name: string): Value => row.get(name) ?? null;
 
@@ -17,7 +17,7 @@ const OPS: Readonly<Record<string, string>> = { eq: '==', ne: '!=', gt: '>', gte
 const number = fc.oneof(fc.integer({ min: -5, max: 6 }), fc.constantFrom(0.5, 5.5, -0.25));
 const scalar = (value: unknown): Value => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : (value as Value));
 
-const comparing = fc.tuple(field, fc.constantFrom('==', '!=', '>', '>=', '<', '<=', ...Object.keys(OPS)), fc.oneof(number, word)).map(([name, op, value]): Filter => {
+const comparing = fc.tuple(field, fc.constantFrom('==', '!=', '>', '>=', '<', '<=', ...Object.keys(OPS)), fc.oneof(number, word), fc.boolean()).map(([name, op, value, not]): Filter => {
   const sign = OPS[op] ?? op;
   const wanted = scalar(value);
   const of = (row: Row): boolean => {
@@ -28,7 +28,7 @@ const comparing = fc.tuple(field, fc.constantFrom('==', '!=', '>', '>=', '<', '<
     if (below === null || above === null) return false;
     return sign === '<' ? below : sign === '>' ? above : sign === '<=' ? !above : !below;
   };
-  return { body: { op, field: name, value }, of };
+  return { body: { op: not ? `not-${op}` : op, field: name, value }, of: (row) => of(row) !== not };
 }); // prettier-ignore
 
 const truth = fc
@@ -43,7 +43,15 @@ const TESTS: Readonly<Record<string, (text: string, wanted: string) => boolean>>
   contains: (text, wanted) => text.includes(wanted),
   'starts-with': (text, wanted) => text.startsWith(wanted),
   'ends-with': (text, wanted) => text.endsWith(wanted),
+  has: hasTerm,
 };
+const pattern = fc.tuple(field, fc.constantFrom('a', '[ab]+', '^5', 'B$', '\\d'), fc.boolean(), fc.boolean()).map(([name, value, caseSensitive, not]): Filter => ({
+  body: { op: not ? 'not-regexp' : 'regexp', field: name, value, caseSensitive },
+  of: (row) => {
+    const text = textOf(get(row, name));
+    return (text !== null && new RegExp(value, caseSensitive ? 'u' : 'iu').test(text)) !== not;
+  },
+})); // prettier-ignore
 const matching = fc.tuple(field, fc.constantFrom(...Object.keys(TESTS)), word, fc.boolean(), fc.boolean()).map(([name, op, value, caseSensitive, not]): Filter => ({
   body: { op: not ? `not-${op}` : op, field: name, value, caseSensitive },
   of: (row) => {
@@ -54,7 +62,7 @@ const matching = fc.tuple(field, fc.constantFrom(...Object.keys(TESTS)), word, f
 })); // prettier-ignore
 
 const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
-  filter: fc.oneof({ maxDepth: 3 }, comparing, comparing, truth, existing, matching,
+  filter: fc.oneof({ maxDepth: 3 }, comparing, comparing, truth, existing, matching, pattern,
     fc.tuple(fc.constantFrom('and', 'or', 'not'), fc.array(tie('filter'), { maxLength: 3 })).map(([op, children]): Filter => ({
       body: { op, children: children.map(({ body }) => body) },
       of: (row) => {
@@ -92,33 +100,88 @@ function extreme(rows: readonly Row[], name: string, greatest: boolean): Value {
 }
 
 const numeric = fc.constantFrom('a', 'b', 'm');
-const aggregation = fc.oneof(
+const doubles = (rows: readonly Row[], name: string): number[] => numbers(rows, name).map(Number);
+/** Of the range that queries have. */
+const YEARS_SECONDS = 730 * 86_400;
+const exact = fc.oneof(
   fc.constant<Aggregation>({ body: { op: 'count' }, key: (rows) => BigInt(rows.length), of: (rows) => rows.length }),
   keyed(fc.constantFrom(...FIELDS), 'count', (rows, name) => BigInt(there(rows, name).length)),
   keyed(fc.constantFrom(...FIELDS), 'distinct', (rows, name) => BigInt(new Set(there(rows, name).map(setIdentity)).size)),
-  keyed(numeric, 'sum', sum),
+  keyed(fc.constantFrom('a', 'b', 'm', 'g'), 'sum', sum),
   keyed(numeric, 'avg', (rows, name) => {
     const found = numbers(rows, name);
     return found.length === 0 ? null : found.reduce<number>((total, value) => total + Number(value), 0) / found.length;
   }),
-  keyed(fc.constantFrom('a', 'b', 'c', 'm'), 'min', (rows, name) => extreme(rows, name, false)),
-  keyed(fc.constantFrom('a', 'b', 'c', 'm'), 'max', (rows, name) => extreme(rows, name, true)),
+  keyed(fc.constantFrom('a', 'b', 'c', 'm', 'g'), 'min', (rows, name) => extreme(rows, name, false)),
+  keyed(fc.constantFrom('a', 'b', 'c', 'm', 'g'), 'max', (rows, name) => extreme(rows, name, true)),
+); // prettier-ignore
+const others = fc.oneof(
   fc.tuple(numeric, fc.constantFrom([50], [0, 25, 99], [95, 100])).map(([name, argument]): Aggregation => ({
     body: { op: 'percentiles', field: name, argument },
     of: (rows) => {
-      const found = numbers(rows, name).map(Number).sort((p, q) => p - q);
+      const found = doubles(rows, name).sort((p, q) => p - q);
       return found.length === 0 ? null : argument.map((level) => found[Math.max(0, Math.ceil((level * found.length) / 100) - 1)]);
     },
   })),
-  fc.constantFrom(...FIELDS).map((name): Aggregation => ({
-    body: { op: 'makeset', field: name },
-    of: (rows) => unordered([...new Map(there(rows, name).map((value) => [setIdentity(value), jsonOf(value)])).values()]),
+  field.map((name): Aggregation => ({ body: { op: 'makeset', field: name }, of: (rows) => unordered(different(there(rows, name))) })),
+  field.map((name): Aggregation => ({ body: { op: 'makelist', field: name }, of: (rows) => unordered(there(rows, name).map(jsonOf)) })),
+  field.map((name): Aggregation => ({ body: { op: 'topk', field: name, argument: 100 }, of: (rows) => unordered(counted(there(rows, name))) })),
+  fc.tuple(numeric, fc.constantFrom(1, 2, 4)).map(([name, argument]): Aggregation => ({ body: { op: 'histogram', field: name, argument }, of: (rows) => histogram(doubles(rows, name), argument) })),
+  fc.tuple(numeric, fc.constantFrom('stdev', 'variance')).map(([name, op]): Aggregation => ({
+    body: { op, field: name },
+    of: (rows) => {
+      const found = doubles(rows, name);
+      const result = variance(found);
+      if (result === null) return null;
+      return op === 'variance' ? near(result, found.map((each) => each * each)) : near(Math.sqrt(result), found, 1e-7);
+    },
+  })),
+  fc.option(numeric).map((name): Aggregation => ({
+    body: { op: 'rate', ...(name !== null && { field: name }) },
+    of(rows) {
+      const found = name === null ? [] : doubles(rows, name);
+      if (name !== null && found.length === 0) return null;
+      return near((name === null ? rows.length : found.reduce((total, value) => total + value, 0)) / YEARS_SECONDS, []);
+    },
+  })),
+  // Every event has a seq of its own.
+  fc.tuple(field, fc.boolean()).map(([name, greatest]): Aggregation => ({
+    body: { op: greatest ? 'argmax' : 'argmin', field: 'seq', argument: name },
+    of(rows) {
+      const sorted = [...rows].sort((p, q) => Number(p.get('seq')) - Number(q.get('seq')));
+      const row = greatest ? sorted.at(-1) : sorted[0];
+      return row ? jsonOf(get(row, name)) : null;
+    },
   })),
 ); // prettier-ignore
+/** `countif` and its kin: the condition is a filter, in place of the argument. */
+const conditional = fc.tuple(fc.oneof(exact, others).filter(({ body }) => !('argument' in body)), filter).map(([{ body, key, of }, test]): Aggregation => {
+  const kept = (rows: readonly Row[]): Row[] => rows.filter((row) => test.of(row));
+  const { op } = body as { op: string };
+  return { body: { ...body, op: `${op}if`, argument: test.body }, of: (rows) => of(kept(rows)), ...(key && { key: (rows: readonly Row[]) => key(kept(rows)) }) };
+}); // prettier-ignore
+const aggregation = fc.oneof(exact, others, conditional);
 
 function keyed(names: fc.Arbitrary<string>, op: string, key: (rows: readonly Row[], name: string) => Value): fc.Arbitrary<Aggregation> {
   return names.map((name) => ({ body: { op, field: name }, key: (rows) => key(rows, name), of: (rows) => jsonOf(key(rows, name)) }));
 }
+
+/** What the form has: operations of filters, each with and without `not-`, and of aggregations, with and without `if`. */
+const FILTERS = [...Object.keys(OPS), ...Object.values(OPS), 'exists', ...Object.keys(TESTS), 'regexp'].flatMap((op) => [op, `not-${op}`]);
+const PLAIN = ['count', 'distinct', 'sum', 'avg', 'min', 'max', 'makeset', 'makelist', 'stdev', 'variance', 'rate'];
+export const LEGACY_OPS: readonly string[] = [
+  'and',
+  'or',
+  'not',
+  ...FILTERS,
+  ...PLAIN,
+  ...PLAIN.map((op) => `${op}if`),
+  'percentiles',
+  'topk',
+  'histogram',
+  'argmax',
+  'argmin',
+];
 
 export interface LegacyQuery {
   readonly body: object;
@@ -127,7 +190,7 @@ export interface LegacyQuery {
   readonly grouped: boolean;
 }
 
-const groups = fc.record({ filter, aggregations: fc.array(aggregation, { minLength: 1, maxLength: 3 }), groupBy: fc.uniqueArray(field, { maxLength: 2 }), limit: fc.option(fc.integer({ min: 1, max: 8 })), desc: fc.option(fc.boolean()) }).map(
+const groups = fc.record({ filter, aggregations: fc.tuple(exact, fc.array(aggregation, { maxLength: 2 })).map(([first, rest]) => [first, ...rest]), groupBy: fc.uniqueArray(field, { maxLength: 2 }), limit: fc.option(fc.integer({ min: 1, max: 8 })), desc: fc.option(fc.boolean()) }).map(
   ({ filter: test, aggregations, groupBy, limit, desc }): LegacyQuery => {
     const by = groupBy[0] !== undefined && desc !== null ? groupBy[0] : undefined;
     return {

@@ -43,10 +43,12 @@ const SIGNS = new Set(['==', '!=', '>', '>=', '<', '<=']);
 const TEXT: Readonly<Record<string, string>> = { contains: 'contains', 'starts-with': 'startswith', 'ends-with': 'endswith', has: 'has' };
 
 function condition(filter: Filter, names: FilterNames): Node {
-  const { op } = filter;
-  if (op.startsWith('not-')) return apply('not', plain({ ...filter, op: op.slice(4) }, names));
-  const sign = COMPARE[op] ?? op;
-  return sign === '!=' ? apply('not', plain({ ...filter, op: '==' }, names)) : plain({ ...filter, op: sign }, names);
+  const isNegated = filter.op.startsWith('not-');
+  const name = isNegated ? filter.op.slice(4) : filter.op;
+  const sign = COMPARE[name] ?? name;
+  const isUnequal = sign === '!=';
+  const node = plain({ ...filter, op: isUnequal ? '==' : sign }, names);
+  return isNegated === isUnequal ? node : apply('not', node);
 }
 
 function plain({ op, field, value, caseSensitive }: Filter, names: FilterNames): Node {
