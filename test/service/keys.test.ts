@@ -102,6 +102,26 @@ describe('keys', () => {
     expect([await waiting, await third, calls]).toEqual(['reply a', 'reply a', 2]);
   });
 
+  test('while a request is under way no other with its key begins; one with another key does', async () => {
+    const begun: string[] = [];
+    let finish: (reply: string) => void = () => undefined;
+    const first = keys.once(1, 'a', () => {
+      begun.push('first');
+      return new Promise((resolve) => (finish = resolve));
+    });
+    const later = (name: string, key: string): Promise<string> =>
+      keys.once(1, key, () => {
+        begun.push(name);
+        return Promise.resolve(name);
+      });
+    const second = later('second', 'a');
+    expect(await later('other', 'b')).toBe('other');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(['first', 'other']);
+    finish('first');
+    expect([await first, await second, begun.length]).toEqual(['first', 'second', 3]);
+  });
+
   test(`the last ${SERVICE_KEPT_KEYS} keys of a dataset are kept, and at most half as many more`, async () => {
     // One more than fit: they have just been pruned.
     const total = SERVICE_KEPT_KEYS * 1.5 + 1;
