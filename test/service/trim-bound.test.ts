@@ -9,7 +9,10 @@ import { MIN_TIME_NS } from '../../src/service/ingest/timestamps.ts';
 test('an event that is exactly as old stays', async () => {
   const conditions: string[] = [];
   const engine = {
-    deleteRows: (_table: string, condition: string) => Promise.resolve(conditions.push(condition) * 0),
+    deleteRows: (_table: string, condition: string) => {
+      conditions.push(condition);
+      return Promise.resolve(0);
+    },
   } as unknown as Engine;
   const trimmer = openTrimmer({ list: () => [] } as unknown as Catalog, engine, silentLog);
   const dataset = { id: 1, table: 'ds_1' } as unknown as Dataset;
