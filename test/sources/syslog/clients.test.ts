@@ -11,6 +11,7 @@ import { nativeLibrary } from '../../../src/sources/syslog/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { findProgram } from '../../support/installed.ts';
 import { hasRsyslog, startRsyslog } from '../../support/rsyslog.ts';
+import { snippetBehind } from './snippets.ts';
 import { events, messages, patience, start, tcp, udp } from './started.ts';
 
 // Never synchronously: a full socket makes the client wait for this process.
@@ -174,10 +175,12 @@ describe.skipIf(!existsSync(JOURNALD) || !canUnshare || nativeLibrary() === unde
       const shared = join(folder, 'journal');
       mkdirSync(shared);
       const { context } = await start({ listen: [{ protocol: 'unixgram', path: join(shared, 'syslog') }], socketMode: 0o666 });
+      writeFileSync(join(folder, 'forward.conf'), snippetBehind('**journald**'));
       // A /run of its own, of which the folder with the sockets is ours.
       const script = `mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/journal /run/log/journal /run/systemd/journald.conf.d &&
 mount --bind ${shared} /run/systemd/journal &&
-printf '[Journal]\\nForwardToSyslog=yes\\nStorage=volatile\\nReadKMsg=no\\nAudit=no\\nRateLimitIntervalSec=0\\n' > /run/systemd/journald.conf.d/test.conf &&
+cp ${folder}/forward.conf /run/systemd/journald.conf.d/tailrace.conf &&
+printf '[Journal]\\nStorage=volatile\\nReadKMsg=no\\nAudit=no\\nRateLimitIntervalSec=0\\n' > /run/systemd/journald.conf.d/test.conf &&
 exec ${JOURNALD}`;
       const journald = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script], { stdio: 'ignore' });
       onTestFinished(() => void journald.kill('SIGKILL'));

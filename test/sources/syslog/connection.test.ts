@@ -119,6 +119,18 @@ describe.each([
   });
 });
 
+test('a connection that is not read from, because others flood, is not idle', () => {
+  let closed = 0;
+  const connection = { reads: 1, isPaused: false, done: Promise.resolve(undefined), close: () => void (closed += 1) };
+  const watch = new IdleWatch();
+  const look = () => watch.look([connection]);
+  expect(look()).toBe(0);
+  connection.isPaused = true;
+  expect([look(), look()]).toEqual([0, 0]);
+  connection.isPaused = false;
+  expect([look(), look(), closed]).toEqual([0, 1, 1]);
+});
+
 test('this Node lets a connection read into a buffer that is shared', async () => {
   const { accepted } = await connected();
   const moved = moveToSharedRead(accepted, Buffer.alloc(1024), () => {});

@@ -78,6 +78,14 @@ test('framing keeps the last message without a delimiter, and marks it when coun
   expect(frames(['20 <'])).toEqual([{ text: '<', originalBytes: 20 }]);
 });
 
+test('framing gives a counted message as soon as its last byte is there', () => {
+  const framer = new Framer(100, { left: 1 << 20 });
+  framer.push(Buffer.from('8 <13>'));
+  expect(framer.next()).toBeUndefined();
+  framer.push(Buffer.from('last'));
+  expect(framer.next()?.bytes.toString()).toBe('<13>last');
+});
+
 test('framing cuts an oversize message and the next arrives', () => {
   const long = `<13>${'x'.repeat(5000)}`;
   const kept = long.slice(0, 100);

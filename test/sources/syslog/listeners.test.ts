@@ -179,12 +179,59 @@ describe('the PROXY protocol', () => {
   const tcp: InternetAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
   const v2 = Buffer.from('0d0a0d0a000d0a515549540a2111000cc0000209cb0071051267 02ca'.replaceAll(' ', ''), 'hex');
 
+  const ports = Buffer.from('126702ca', 'hex');
+  /** The bytes of an address with one `::`. */
+  function v6(text: string): Buffer {
+    const [head, tail] = text.split('::').map((part) =>
+      Buffer.from(
+        part
+          .split(':')
+          .map((group) => group.padStart(4, '0'))
+          .join(''),
+        'hex',
+      ),
+    );
+    return Buffer.concat([head!, Buffer.alloc(16 - head!.length - tail!.length), tail!]);
+  }
+
   test.each<[string, (string | Buffer)[], string | undefined]>([
     ['version 1', ['PROXY TCP4 192.0.2.9 203.0.113.5 4711 601\r\n<13>m\n'], '192.0.2.9:4711'],
     ['version 1, IPv6', ['PROXY TCP6 2001:db8::9 2001:db8::1 4711 601\r\n<13>m\n'], '[2001:db8::9]:4711'],
     ['version 1, unknown', ['PROXY UNKNOWN\r\n<13>m\n'], undefined],
     ['version 1 in pieces', ['PRO', 'XY TCP4 192.0.2.9 203.0.113.5 47', '11 601\r', '\n<1', '3>m\n'], '192.0.2.9:4711'],
     ['version 2', [Buffer.concat([v2, Buffer.from('<13>m\n')])], '192.0.2.9:4711'],
+    [
+      'version 2, IPv6',
+      [
+        Buffer.concat([
+          v2.subarray(0, 12),
+          Buffer.from('21210024', 'hex'),
+          v6('2001:0db8::9'),
+          v6('2001:0db8::1'),
+          ports,
+          Buffer.from('<13>m\n'),
+        ]),
+      ],
+      '[2001:db8::9]:4711',
+    ],
+    [
+      'version 2 of the proxy itself',
+      [Buffer.concat([v2.subarray(0, 12), Buffer.from('20000000', 'hex'), Buffer.from('<13>m\n')])],
+      undefined,
+    ],
+    [
+      'version 2 with what proxies add',
+      [
+        Buffer.concat([
+          v2.subarray(0, 14),
+          Buffer.from('0010', 'hex'),
+          v2.subarray(16),
+          Buffer.from('04000161', 'hex'),
+          Buffer.from('<13>m\n'),
+        ]),
+      ],
+      '192.0.2.9:4711',
+    ],
     [
       'version 2 in pieces',
       [v2.subarray(0, 5), v2.subarray(5, 20), Buffer.concat([v2.subarray(20), Buffer.from('<13>')]), 'm\n'],

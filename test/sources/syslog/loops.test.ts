@@ -5,7 +5,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { corpus } from './corpus/corpus.ts';
-import { createRig, eventsOf, eventsOfStream } from './rig.ts';
+import { RECEIVED_AT } from './receipt.ts';
+import { createRig, eventsOf, eventsOfStream, receiveAt } from './rig.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_SYSLOG'] ?? 100_000);
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
@@ -121,6 +122,22 @@ test('the loops agree with the parser where messages may be in another charset',
     expect(await foreign.take(messages, 'framed')).toEqual(eventsOf(messages, 'framed', 10_000, 'none', decode));
   });
   await fc.assert(agrees, { seed, numRuns: 1000 });
+});
+
+test('the loops take a time without a year anew in each second of the receipt', async () => {
+  const messages = [Buffer.from('<13>Dec 31 23:59:59 h a: x'), Buffer.from('<13>Oct 25 03:30:00 h a: x')];
+  const years: unknown[] = [];
+  try {
+    for (const time of ['2026-12-31T23:00:00Z', '2027-01-01T00:00:00Z', '2028-01-01T00:00:00Z']) {
+      receiveAt(time);
+      const taken = await rig.take(messages, 'framed');
+      expect(taken).toEqual(eventsOf(messages, 'framed'));
+      years.push((JSON.parse(taken[0]!) as { _time: string })._time.slice(0, 4));
+    }
+  } finally {
+    receiveAt(RECEIVED_AT);
+  }
+  expect(years).toEqual(['2026', '2026', '2027']);
 });
 
 test('the loops agree with the parser on messages about the longest', async () => {

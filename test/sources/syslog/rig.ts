@@ -24,6 +24,11 @@ const zone = createZone(TIMEZONE);
 const receipt = { receivedAtMs: Date.parse(RECEIVED_AT), ending: ORIGIN, zone, parseJson: 'none' as ParseJson };
 const clock = { ...systemClock, now: () => receipt.receivedAtMs };
 
+/** What the clock of all rigs says from now on. */
+export function receiveAt(time: string): void {
+  receipt.receivedAtMs = Date.parse(time);
+}
+
 export interface Rig {
   readonly stats: SourceStats;
   readonly lane: LaneDouble;

@@ -114,6 +114,23 @@ describe('syslog over UDP', () => {
     for (const event of events(context)) expect(event['peer']).toBe(peers[event['message'] as keyof typeof peers]);
   });
 
+  test('counts what the system drops, also once the socket is closed', async () => {
+    const { context, source, udpPort } = await start({ receiveBufferBytes: 64 * 1024 });
+    context.lane.hold();
+    const some = Array.from({ length: 100 }, () => `<13>${'x'.repeat(9000)}`);
+    let sent = 0;
+    await expect
+      .poll(async () => {
+        await sendDatagrams(udpPort, some);
+        sent += some.length;
+        return source.stats.droppedDatagrams;
+      }, patience)
+      .toBeGreaterThan(0);
+    context.lane.release();
+    await source.stop();
+    expect(source.stats.droppedDatagrams).toBe(sent - context.lane.count);
+  });
+
   test('stop takes the datagrams that were received', async () => {
     const { context, source, udpPort } = await start();
     // As many as the smallest receive buffer holds.
@@ -207,6 +224,27 @@ describe('syslog over TCP', () => {
     sockets[1000]!.write('<13>still here\n');
     await context.lane.until((lane) => lane.count === 1);
     for (const socket of sockets) socket.destroy();
+  });
+
+  test('counts those that have not said who they are to the limit', async () => {
+    const { context, source, tcpPort } = await start({ listen: [tcp], proxyProtocol: true, maxConnections: 2 });
+    const silent = [await open(tcpPort), await open(tcpPort)];
+    const extra = await open(tcpPort);
+    await once(extra.resume(), 'close');
+    expect(context.logged.filter((line) => line.includes('closed a new syslog connection: 2 are open already'))).toHaveLength(1);
+    silent[0]!.write('PROXY UNKNOWN\r\n<13>one\n');
+    await context.lane.until((lane) => lane.count === 1);
+    expect(source.stats.files['open']).toBe(1);
+    for (const socket of silent) socket.destroy();
+  });
+
+  test('closes a connection that brings nothing for the idle timeout', async () => {
+    const { context, tcpPort } = await start({ idleTimeoutMs: 100 });
+    const socket = await open(tcpPort);
+    socket.write('<13>one\n<13>unfinished');
+    await once(socket.resume(), 'close');
+    await context.lane.until((lane) => lane.count === 2);
+    expect(messages(context)).toEqual(['one', 'unfinished']);
   });
 
   test('stop takes what was received, the unfinished message included, and closes', async () => {
