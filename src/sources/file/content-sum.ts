@@ -4,18 +4,8 @@
  */
 import { type ContentPoint, thinPoints } from '../../core/content-point.ts';
 import { addSums } from '../../core/sums.ts';
-import { contentSum } from '../../kernel/content-sum.ts';
 
-/** Bytes that were summed up and not added yet. */
-export interface MeasuredBytes {
-  /** Their own content sum. */
-  readonly sum: number;
-  readonly points: readonly ContentPoint[];
-}
-
-/** How far apart the last points are, at most, … */
-const STEP_BYTES = 64 * 1024;
-/** … and how many are kept: all of the last part of the file, and ever fewer before it. */
+/** How many points are kept: one for each of the last reads, and ever fewer before them. */
 const MAX_POINTS = 64;
 
 export class ContentSum {
@@ -27,28 +17,10 @@ export class ContentSum {
     this.#points = sum === undefined ? [] : [...earlier, { at, sum }];
   }
 
-  /** Sums up the bytes that come next, at `offset` in the stream; `add` them once they were accepted. */
-  measure(bytes: Buffer, offset: number): MeasuredBytes {
+  /** Adds the bytes that came next, by their number and sum. */
+  add(length: number, sum: number): void {
     const last = this.#points.at(-1);
-    if (!last) return { sum: contentSum(bytes, offset), points: [] };
-    const points: ContentPoint[] = [];
-    let sum = 0;
-    for (let start = 0; start < bytes.length; start += STEP_BYTES) {
-      const part = bytes.subarray(start, start + STEP_BYTES);
-      sum = addSums(sum, contentSum(part, offset + start));
-      points.push({ at: offset + start + part.length, sum: addSums(last.sum, sum) });
-    }
-    return { sum, points };
-  }
-
-  add({ points }: MeasuredBytes): void {
-    this.#points = thinPoints([...this.#points, ...points], MAX_POINTS);
-  }
-
-  /** Adds bytes of which only length and sum are known. */
-  addSummed(length: number, sum: number): void {
-    const last = this.#points.at(-1);
-    if (last) this.add({ sum, points: [{ at: last.at + length, sum: addSums(last.sum, sum) }] });
+    if (last) this.#points = thinPoints([...this.#points, { at: last.at + length, sum: addSums(last.sum, sum) }], MAX_POINTS);
   }
 
   /** The last known point that is not beyond `position`. */

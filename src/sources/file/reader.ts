@@ -8,6 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
+import { contentSum } from '../../kernel/content-sum.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import { type Lines, streamBytesOf } from '../lines.ts';
 import { countLongLine, type SuspendedLine } from '../long-line.ts';
@@ -180,7 +181,7 @@ export class Reader {
     const ranges = [{ file, to: block.offset + length, length, sum, tail }];
     for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to, ...range });
     for (const each of ranges) {
-      each.file.content.addSummed(each.length, each.sum);
+      each.file.content.add(each.length, each.sum);
       each.file.offset = each.to;
       each.file.readTo = Math.max(each.file.readTo, each.to);
       each.file.tail = each.tail;
@@ -213,12 +214,11 @@ export class Reader {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
       await this.#refill(file, kept, block.offset + line.textAt);
     }
-    const measured = block.single ? undefined : file.content.measure(streamBytesOf(block), block.offset);
-    const length = block.single?.length ?? streamBytesOf(block).length;
+    const bytes = streamBytesOf(block);
+    const { length, sum } = block.single ?? { length: bytes.length, sum: contentSum(bytes, block.offset) };
     file.inHand = length;
-    await offerBlock(lane, file, measured ? { ...block, sum: measured.sum } : block, clock.now());
-    if (measured) file.content.add(measured);
-    else file.content.addSummed(block.single!.length, block.single!.sum);
+    await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());
+    file.content.add(length, sum);
     file.inHand = 0;
     file.offset = block.offset + length;
     file.tail = tailOf(lines.recent());
