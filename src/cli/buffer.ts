@@ -6,6 +6,7 @@ import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
+import { plural } from './client/print.ts';
 
 export interface BufferArguments {
   readonly config?: string;
@@ -42,7 +43,7 @@ export function buffer(action: string, args: BufferArguments): number {
     }
   }
   const aside = setAside > 0 ? ` (${setAside} set aside under broken/)` : '';
-  process.stderr.write(`${files} files, ${events} events, ${broken} broken${aside}\n`);
+  process.stderr.write(`${plural(files, 'file')}, ${plural(events, 'event')}, ${broken} broken${aside}\n`);
   return broken === setAside ? 0 : 1;
 }
 

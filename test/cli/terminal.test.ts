@@ -10,13 +10,13 @@ import { makeTree } from '../support/temp-tree.ts';
 
 const script = findProgram('script');
 
-/** Runs `tailrace` on a terminal of 80 columns, with `input` typed into it; resolves with all that was to be seen, `ESC` for the escape character. */
+/** Runs `tailrace` on a terminal of 80 columns unless told otherwise, with `input` typed into it; resolves with all that was to be seen, `ESC` for the escape character. */
 function onTerminal(
   url: string,
   args: readonly string[],
-  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+  { input = '', env = {}, columns = 80 }: { input?: string; env?: Record<string, string>; columns?: number } = {},
 ): Promise<string> {
-  const command = `stty cols 80 rows 24; ${[BINARY, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`).join(' ')}`;
+  const command = `stty cols ${columns} rows 24; ${[BINARY, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`).join(' ')}`;
   const child = spawn(script!, ['-qec', command, '/dev/null'], {
     env: {
       ...process.env,
@@ -51,6 +51,14 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     // Its last column is four wide.
     expect(row).toHaveLength(78);
     expect(end).toBe('1 row, 1 ms');
+  });
+
+  test('that does not know its size has nothing cut', async () => {
+    const service = await startFakeService();
+    service.events.set('logs', [{ message: 'x'.repeat(200), zone: 'eu' }]);
+    const seen = await onTerminal(service.url, ['query', 'logs | project message, zone'], { columns: 0 });
+    expect(seen).toContain(`${'x'.repeat(200)}  eu`);
+    expect(seen).toMatch(/ended with 0$/);
   });
 
   test('has no colours with NO_COLOR', async () => {

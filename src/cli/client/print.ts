@@ -27,9 +27,9 @@ export async function flush(): Promise<void> {
   await new Promise((resolve) => process.stdout.write('', resolve));
 }
 
-/** The columns of the terminal; undefined where stdout is none, and nothing is cut. */
+/** The columns of the terminal; undefined where stdout is none, or one that does not know its size and says 0: nothing is cut. */
 export function terminalColumns(): number | undefined {
-  return process.stdout.isTTY ? process.stdout.columns : undefined;
+  return (process.stdout.isTTY && process.stdout.columns) || undefined;
 }
 
 export function heading(text: string): string {
