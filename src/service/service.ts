@@ -66,10 +66,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const metadata = openMetadata(dataDir, sync);
     opened.push(() => metadata.close());
-    // A first start that fails takes its folder away again, while it still holds the lock.
+    // A first start that fails takes its folder away again, while it still holds the lock; but a cluster may be marked as the folder's by then.
     let isServing = false;
-    if (metadata.isNewFolder) opened.push(() => void (isServing || rmSync(dataDir, { recursive: true, force: true })));
-    const engine = await openEngine(options.engine ?? 'embedded', metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
+    const engineName = options.engine ?? 'embedded';
+    if (metadata.isNewFolder && !engineName.startsWith('clickhouse:'))
+      opened.push(() => void (isServing || rmSync(dataDir, { recursive: true, force: true })));
+    const engine = await openEngine(engineName, metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
     opened.push(() => engine.close());
     const catalog = await openCatalog(metadata, engine, log);
     const keys = await openKeys(metadata, engine, log);

@@ -1,7 +1,11 @@
 /** A cluster of which one server is gone, or hangs: what goes on, what is refused and how, and that nothing acknowledged is missing afterwards. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ClickhouseServer } from '../support/clickhouse.ts';
-import { clientOf, startForTest, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { startService } from '../../src/service/service.ts';
+import { startClickhouse, type ClickhouseServer } from '../support/clickhouse.ts';
+import { clientOf, startForTest, tempDir, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
 
 let under: ServiceUnderTest;
 let client: Client;
@@ -97,4 +101,19 @@ describe('a server that hangs', () => {
     for (const [n, key] of KEYS.entries()) expect((await send(`${key} more`, n)).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 4);
   }, 240_000);
+});
+
+test('a first start that fails on a cluster can be made again with the same folder', async () => {
+  const cluster = await startClickhouse();
+  const parent = tempDir();
+  const start = (port: number) => startService({ listen: { host: '127.0.0.1', port }, dataDir: join(parent, 'new'), engine: cluster.url, log: silentLog, env: {} }); // prettier-ignore
+  try {
+    await expect(start(Number(new URL(client.url).port))).rejects.toThrow('the port is taken');
+    const service = await start(0);
+    expect(service.credentials.apiToken).toMatch(/^xaat-/);
+    await service.close();
+  } finally {
+    await cluster.stop();
+    rmSync(parent, { recursive: true, force: true });
+  }
 });
