@@ -4,7 +4,8 @@
  * as many), TAILRACE_FUZZ_SEED repeats a run.
  */
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Session } from 'chdb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseAndCompile, type Compiled } from './hostile/compile.ts';
 import { anything, likely, MARK } from './hostile/query-texts.ts';
 import { foreignWords } from './hostile/sql-words.ts';
@@ -14,6 +15,12 @@ import { startForTest, type ServiceUnderTest } from './support.ts';
 const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 1000);
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
 
+function judgeSql(sql: string, problem: string): void {
+  expect(sql.toLowerCase(), problem).not.toContain(MARK);
+  expect(foreignWords(sql), `${problem}\n${sql}`).toEqual([]);
+  expect(sql, problem).not.toMatch(/;|--|\/\*/);
+}
+
 describe('the compiler', () => {
   const counts = { texts: 0, compiled: 0 };
 
@@ -22,11 +29,7 @@ describe('the compiler', () => {
     const compiled: Compiled = parseAndCompile(text.replaceAll('#', 'logs'));
     if (compiled.kind === 'refused') return;
     counts.compiled++;
-    for (const sql of compiled.statements) {
-      expect(sql.toLowerCase(), text).not.toContain(MARK);
-      expect(foreignWords(sql), `${text}\n${sql}`).toEqual([]);
-      expect(sql, text).not.toMatch(/;|--|\/\*/);
-    }
+    for (const sql of compiled.statements) judgeSql(sql, text);
   }
 
   test(`writes SQL of its own words alone, or refuses (seed ${seed})`, { timeout: 3_600_000 }, () => {
@@ -40,6 +43,9 @@ describe('the compiler', () => {
 describe('the service', () => {
   const log = new MemoryLog();
   let under: ServiceUnderTest;
+  /** What selects are handed to the engine with. */
+  const selects = vi.spyOn(Session.prototype, 'queryBindAsync');
+  let judged = 0;
   beforeAll(async () => {
     under = await startForTest({ log, limits: { querySeconds: 5, queryMemoryBytes: 256 * 2 ** 20 } });
     const { client } = under;
@@ -50,13 +56,20 @@ describe('the service', () => {
       m: [n, n / 3, words[n % words.length], true, [n], null][n % 6], j: [n, { x: 'y' }, null],
     }))); // prettier-ignore
   });
-  afterAll(() => under.stop());
+  afterAll(async () => {
+    await under.stop();
+    process.stdout.write(`hostile queries: ${judged} statements reached the engine\n`);
+    selects.mockRestore();
+  });
 
   const kinds = new Map<number, number>();
   async function send(path: string, body: unknown): Promise<void> {
     const answer = await under.client.call('POST', path, { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) ?? '' });
     kinds.set(answer.status, (kinds.get(answer.status) ?? 0) + 1);
     const problem = `${path} ${JSON.stringify(body)}\n${answer.text.slice(0, 300)}\n${JSON.stringify(log.find('error', '').at(-1))}`;
+    for (const [sql] of selects.mock.calls) judgeSql(sql, problem);
+    judged += selects.mock.calls.length;
+    selects.mockClear();
     expect([200, 400, 404, 422], problem).toContain(answer.status);
     if (answer.status !== 200) expect(answer.json, problem).toMatchObject({ code: answer.status, message: expect.stringMatching(/./) });
     // What the engine says of a query never shows its statement.
@@ -70,6 +83,7 @@ describe('the service', () => {
     await fc.assert(ask(anything), { seed, numRuns: Math.ceil(wanted / 2) });
     process.stdout.write(`hostile queries: ${[...kinds].map(([status, count]) => `${count} × ${status}`).join(', ')}, first seed ${seed}\n`);
     expect(kinds.get(200)).toBeGreaterThan(wanted / 10);
+    expect(judged).toBeGreaterThan(kinds.get(200)!);
   }); // prettier-ignore
 
   test(`answers or refuses any body and parameters (seed ${seed})`, { timeout: 3_600_000 }, async () => {

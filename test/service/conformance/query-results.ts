@@ -187,6 +187,20 @@ describe('results of queries by text', () => {
       expect(rowsOf(tables[1]!)).toEqual([['warn', 100]]);
     }); // prettier-ignore
 
+    test('dcount is exact, also of very many', async () => {
+      const many = await dataset();
+      for (let from = 0; from < 100_000; from += 10_000)
+        await client.ingest(many, Array.from({ length: 10_000 }, (_, n) => `{"n":${from + n}}`).join('\n'));
+      expect(await rows(`['${many}'] | summarize dcount(n), dcount(n % 70001), count()`)).toEqual([[100_000, 70_001, 100_000]]);
+    });
+
+    test('top behind a series counts rows', async () => {
+      const text = `['${logs}'] | where seq < 200 or level == 'warn' | summarize count() by bin(_time, 100s), level | top 4 by count_`;
+      expect(rowsOf((await apl(text)).tables[0]!)).toEqual([
+        [at(0), 'info', 34], [at(100), 'warn', 34], [at(0), 'error', 33], [at(0), 'warn', 33],
+      ]);
+    }); // prettier-ignore
+
     test('columns of the same name get numbers', async () => {
       const { tables } = await apl(`['${logs}'] | summarize count(), count(), sum(seq), sum(seq) by level`);
       expect(tables[0]!.fields.map(({ name }) => name)).toEqual(['level', 'count_', 'count_1', 'sum_seq', 'sum_seq1']);
