@@ -187,6 +187,12 @@ describe('results of queries by text', () => {
       expect(rowsOf(tables[1]!)).toEqual([['warn', 100]]);
     }); // prettier-ignore
 
+    test('arg_max takes the latest of equal rows, arg_min the earliest, in whatever order they came', async () => {
+      const ties = await dataset();
+      await client.ingest(ties, [{ _time: at(9), v: 1, n: 'late' }, { _time: at(5), v: 1, n: 'early' }, { _time: at(7), v: 1, n: 'between' }]);
+      expect(await rows(`['${ties}'] | summarize arg_max(v, n), arg_min(v, n)`)).toEqual([[1, 'late', 1, 'early']]);
+    }); // prettier-ignore
+
     test('dcount is exact, also of very many', async () => {
       const many = await dataset();
       for (let from = 0; from < 100_000; from += 10_000)
