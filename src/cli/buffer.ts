@@ -1,10 +1,11 @@
 /** `tailrace buffer verify|export|repair`: what the disk buffer holds, and whether it can be trusted. */
-import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
+import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
 import { plural } from './client/print.ts';
 
@@ -25,7 +26,9 @@ export function buffer(action: string, args: BufferArguments): number {
   let files = 0;
   for (const { id } of config.sinks) {
     const folder = join(config.dataDir, 'spool', id);
-    for (const name of batchesIn(folder)) {
+    for (const name of listFolder(folder)
+      .filter((each) => each.endsWith('.batch'))
+      .sort()) {
       const content = readBatch(join(folder, name));
       if (!content) continue;
       files += 1;
@@ -60,15 +63,4 @@ function readBatch(path: string): (SpoolContent & { readonly isUnread?: boolean 
 function moveAside(folder: string, name: string): void {
   mkdirSync(join(folder, 'broken'), { recursive: true });
   renameSync(join(folder, name), join(folder, 'broken', name));
-}
-
-function batchesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.batch'))
-      .sort();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

@@ -12,6 +12,7 @@ import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
+import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
 
 export interface DeadLettersArguments {
@@ -114,9 +115,20 @@ async function drop(config: Config, ids: readonly string[]): Promise<number> {
       process.stderr.write(`tailrace: no dead letter has the id ${JSON.stringify(id)}\n  fix: tailrace dead-letters list shows the ids\n`);
   const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
   const wanted = ids.length > 0 ? ids : [...known];
-  const removed = answer ? (answer.result as { removed: number }).removed : wanted.filter((id) => letters.remove(id)).length;
+  const removed = answer ? (answer.result as { removed: number }).removed : dropAlone(config, letters, wanted);
   process.stdout.write(`the dead letters of ${count(removed, 'id')} removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
+}
+
+/** Without a running agent; never beside a command that is replaying them. */
+function dropAlone({ dataDir }: Config, letters: DeadLetters, ids: readonly string[]): number {
+  if (letters.files().length === 0) return 0;
+  const lock = lockFolder(dataDir);
+  try {
+    return ids.filter((id) => letters.remove(id)).length;
+  } finally {
+    lock.release();
+  }
 }
 
 function count(number: number, noun: string): string {

@@ -2,10 +2,11 @@
  * Dead letters on disk: one fsynced file for each refused part of a batch, named by the part's key, so that refusing the
  * same events again after a restart replaces the file instead of adding to it. One JSON object a line.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
+import { listFolder } from './list-folder.ts';
 
 /** A dead letter as it is kept and listed. */
 export interface StoredLetter {
@@ -94,13 +95,13 @@ export class DeadLetters {
     }
   }
 
-  /** Oldest first. */
+  /** Oldest first. Throws `E_DATA_DIR` where they cannot be listed. */
   files(): LetterFile[] {
-    return namesIn(this.#folder)
+    return listFolder(this.#folder)
       .filter((name) => name.endsWith(SUFFIX))
       .flatMap((name) => {
         const stat = statSync(join(this.#folder, name), { throwIfNoEntry: false });
-        return stat ? [{ id: name.slice(0, -SUFFIX.length), bytes: stat.size, writtenMs: stat.mtimeMs }] : [];
+        return stat?.isFile() ? [{ id: name.slice(0, -SUFFIX.length), bytes: stat.size, writtenMs: stat.mtimeMs }] : [];
       })
       .sort((a, b) => a.writtenMs - b.writtenMs || (a.id < b.id ? -1 : 1));
   }
@@ -137,7 +138,10 @@ export class DeadLetters {
       rmSync(join(this.#folder, id + SUFFIX));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;
-      throw error;
+      throw new TailraceError('E_DATA_DIR', `cannot remove the dead letters "${id}": ${messageOf(error)}`, {
+        fix: 'run the command as the user that runs the agent, or as root',
+        cause: error,
+      });
     }
     this.#bytes -= bytes;
     return true;
@@ -207,14 +211,5 @@ function syncFolder(folder: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }

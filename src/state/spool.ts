@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { noNames } from './list-folder.ts';
 import { create, move, remove, sync, syncFolder, writeAll } from './descriptors.ts';
 import { decodeSpoolFile, encodeHead, type SpoolContent, type SpoolHeader } from './spool-file.ts';
 
@@ -45,11 +46,13 @@ export class Spool {
     return this.#sizes.size;
   }
 
-  /** Reads every file whole, sets aside what cannot be trusted, and returns the rest, oldest first, without their bodies. */
+  /** Reads every file whole, sets aside what cannot be trusted, and returns the rest, oldest first, without their bodies. Throws `E_DATA_DIR`. */
   async recover(): Promise<SpoolEntry[]> {
     const entries: SpoolEntry[] = [];
-    for (const name of (await listFolder(this.#folder)).sort()) {
-      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true });
+    const names = await readdir(this.#folder).catch((error: unknown) => noNames(this.#folder, error));
+    for (const name of names.sort()) {
+      // One that stays is in nobody's way.
+      if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true }).catch(() => undefined);
       if (!NAME.test(name)) continue;
       this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);
       try {
@@ -196,14 +199,5 @@ export class Spool {
   #forget(name: string): void {
     this.#bytes -= this.#sizes.get(name) ?? 0;
     this.#sizes.delete(name);
-  }
-}
-
-async function listFolder(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
   }
 }

@@ -90,3 +90,14 @@ test('buffer verify goes on behind a file that is gone or cannot be read, and re
   expect((await buffer('repair')).code).toBe(1);
   expect(readdirSync(spool)).toContain('000000000003-k.batch');
 });
+
+test('buffer verify says which folder cannot be read', async () => {
+  writeFileSync(join(folder, 'data', 'spool', 'x'), '');
+  writeFileSync(
+    join(folder, 'tailrace.yaml'),
+    `data_dir: ${folder}/data\nsources: {pipe: {type: stdin}}\nsinks: {x: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}\n`,
+  );
+  const { code, err } = await buffer('verify');
+  expect(code).toBe(1);
+  expect(err).toContain(`tailrace: cannot read the folder "${folder}/data/spool/x": ENOTDIR`);
+});

@@ -2,6 +2,7 @@
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { lockFolder } from '../../src/state/lock.ts';
 import { command, listDeadLetters, makeSite, range, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
 
 let site: Site;
@@ -59,6 +60,11 @@ test('dead-letters drop removes nothing without ids, unless told to remove all',
   expect(refused.code).toBe(2);
   expect(refused.stderr()).toContain('--all');
   const [first, second] = await listDeadLetters(site);
+  // Another command is at work on them (one that replays has no socket to ask).
+  const lock = lockFolder(join(site.folder, 'agent'));
+  const kept = await command(site, 'dead-letters', 'drop', first!.id);
+  expect([kept.code, files().length, kept.stderr()]).toEqual([1, 2, expect.stringContaining('is in use by another agent')]);
+  lock.release();
   expect((await command(site, 'dead-letters', 'drop', first!.id)).code).toBe(0);
   expect((await listDeadLetters(site)).map(({ id }) => id)).toEqual([second!.id]);
   expect((await command(site, 'dead-letters', 'drop', '--all')).code).toBe(0);

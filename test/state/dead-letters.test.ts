@@ -192,6 +192,17 @@ test.for(['../outside', '/etc/x', 'a/../../outside', '..', '', '\0', 'x'.repeat(
   },
 );
 
+// Symptom: the commands called a folder of another user, or a file in its place, a fault of Tailrace itself. Fix: declared errors.
+test('dead letters that cannot be listed are a declared error, and a folder among them is none of them', () => {
+  const root = makeTree({ occupied: '', 'dead/x.ndjson/inside': '', 'dead/a.ndjson': '' });
+  expect(() => new DeadLetters(join(root, 'occupied'), MiB)).toThrow(
+    expect.objectContaining({ code: 'E_DATA_DIR', message: expect.stringContaining(join(root, 'occupied')) }),
+  );
+  const letters = new DeadLetters(join(root, 'dead'), MiB);
+  expect(letters.files().map(({ id }) => id)).toEqual(['a']);
+  expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('the user') }));
+});
+
 test('dead letters that a killed process had not finished are not listed, and do not stand in the way', () => {
   const folder = makeTree({});
   writeFileSync(join(folder, 'a.ndjson.tmp'), 'half');

@@ -151,6 +151,19 @@ test('spool numbers its files whatever else is in the folder', async () => {
   ]);
 });
 
+// Symptom: a start ended with a bare error of the system. Fix: what is left of an unfinished file is in nobody's way, and a folder that
+// cannot be listed is a declared error.
+test('spool starts beside an unfinished file that cannot be removed, and says which folder cannot be listed', async () => {
+  const folder = makeTree({ 'spool/000000000007-abc.batch.tmp/inside': '', occupied: '' });
+  const { spool } = open(join(folder, 'spool'));
+  expect(await spool.recover()).toEqual([]);
+  expect(await spool.write(headerOf('k1'), Buffer.from('1'))).toBe('000000000001-k1.batch');
+  await expect(open(join(folder, 'occupied')).spool.recover()).rejects.toMatchObject({
+    code: 'E_DATA_DIR',
+    message: expect.stringContaining(join(folder, 'occupied')),
+  });
+});
+
 // Symptom: a start that met a file it could not read ended. Fix: the file waits for the next start.
 test('spool starts with the others when one cannot be read, and leaves it where it is', async () => {
   const folder = makeTree({});

@@ -1,0 +1,21 @@
+/** What is in a folder of the data folder. One that is not there is empty; one that cannot be read is a declared error. */
+import { readdirSync } from 'node:fs';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+
+/** Throws `E_DATA_DIR`. */
+export function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    return noNames(folder, error);
+  }
+}
+
+/** Nothing where listing failed because the folder is not there; else throws `E_DATA_DIR`. */
+export function noNames(folder: string, error: unknown): string[] {
+  if (codeOf(error) === 'ENOENT') return [];
+  throw new TailraceError('E_DATA_DIR', `cannot read the folder "${folder}": ${messageOf(error)}`, {
+    fix: 'run the command as the user that runs the agent, or as root; and check that data_dir holds nothing of others',
+    cause: error,
+  });
+}

@@ -1,0 +1,81 @@
+/** Two sinks of one source with the real agent: what one of them cannot deliver neither loses nor doubles anything at the other. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { FaultService } from '../support/fault-service.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, QUICK, range, seqOf, type Site, storedSeqs, writeLines } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+import { watchBooks } from '../support/watch-books.ts';
+
+/** An agent with the sinks `store` (the site's) and `other`. */
+function startBoth({ folder, url }: Site, otherUrl: string): Program {
+  const config = join(folder, 'tailrace.yaml');
+  const common = `type: ingest, dataset: logs, ${QUICK}, batch: {max_age: 50ms, max_events: 50}`;
+  writeFileSync(
+    config,
+    `data_dir: ${folder}/agent
+sources:
+  app: {type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}
+sinks:
+  store: {url: "${url}", ${common}}
+  other: {url: "${otherUrl}", ${common}}
+telemetry: {listen: "127.0.0.1:0"}
+`,
+  );
+  const agent = startProgram(['run', '--config', config]);
+  onTestFinished(() => void agent.end('SIGKILL'));
+  return agent;
+}
+
+const outcomesOf = async (address: string): Promise<Record<string, number | undefined>> => {
+  const metrics = parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+  const of = (outcome: string) => valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome });
+  return {
+    accepted: of('accepted'),
+    delivered: of('delivered'),
+    dead: of('dead_lettered'),
+    held: valueOf(metrics, 'tailrace_events_held', { source: 'app' }),
+  };
+};
+
+test('two sinks, of which one is dead for a while and refuses events then, each get every line once, over kill -9 and at every scrape', async () => {
+  const site = await makeSite();
+  const dead = new FaultService();
+  const deadUrl = await dead.start();
+  await dead.stop();
+  writeLines(site, 200);
+  const books = watchBooks();
+  onTestFinished(() => books.stop());
+  const first = startBoth(site, deadUrl);
+  const address = await addressOf(first);
+  books.watch(address);
+  await until('the one that lives has all', () => site.service.stored.length >= 200, 60_000);
+  // No event has its outcome while a sink has not settled it.
+  expect(await outcomesOf(address)).toEqual({ accepted: 200, delivered: 0, dead: 0, held: 200 });
+  books.watch(undefined);
+  await first.end('SIGKILL');
+
+  const other = new FaultService();
+  other.respond = ({ events }) => {
+    const failed = events.flatMap((event, index) => (seqOf(event) % 100 === 7 ? [index] : []));
+    return failed.length > 0 ? { failed } : undefined;
+  };
+  await other.start(Number(new URL(deadUrl).port));
+  onTestFinished(() => other.stop());
+  writeLines(site, 300, (seq) => `{"seq":${seq + 200}}`);
+  const second = startBoth(site, deadUrl);
+  const next = await addressOf(second);
+  books.watch(next);
+  await until('both have what they take', () => site.service.stored.length >= 500 && other.stored.length >= 495, 60_000);
+  await until('nothing is held', async () => (await outcomesOf(next))['held'] === 0, 60_000);
+  const { accepted, delivered, dead: refused } = await outcomesOf(next);
+  // Refused by one of two sinks: the worse outcome counts.
+  expect([refused, delivered! + refused!]).toEqual([5, accepted]);
+  await books.stop();
+  expect(await second.end('SIGTERM')).toBe(0);
+  expect(storedSeqs(site)).toEqual(range(500));
+  expect(other.stored.map(seqOf).sort((a, b) => a - b)).toEqual(range(500).filter((seq) => seq % 100 !== 7));
+  expect([site.service.misusedKeys, other.misusedKeys, books.problems]).toEqual([[], [], []]);
+});
