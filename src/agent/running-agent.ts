@@ -209,7 +209,9 @@ export class RunningAgent implements Agent {
     await Promise.all([restored, ...runs]);
     for (const { batcher } of this.#rooms.sinks.values()) batcher.flush();
     const never = new AbortController().signal;
-    await Promise.all([...this.#rooms.sinks.values()].map((room) => drainSink(room, never)));
+    // Whoever asked for one run is told when it does not get through; any other ends when all is delivered.
+    const patienceMs = this.#options.once ? this.#options.config.shutdownTimeoutMs : Infinity;
+    await Promise.all([...this.#rooms.sinks.values()].map((room) => drainSink(room, never, patienceMs)));
   }
 
   async #stop(deadline: AbortSignal): Promise<StopReport> {

@@ -153,13 +153,13 @@ function createDurability(state: State, buffer: () => DiskBuffer): Durability {
   };
 }
 
-/** Resolves when the sink holds nothing, or when `signal` aborts. */
-export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSignal): Promise<void> {
+/** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */
+export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSignal, patienceMs?: number): Promise<void> {
   const given = new Promise<void>((resolve) =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   );
   await Promise.race([buffer.idle(), given]);
-  await delivery.drain(signal);
+  await delivery.drain(signal, patienceMs);
 }
 
 /** Batches that are neither open nor settled. */

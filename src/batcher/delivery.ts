@@ -4,6 +4,7 @@
  */
 import PQueue from 'p-queue';
 import { messageOf } from '../core/errors.ts';
+import { HOPELESS_AFTER_MS } from '../core/limits.ts';
 import { type Batch, keyOf } from './batch.ts';
 import { type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
 import { Dispatch } from './dispatch.ts';
@@ -12,8 +13,6 @@ import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
 import { type Part, settleBooks, Shipment } from './shipment.ts';
 
-/** A service that stores nothing for this long while draining is not waited for, when nothing can be lost. */
-const HOPELESS_AFTER_MS = 5000;
 const DRAIN_CHECK_MS = 250;
 
 export class Delivery {
@@ -157,16 +156,20 @@ export class Delivery {
   }
 
   /**
-   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: the service takes
-   * nothing, or every dataset is paused, and everything held is safe on disk.
+   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
+   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk. `Infinity` waits in any case.
    */
-  async drain(signal: AbortSignal): Promise<void> {
+  async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
     const { clock } = this.#options;
+    const dispatch = this.#dispatch;
     const since = clock.monotonic();
     const isPaused = (): boolean => this.#inFlight.size === 0 && this.#closed.every((batch) => this.#pauses.has(batch.dataset));
     const isRefused = (): boolean =>
-      clock.monotonic() - since > HOPELESS_AFTER_MS && this.#dispatch.failedAtMs > Math.max(since, this.#dispatch.storedAtMs);
-    const isHopeless = (): boolean => (isPaused() || isRefused()) && this.held().every((batch) => batch.isDurable);
+      clock.monotonic() - Math.max(since, dispatch.storedAtMs) > patienceMs &&
+      dispatch.failedAtMs > dispatch.storedAtMs &&
+      // While a wait is on, longer ago than the drain began.
+      (dispatch.failedAtMs > since || dispatch.underWay === 0);
+    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && this.held().every((batch) => batch.isDurable);
     const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
       await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);

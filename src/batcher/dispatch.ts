@@ -43,6 +43,8 @@ export class Dispatch {
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
+  /** Requests that are under way. */
+  underWay = 0;
   /** Why the last request stored nothing, `reason: detail`; undefined once one did. */
   lastFailure: string | undefined;
 
@@ -84,12 +86,14 @@ export class Dispatch {
     const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
     room.takeAnyway(ownBytes);
     let sent: SendResult;
+    this.underWay += 1;
     try {
       sent = await sink.send(parcel, signal);
     } catch (error) {
       if (signal.aborted) return 'park';
       throw error;
     } finally {
+      this.underWay -= 1;
       room.release(ownBytes, undefined);
     }
     if (sent.unsent !== 'unsigned') {

@@ -24,6 +24,8 @@ export const TAIL_BYTES = 64;
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */
 export const MAX_EXTRA_REQUESTS = 64;
+/** A service that refuses, and stored nothing for this long, is not waited for at a stop, when nothing can be lost. */
+export const HOPELESS_AFTER_MS = 5000;
 /** Bytes of an answer that are read. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
