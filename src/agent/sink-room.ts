@@ -42,6 +42,8 @@ export interface SinkRoomOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly histograms: SinkHistograms;
+  /** From 0 to 1, for jitter; `Math.random` by default. */
+  readonly random?: () => number;
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
   /** Keeps dead letters durably (state/dead-letters). */
@@ -79,7 +81,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       clock,
       log,
       commitEveryMs: COMMIT_EVERY_MS,
-      random: Math.random,
+      random: () => (options.random ?? Math.random)(),
       durability: createDurability(state, () => buffer),
       bury: (name, letters) => options.bury(name, letters),
       paused: (dataset) => options.paused(dataset),

@@ -27,10 +27,21 @@ export interface SourceRoomOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly once: boolean;
+  /** Makes the source itself; a test may put another file system under it. */
+  readonly create?: typeof createSource;
 }
 
 /** Makes the source; nothing is open yet. Throws `TailraceError` when it cannot be made. */
-export async function createSourceRoom({ config, rooms, kernel, state, clock, log, once }: SourceRoomOptions): Promise<SourceRoom> {
+export async function createSourceRoom({
+  config,
+  rooms,
+  kernel,
+  state,
+  clock,
+  log,
+  once,
+  create = createSource,
+}: SourceRoomOptions): Promise<SourceRoom> {
   const books = new Books(config.id);
   const rescueBooks = new Books(config.id);
   const routes = [...rooms.sinks.values()]
@@ -56,7 +67,12 @@ export async function createSourceRoom({ config, rooms, kernel, state, clock, lo
     ),
     rescue: {
       lane: rescue,
-      keep: (stream: string) => rooms.orphans.keep(stream),
+      keep: (stream: string) => {
+        rooms.orphans.keep(stream);
+        // What of it is settled already must not look unsettled after a kill.
+        state.save();
+      },
+      flush: () => rooms.orphans.flush(),
       release: (stream: string) => rooms.orphans.forget(stream),
       get isFull() {
         return rooms.orphans.isFull;
@@ -68,6 +84,6 @@ export async function createSourceRoom({ config, rooms, kernel, state, clock, lo
     reserve: (bytes: number) => kernel.reserve(bytes),
     once,
   };
-  const source = await createSource(config, context, kernel);
+  const source = await create(config, context, kernel);
   return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue } };
 }

@@ -62,7 +62,7 @@ interface CompiledShape {
 
 export class Batcher {
   readonly #options: BatcherOptions;
-  readonly #open = new Map<string, { batch: Batch; timer: NodeJS.Timeout }>();
+  readonly #open = new Map<string, { readonly batch: Batch; readonly closing: AbortController }>();
   readonly #shapes = new WeakMap<EventShape, CompiledShape>();
 
   constructor(options: BatcherOptions) {
@@ -112,6 +112,11 @@ export class Batcher {
   closeWith(stream: string): void {
     for (const [name, { batch }] of this.#open)
       if (batch.rereadable && batch.spans.some((span) => span.stream === stream)) this.#close(name);
+  }
+
+  /** Closes the open batches of bytes whose file is gone: the disk buffer takes them now, not when they are old enough. */
+  closeOrphans(): void {
+    for (const name of this.#open.keys()) if (name.startsWith(ORPHAN)) this.#close(name);
   }
 
   /** The open batches, for the books. */
@@ -212,8 +217,11 @@ export class Batcher {
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
     const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot }, intake.isTracked);
-    const timer = setTimeout(() => this.#close(name), this.#options.limits.maxAgeMs);
-    this.#open.set(name, { batch, timer });
+    const closing = new AbortController();
+    this.#open.set(name, { batch, closing });
+    void this.#options.clock.sleep(this.#options.limits.maxAgeMs, closing.signal).then(() => {
+      if (!closing.signal.aborted) this.#close(name);
+    });
     this.#options.room.wake();
     return batch;
   }
@@ -221,7 +229,7 @@ export class Batcher {
   #close(name: string): void {
     const entry = this.#open.get(name);
     if (!entry) return;
-    clearTimeout(entry.timer);
+    entry.closing.abort();
     this.#open.delete(name);
     const { batch } = entry;
     batch.body = batch.body.subarray(0, batch.bytes);
@@ -242,7 +250,9 @@ export class Batcher {
   }
 }
 
+const ORPHAN = 'orphan ';
+
 /** One batch is open for each dataset and kind of bytes. */
 function nameOf({ rereadable, isTracked = rereadable, dataset }: Intake): string {
-  return `${rereadable ? 'file' : isTracked ? 'orphan' : 'live'} ${dataset}`;
+  return `${rereadable ? 'file ' : isTracked ? ORPHAN : 'live '}${dataset}`;
 }

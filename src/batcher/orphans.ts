@@ -37,6 +37,11 @@ export class Orphans {
     }
   }
 
+  /** Closes the open batches of what was read of deleted files. */
+  flush(): void {
+    for (const { batcher } of this.#sinks()) batcher.closeOrphans();
+  }
+
   /** True while the disk buffer of some sink takes no more. */
   get isFull(): boolean {
     for (const { buffer } of this.#sinks()) if (buffer.isFull) return true;

@@ -58,6 +58,8 @@ export interface Rescue {
   release(stream: string): void;
   /** Has what is held of the stream, and what is offered of it from now on, kept in the disk buffer. */
   keep(stream: string): void;
+  /** Has what was offered so far written now, whatever the age of its batch. */
+  flush(): void;
   /** A lane that does not wait for what is read of other files, for streams that are kept so. */
   readonly lane: Lane;
   /** True while the disk buffer of some sink takes no more. */

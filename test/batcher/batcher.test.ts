@@ -42,24 +42,24 @@ test('batcher closes a batch max_age after its first event, however many follow'
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const bench = makeBench({ maxAgeMs: 1000 });
   await bench.take(blockOf(lines(1)));
-  vi.advanceTimersByTime(600);
+  await vi.advanceTimersByTimeAsync(600);
   await bench.take(blockOf(lines(1, 1), { offset: lines(1).length }));
-  vi.advanceTimersByTime(399);
+  await vi.advanceTimersByTimeAsync(399);
   expect(bench.sealed).toEqual([]);
-  vi.advanceTimersByTime(1);
+  await vi.advanceTimersByTimeAsync(1);
   expect(bench.sealed.map(({ events }) => events)).toEqual([2]);
   // The next one has an age of its own.
   await bench.take(blockOf(lines(1)));
-  vi.advanceTimersByTime(999);
+  await vi.advanceTimersByTimeAsync(999);
   expect(bench.sealed).toHaveLength(1);
-  vi.advanceTimersByTime(1);
+  await vi.advanceTimersByTimeAsync(1);
   expect(bench.sealed).toHaveLength(2);
   // A batch that was closed at its size leaves no timer that could close a later one early.
   const full = makeBench({ maxAgeMs: 1000, maxEvents: 2 });
   await full.take(blockOf(lines(2)));
-  vi.advanceTimersByTime(999);
+  await vi.advanceTimersByTimeAsync(999);
   await full.take(blockOf(lines(1)));
-  vi.advanceTimersByTime(999);
+  await vi.advanceTimersByTimeAsync(999);
   expect(full.sealed).toHaveLength(1);
 });
 

@@ -31,14 +31,16 @@ export interface CopiesOptions {
   moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, sum?: number): void;
   /** All of the copy was read already, from its original. */
   isRead(copy: TrackedFile, stat: FileStat): void;
-  /** The file is no copy. Of one that no glob matches, `generation` is what it was compared with. */
-  isOwn(file: TrackedFile, generation: TrackedFile): void;
+  /** The file is no copy of `generation`; `wasFollowed` before it was compared. */
+  isOwn(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
 }
 
 /** Of a file that may be a copy: the generations to compare it with, the present one first. */
 interface Undecided {
+  /** It is not here only to be compared. */
+  readonly wasFollowed: boolean;
   readonly originals: TrackedFile[];
   check: CopyCheck | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
@@ -60,7 +62,6 @@ export class Copies {
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
     const { registry, once } = this.#options;
-    const extendsPath = (original: TrackedFile): boolean => file.path.length > original.path.length && file.path.startsWith(original.path);
     const nameStart = parentOf(file.path).length + 2;
     for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
       const original = registry.at(file.path.slice(0, end));
@@ -69,15 +70,21 @@ export class Copies {
       if (this.#mayHold(original, file) && !once) this.#compare(file, original);
     }
     for (const each of [...this.#homeless.keys(), ...registry.gone])
-      if (each.stream !== undefined && extendsPath(each)) this.#compare(file, each);
+      if (each.stream !== undefined && basesOf(each).some((base) => extendsName(file.path, base))) this.#compare(file, each);
     return file.isUndecided || registry.in(file) !== file;
   }
 
-  /** The generations' bytes are not in their files any more. Decides at once where it can, else `decide` goes on. */
+  /**
+   * The generations' bytes are not in their files any more. Their copies are found at once where there are any, else `decide`
+   * goes on: a copy may have the inode of another file that this scan has not missed yet.
+   */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
-    for (const each of generations) this.#homeless.set(each, this.#findCandidates(each, names));
-    for (const each of generations) this.#search(each, names);
+    for (const each of generations) {
+      this.#homeless.set(each, false);
+      this.#findCandidates(each, names);
+    }
+    for (const each of generations) this.#compareWith(each);
   }
 
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
@@ -95,8 +102,8 @@ export class Copies {
     file.isUndecided = false;
   }
 
-  #compare(file: TrackedFile, original: TrackedFile): void {
-    const entry = this.#undecided.get(file) ?? { originals: [], check: undefined, isShort: false };
+  #compare(file: TrackedFile, original: TrackedFile, wasFollowed = true): void {
+    const entry = this.#undecided.get(file) ?? { wasFollowed, originals: [], check: undefined, isShort: false };
     if (!entry.originals.includes(original)) entry.originals.push(original);
     this.#undecided.set(file, entry);
     file.isUndecided = true;
@@ -104,8 +111,7 @@ export class Copies {
 
   #search(generation: TrackedFile, names: FolderNames): void {
     if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));
-    for (const [file, entry] of this.#undecided) if (entry.originals.includes(generation)) this.#decide(file, entry);
-    this.#settleShort(generation);
+    this.#compareWith(generation);
     const isFound = this.#homeless.get(generation);
     if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
@@ -113,13 +119,19 @@ export class Copies {
     this.#options.isLost(generation);
   }
 
+  #compareWith(generation: TrackedFile): void {
+    for (const [file, entry] of this.#undecided) if (entry.originals.includes(generation)) this.#decide(file, entry);
+    this.#settleShort(generation);
+  }
+
   /** False when the folder cannot be read now. */
   #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
     const { registry } = this.#options;
     try {
-      for (const { path, stat } of names.extending(generation.path)) {
+      for (const { path, stat } of basesOf(generation).flatMap((base) => names.extending(base))) {
         const known = registry.in(stat);
-        if (known?.stream === undefined) this.#compare(known ?? this.#options.track(path, stat, generation), generation);
+        if (known?.stream === undefined)
+          this.#compare(known ?? this.#options.track(path, stat, generation), generation, known !== undefined);
       }
       return true;
     } catch {
@@ -217,8 +229,9 @@ export class Copies {
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {
+    const wasFollowed = this.#undecided.get(file)?.wasFollowed === true;
     this.forget(file);
-    this.#options.isOwn(file, generation);
+    this.#options.isOwn(file, generation, wasFollowed);
   }
 
   /** True while the original is there and the file may be its copy. The original may be homeless after that. */
@@ -246,4 +259,13 @@ export class Copies {
       return true;
     }
   }
+}
+
+/** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
+function basesOf({ firstPath, path }: TrackedFile): string[] {
+  return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
+}
+
+function extendsName(path: string, base: string): boolean {
+  return path.length > base.length && path.startsWith(base);
 }

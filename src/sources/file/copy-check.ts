@@ -2,7 +2,7 @@
  * Whether a file holds what was read of a generation: the head, the bytes before the position, then the checksum of all that
  * was read. A file may be large, so the sum is made a bounded amount at a time.
  */
-import { HEAD_BYTES } from '../../core/limits.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import { addSums } from '../../core/sums.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
@@ -57,10 +57,11 @@ export class CopyCheck {
 
   /** What head and tail tell; undefined when everything must be summed up. */
   #isLike(fd: number, { size }: FileStat): boolean | undefined {
-    const { identity, offset, startAt, tail, content } = this.#generation;
+    const { identity, offset, startAt, tail, content, fd: held } = this.#generation;
     if (identity.headLength === 0 || size < identity.headLength) return false;
     const found = head.subarray(0, this.#fileSystem.peek(fd, head, 0));
     if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;
+    if (!this.#hasEndOf(held, fd, size)) return false;
     // Nothing was read: it does not matter under which stream it will be.
     if (offset === startAt) return size >= offset;
     if (size >= offset && tailOf(readBefore(this.#fileSystem, fd, offset, tail.length)).crc !== tail.crc) return false;
@@ -69,5 +70,14 @@ export class CopyCheck {
     if (!until || (size < offset && Math.max(size - until.at, Math.min(size, HEAD_BYTES)) > until.at)) return false;
     this.#sum = { at: startAt, sum: 0, until };
     return undefined;
+  }
+
+  /** A deleted original that is still open may have bytes that were not read: a copy has those, too, as far as it goes. */
+  #hasEndOf(held: number | undefined, fd: number, size: number): boolean {
+    if (held === undefined) return true;
+    const end = Math.min(size, this.#fileSystem.fstat(held).size);
+    return (
+      tailOf(readBefore(this.#fileSystem, held, end, TAIL_BYTES)).crc === tailOf(readBefore(this.#fileSystem, fd, end, TAIL_BYTES)).crc
+    );
   }
 }

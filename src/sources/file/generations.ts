@@ -77,7 +77,7 @@ export class Generations {
       },
       moved: (generation, copy, stat, sum) => this.#moveInto(generation, copy, stat, sum),
       isRead: (copy, stat) => this.#noteRead(copy, stat),
-      isOwn: (file, generation) => this.#takeUp(file, generation),
+      isOwn: (file, generation, wasFollowed) => this.#takeUp(file, generation, wasFollowed),
       isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
     });
   }
@@ -152,8 +152,10 @@ export class Generations {
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
     if (file.isHomeless) this.noteDeleted(file);
-    this.registry.enqueue(next);
-    return next;
+    // What is there now may be known for a copy already.
+    const current = this.registry.in(next) ?? next;
+    this.registry.enqueue(current);
+    return current;
   }
 
   /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
@@ -212,6 +214,14 @@ export class Generations {
     this.#options.streams.identify(file.stream, file.identity);
   }
 
+  /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
+  place(file: TrackedFile, place: Place, path = file.path): void {
+    const wasGone = isGone(file);
+    this.registry.place(file, place, path);
+    if (isGone(file)) this.noteDeleted(file);
+    else if (wasGone && file.stream !== undefined) this.#options.rescue?.release(file.stream);
+  }
+
   /** The last name of the file is gone, or its content. What is held of it and what is still to be read goes to the disk buffer. */
   noteDeleted(file: TrackedFile): void {
     if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
@@ -230,9 +240,9 @@ export class Generations {
     file.size = file.sureSize = end;
   }
 
-  isBornAside(path: string, of: string, bornMs: number, sinceMs: number): boolean {
-    const options = this.#options;
-    return isRotatedName(path, of) && bornMs > sinceMs - BIRTH_SLACK_MS && !options.isMatched(path) && !options.isExcluded(path);
+  /** No glob matches the path, and rotation may have made it of the other one. */
+  isRotatedFrom(path: string, of: string): boolean {
+    return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
   }
 
   #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
@@ -265,7 +275,7 @@ export class Generations {
     file.stream = id;
     file.createdMs = createdMs;
     file.nextBornMs ??= createdMs;
-    if (file.place === 'deleted') this.#options.rescue?.keep(id);
+    if (isGone(file)) this.#options.rescue?.keep(id);
     return true;
   }
 
@@ -331,8 +341,9 @@ export class Generations {
   }
 
   /** The file is no copy: it is read from its beginning if it is one of the source's. */
-  #takeUp(file: TrackedFile, generation: TrackedFile): void {
-    if (file.place === 'matched' || this.isBornAside(file.path, generation.firstPath, file.bornMs, generation.createdMs)) {
+  #takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
+    const isBornSince = file.bornMs > generation.createdMs - BIRTH_SLACK_MS;
+    if (wasFollowed || file.place === 'matched' || (isBornSince && this.isRotatedFrom(file.path, generation.firstPath))) {
       if (file.fd !== undefined) this.#mint(file);
       this.registry.enqueue(file);
       return;

@@ -1,6 +1,6 @@
 /** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
 import type { Clock } from '../../core/clock.ts';
-import { FORGET_AFTER_MS, KEEP_OPEN_MS } from '../../core/limits.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { Notices } from './notices.ts';
@@ -74,9 +74,10 @@ export class Housekeeping {
       registry.enqueue(file);
     }
     const waitMs = file.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
-    // Nobody finishes the line of a file that was rotated or deleted.
+    // Nobody finishes the line of a file that was rotated or deleted; of a deleted one nothing may wait for long.
     const isOver = file.place !== 'matched' || file.isRotated;
-    if (stillMs < (isOver ? Math.min(waitMs, KEEP_OPEN_MS) : waitMs)) return;
+    const mostMs = file.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
+    if (stillMs < Math.min(waitMs, mostMs)) return;
     file.finalAt = file.size;
     registry.enqueue(file);
   }

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
-import type { SourceStats } from '../../core/source.ts';
+import type { Rescue, SourceStats } from '../../core/source.ts';
 import { type Archives, takeArchives } from './archives.ts';
 import type { Finder } from './finder.ts';
 import type { Generations } from './generations.ts';
@@ -25,6 +25,7 @@ export interface PollingOptions {
   readonly reader: Reader;
   /** Reads deleted files; undefined where these wait with all others. */
   readonly rescuer: Reader | undefined;
+  readonly rescue: Rescue | undefined;
   /** Reads compressed files; undefined where these are left out. */
   readonly archives: Archives | undefined;
   readonly notices: Notices;
@@ -42,6 +43,8 @@ export class Polling {
   /** End the readers' waits for something to read. */
   readonly #wakers = new Set<() => void>();
   #running: Promise<void> = Promise.resolve();
+  /** Files are followed: before that, a look would take up what `start_at` leaves out. */
+  #hasRun = false;
   #yieldedAtMs = 0;
 
   constructor(options: PollingOptions) {
@@ -49,7 +52,7 @@ export class Polling {
   }
 
   async scanOnce(): Promise<void> {
-    const { tracker, finder, archives, notices } = this.#options;
+    const { tracker, finder, archives, notices, generations, rescue } = this.#options;
     const found = await finder.find();
     const compressed = takeArchives(found);
     await tracker.scan(found, this.yieldToOthers);
@@ -62,6 +65,8 @@ export class Polling {
         { path: left, files: compressed.size },
         'compressed files are left out; `read_compressed: true` reads them',
       );
+    // What was read of it before it was gone is in a batch that is not full yet.
+    if (generations.registry.gone.size > 0) rescue?.flush();
     this.#wake();
   }
 
@@ -93,6 +98,7 @@ export class Polling {
       if (!file.isBusy && !this.#isStopping) await rescuer?.turn(file);
       await this.yieldToOthers();
     }
+    if (deleted.size === 0) this.#options.rescue?.flush();
   }
 
   /** Reads do not wait, so other work gets its turn here. */
@@ -104,6 +110,7 @@ export class Polling {
 
   /** Until `stop`, or under `--once` until all that was there is read. */
   run(once: boolean): Promise<void> {
+    this.#hasRun = true;
     return (this.#running = this.#run(once));
   }
 
@@ -113,9 +120,11 @@ export class Polling {
     this.#options.archives?.stop();
     this.#wake();
     await this.#running.catch(() => undefined);
-    const { registry } = this.#options.generations;
-    if (!this.#options.rescuer) return;
-    const gone = [...registry.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+    const { rescuer, generations } = this.#options;
+    if (!rescuer) return;
+    // What was deleted or cut off since the last scan.
+    if (this.#hasRun) await this.scanOnce();
+    const gone = [...generations.registry.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
     for (const file of gone) if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
   }
 

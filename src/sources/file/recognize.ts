@@ -42,15 +42,19 @@ export async function recognizeFiles({
   const folders: FolderInodes = new Map();
   const names = new FolderNames(fileSystem);
   const homeless: TrackedFile[] = [];
+  const changed: [StreamRecord, FoundFile][] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
     const file = locate(record);
     if (file && !generations.registry.in(file.stat) && isKnown(record, file)) generations.adopt(record, file.path, file.stat);
     else homeless.push(generations.remember(record));
+    if (file) changed.push([record, file]);
   }
   const recognized = records.length - homeless.length;
   generations.copies.seek(homeless, names);
   while (generations.copies.decide()) await setImmediate();
+  // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
+  for (const [record, file] of changed) tracker.takeRotated(file, record.path);
   const made = new Map(records.map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.findBorn(path, createdMs, names);
   return recognized;

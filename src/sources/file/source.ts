@@ -94,7 +94,20 @@ export function createFileSource(
       })
     : undefined;
   const explainer = new Explainer({ ...common, config, finder, registry, archive: (path) => archives?.explain(path) });
-  const polling = new Polling({ config, finder, tracker, generations, reader, rescuer, archives, notices, clock, log, stats: counters });
+  const polling = new Polling({
+    config,
+    finder,
+    tracker,
+    generations,
+    reader,
+    rescuer,
+    rescue,
+    archives,
+    notices,
+    clock,
+    log,
+    stats: counters,
+  });
 
   async function open(): Promise<void> {
     const records = streams.list(config.id);

@@ -4,7 +4,7 @@
  * moved by the reader's turns alone.
  */
 import type { Clock } from '../../core/clock.ts';
-import { FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../../core/limits.ts';
+import { BIRTH_SLACK_MS, FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
@@ -80,20 +80,19 @@ export class Tracker {
    */
   findBorn(path: string, sinceMs: number, names = new FolderNames(this.#options.fileSystem)): boolean {
     try {
-      for (const { path: aside, stat } of names.extending(path)) {
-        if (
-          this.#generations.registry.in(stat) ||
-          this.isIgnored(stat) ||
-          !this.#generations.isBornAside(aside, path, stat.bornMs, sinceMs)
-        )
-          continue;
-        this.#options.notices.event('info', { path: aside, file: path, size: stat.size }, 'file was made and rotated unseen, reading it');
-        this.#see(this.#generations.trackAside(aside, stat, path), stat, 'aside');
-      }
+      for (const each of names.extending(path)) if (each.stat.bornMs > sinceMs - BIRTH_SLACK_MS) this.takeRotated(each, path);
       return true;
     } catch {
       return false;
     }
+  }
+
+  /** Takes up a file that is not known, if no glob matches it and rotation may have made its name of the path. */
+  takeRotated({ path, stat }: FoundFile, of: string): void {
+    const generations = this.#generations;
+    if (generations.registry.in(stat) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
+    this.#options.notices.event('info', { path, file: of, size: stat.size }, 'file was made and rotated unseen, reading it');
+    this.#see(generations.trackAside(path, stat, of), stat, 'aside');
   }
 
   get #generations(): Generations {
@@ -143,7 +142,7 @@ export class Tracker {
 
   #see(file: TrackedFile, stat: FileStat, place: Place): void {
     file.scan = this.#scan;
-    if (file.place !== place) this.#generations.registry.place(file, place);
+    if (file.place !== place) this.#generations.place(file, place);
     const isChanged = stat.size !== file.seenSize || stat.mtimeMs !== file.seenMtimeMs;
     if (isChanged) {
       file.seenSize = stat.size;
@@ -182,7 +181,7 @@ export class Tracker {
     const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes: lagOf(file) };
     this.#options.notices.event('info', fields, 'file was renamed, reading on');
     this.#noteRotation(file);
-    this.#generations.registry.place(file, place, path);
+    this.#generations.place(file, place, path);
     file.isRotated = path !== file.firstPath;
     this.#generations.identify(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
@@ -235,8 +234,7 @@ export class Tracker {
       else this.#options.notices.event('info', fields, held ? 'file was deleted, reading it to its end' : 'file is gone');
       if (!held) file.size = file.readTo = file.offset;
     }
-    this.#generations.registry.place(file, place);
-    if (place === 'deleted') this.#generations.noteDeleted(file);
+    this.#generations.place(file, place);
     if (held) this.#see(file, held, place);
     else file.scan = this.#scan;
   }

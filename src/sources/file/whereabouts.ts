@@ -1,6 +1,7 @@
 /** Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in. */
 import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
 import { parentOf } from './finder.ts';
+import { isCompressedName } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
 /** The regular files of folders by inode, read once: for one scan. */
@@ -17,7 +18,7 @@ export function findWhereabouts(fileSystem: FileSystem, file: TrackedFile, folde
   return undefined;
 }
 
-/** The regular files of a folder by inode; `folders` keeps them. Never throws. */
+/** The regular, plain files of a folder by inode; `folders` keeps them. Never throws. */
 export function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes): ReadonlyMap<string, string> {
   const known = folders.get(folder);
   if (known) return known;
@@ -25,7 +26,8 @@ export function inodesIn(fileSystem: FileSystem, folder: string, folders: Folder
   folders.set(folder, inodes);
   try {
     for (const entry of fileSystem.readdir(folder)) {
-      if (!entry.isFile()) continue;
+      // An archive that got a deleted file's inode is not that file.
+      if (!entry.isFile() || isCompressedName(entry.name)) continue;
       const path = folder === '/' ? `/${entry.name}` : `${folder}/${entry.name}`;
       const stat = fileSystem.stat(path);
       if (stat) inodes.set(inodeKey(stat), path);
