@@ -1,0 +1,270 @@
+/**
+ * An agent for the model test: the real file source, lanes, batcher, delivery, disk buffer, state and restoring, wired as the
+ * agent wires them, on a clock that only moves when told. A kill leaves what is on disk and nothing else.
+ */
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { observeSources } from '../../../../src/agent/observe.ts';
+import { restoreRooms } from '../../../../src/agent/restore-rooms.ts';
+import { Rooms } from '../../../../src/agent/rooms.ts';
+import { createSinkRoom } from '../../../../src/agent/sink-room.ts';
+import { createSourceRoom } from '../../../../src/agent/source-room.ts';
+import { stopRooms } from '../../../../src/agent/stop.ts';
+import type { FileSourceConfig } from '../../../../src/config/model.ts';
+import type { Log } from '../../../../src/core/log.ts';
+import { createKernel } from '../../../../src/kernel/kernel.ts';
+import { type FileSystem, nodeFileSystem } from '../../../../src/sources/file/file-system.ts';
+import { createFileSource } from '../../../../src/sources/file/source.ts';
+import { openDatabase } from '../../../../src/state/database.ts';
+import { State } from '../../../../src/state/store.ts';
+import { Histograms } from '../../../../src/telemetry/histogram.ts';
+import { findImbalance, type Observed } from '../../../../src/telemetry/observed.ts';
+import { plainLineConfig } from '../../../support/line-config.ts';
+import { sinkConfig } from '../../../support/sink-config.ts';
+import { SteppedClock } from '../../../support/stepped-clock.ts';
+import type { ModelStore } from './store.ts';
+
+const KiB = 1024;
+const MEMORY_BYTES = 12 * KiB * KiB;
+/** Batches wait for each other's commit so long, at most. */
+const COMMIT_MS = 5;
+
+/** For what takes no time. */
+const DEADLINE_MS = 60_000;
+
+export interface ModelAgentOptions {
+  /** The data folder. */
+  readonly folder: string;
+  readonly include: string;
+  readonly store: ModelStore;
+}
+
+export class ModelAgent {
+  readonly log: string[] = [];
+  readonly #options: ModelAgentOptions;
+  readonly #clock = new SteppedClock();
+  readonly #rooms = new Rooms();
+  readonly #descriptors = new Set<number>();
+  readonly #database: DatabaseSync;
+  readonly #state: State;
+  readonly #death = Promise.withResolvers<void>();
+  #running: Promise<void> = Promise.resolve();
+  /** Calls and requests so far, and when it dies of them. */
+  #calls = 0;
+  #lastCall: number;
+  #isDead = false;
+
+  /** It dies when it has made `calls` calls to the system and requests, if nobody ends it before. */
+  constructor(options: ModelAgentOptions, calls = Infinity) {
+    this.#options = options;
+    this.#lastCall = calls;
+    const { folder } = options;
+    this.#database = openDatabase(folder, this.#log).database;
+    const lock = { release: () => {} };
+    this.#state = new State({ folder, sinksOf: () => ['store'], log: this.#log }, lock, this.#database, false, new Set(['app']));
+  }
+
+  get lostBytes(): number {
+    return this.#rooms.lostBytes;
+  }
+
+  /** Descriptors that are open now. */
+  get openFiles(): number {
+    return this.#descriptors.size;
+  }
+
+  /** Batches that are not settled. */
+  get heldBatches(): number {
+    return [...this.#rooms.batches()].length;
+  }
+
+  /** What is wrong with the books; empty while they balance. */
+  get imbalance(): string[] {
+    const sources = observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks);
+    return findImbalance({ sources } as unknown as Observed);
+  }
+
+  /** Resolves once it follows its files, or is dead. */
+  async start(): Promise<void> {
+    await Promise.race([this.#start(), this.#death.promise]);
+    await this.#rest();
+  }
+
+  dieAfter(calls: number): void {
+    this.#lastCall = this.#calls + calls;
+  }
+
+  /** Lets time pass, and everything happen that happens then. Files are looked at every second. */
+  async pass(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds && !this.#isDead; second += 1) {
+      await this.#clock.advance(1000);
+      await this.#work();
+    }
+  }
+
+  /** Closes the open batches, and gives delivery some time. */
+  async deliver(): Promise<void> {
+    for (const { batcher } of this.#rooms.sinks.values()) batcher.flush();
+    await this.#work();
+  }
+
+  save(): void {
+    this.#state.save();
+  }
+
+  /** Stops as on SIGTERM, with no time to deliver anything. */
+  async stop(): Promise<void> {
+    const stopped = stopRooms(this.#rooms, AbortSignal.abort(), this.#log).then(() => true);
+    for (const deadline = performance.now() + DEADLINE_MS; !(await Promise.race([stopped, this.#tick()]));)
+      if (performance.now() > deadline) throw new Error('it never stops');
+    await this.#running;
+    this.#state.save();
+    await this.kill();
+  }
+
+  /** Ends as with `kill -9`. Resolves once what it had asked the system for is done. */
+  async kill(): Promise<void> {
+    this.#die();
+    await this.#rest();
+  }
+
+  async #tick(): Promise<false> {
+    await this.#clock.advance(COMMIT_MS);
+    return false;
+  }
+
+  /** Lets everything go on, until only time would. */
+  async #work(): Promise<void> {
+    await this.#rest();
+    for (let calls = -1; calls !== this.#calls && !this.#isDead;) {
+      calls = this.#calls;
+      await this.#clock.advance(COMMIT_MS);
+      await this.#rest();
+    }
+  }
+
+  /** Until nothing goes on but what waits for the clock or the service. */
+  async #rest(): Promise<void> {
+    for (let quiet = 0, calls = -1; quiet < 4; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (calls !== this.#calls) quiet = 0;
+      calls = this.#calls;
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { folder, store } = this.#options;
+    const kernel = createKernel(MEMORY_BYTES);
+    const config = sinkConfig('http://127.0.0.1:9', {
+      inputs: ['app'],
+      batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000 },
+      concurrency: 2,
+      retry: { initialBackoffMs: 2000, maxBackoffMs: 2000, maxElapsedMs: Infinity },
+      buffer: { maxMemoryBytes: KiB * KiB, maxDiskBytes: 1024 ** 3, spillFiles: false, sync: 'batch', whenFull: 'block' },
+    });
+    const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log };
+    const sinkRoom = createSinkRoom({
+      ...common,
+      folder,
+      config,
+      sink: store.sink(() => this.#call()),
+      histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
+      booksOf: (source) => this.#rooms.booksOf(source),
+      paused: () => {},
+      random: () => 0.5,
+      bury: () => Promise.reject(new Error('nothing is refused here')),
+    });
+    this.#rooms.sinks.set('store', sinkRoom);
+    const fileSystem = this.#fileSystem();
+    const room = await createSourceRoom({
+      ...common,
+      config: sourceConfig(this.#options.include),
+      once: false,
+      create: (config, context) => Promise.resolve(createFileSource(config as FileSourceConfig, context, { fileSystem })),
+    });
+    this.#rooms.sources.set('app', room);
+    await sinkRoom.buffer.recover();
+    await room.source.open();
+    await restoreRooms({ ...common, scratchBytes: 64 * KiB, stopping: new AbortController().signal });
+    this.#running = room.source.run().catch((error: unknown) => {
+      if (!this.#isDead) throw error;
+    });
+  }
+
+  /** The real one, with its descriptors counted, and dead after a kill. No folder's time stands still, as the clock does. */
+  #fileSystem(): FileSystem {
+    const alive =
+      <A extends unknown[], R>(call: (...given: A) => R) =>
+      (...given: A): R => {
+        this.#call();
+        return call(...given);
+      };
+    const peek = (fd: number, into: Buffer, position: number): number => nodeFileSystem.peek(fd, into, position);
+    return {
+      ...nodeFileSystem,
+      stat: alive((path: string) => {
+        const stat = nodeFileSystem.stat(path);
+        return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+      }),
+      readdir: alive((path: string) => nodeFileSystem.readdir(path)),
+      fstat: alive((fd: number) => nodeFileSystem.fstat(fd)),
+      peek: alive(peek),
+      // Never through the thread pool.
+      read: alive(peek),
+      open: alive((path: string) => {
+        const fd = nodeFileSystem.open(path);
+        this.#descriptors.add(fd);
+        return fd;
+      }),
+      close: (fd) => {
+        if (this.#descriptors.delete(fd)) nodeFileSystem.close(fd);
+      },
+    };
+  }
+
+  #call(): void {
+    this.#calls += 1;
+    if (this.#calls >= this.#lastCall) this.#die();
+    if (this.#isDead) throw new Error('killed');
+  }
+
+  #die(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    for (const fd of this.#descriptors) nodeFileSystem.close(fd);
+    this.#descriptors.clear();
+    this.#database.close();
+    this.#death.resolve();
+  }
+
+  get #log(): Log {
+    const write = (level: string) => (fields: object, text: string) => {
+      if (!this.#isDead) this.log.push(`${level} ${text} ${JSON.stringify(fields)}`);
+    };
+    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  }
+}
+
+function sourceConfig(include: string): FileSourceConfig {
+  return {
+    ...plainLineConfig,
+    format: 'text',
+    type: 'file',
+    id: 'app',
+    include: [include],
+    exclude: [],
+    startAt: 'beginning',
+    readCompressed: false,
+    scanIntervalMs: 1000,
+    ignoreOlderMs: Infinity,
+    order: 'fair',
+    partialTimeoutMs: 5000,
+    maxDeletedBytes: 1024 ** 3,
+    stableInodes: true,
+  };
+}
+
+/** Batches in the disk buffer's folder. */
+export function spoolFolder(folder: string): string {
+  return join(folder, 'spool', 'store');
+}

@@ -1,0 +1,47 @@
+/**
+ * What the disk buffer asks of the file system done at once, and not synced: so that nothing is under way when an agent rests,
+ * or dies, and a schedule goes the same way each time. For `vi.mock`:
+ *
+ *     vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));
+ *     vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withPromises(await load()));
+ */
+// The real ones, whatever is mocked.
+const { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writevSync } =
+  process.getBuiltinModule('node:fs');
+
+export function withPromises(real: object): object {
+  const promises = {
+    mkdir: mkdirSync,
+    readdir: readdirSync,
+    readFile: readFileSync,
+    rename: renameSync,
+    rm: rmSync,
+    stat: statSync,
+  };
+  const later =
+    (call: (...given: unknown[]) => unknown) =>
+    (...given: unknown[]) =>
+      Promise.resolve().then(() => call(...given));
+  return { ...real, ...mapValues(promises, later) };
+}
+
+export function withCallbacks(real: object): object {
+  const callbacks = { fsync: () => undefined, open: openSync, rename: renameSync, unlink: unlinkSync, writev: writevSync };
+  const calledBack =
+    (call: (...given: unknown[]) => unknown) =>
+    (...given: unknown[]): void => {
+      const done = given.pop() as (error: unknown, result?: unknown) => void;
+      let result: unknown;
+      try {
+        result = call(...given);
+      } catch (error) {
+        return done(error);
+      }
+      done(null, result);
+    };
+  return { ...real, ...mapValues(callbacks, calledBack) };
+}
+
+function mapValues(calls: object, change: (call: (...given: unknown[]) => unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, change(call as () => unknown)]));
+}

@@ -1,0 +1,73 @@
+/** What can happen, as random schedules of it, and which of it came right after which. */
+import * as fc from 'fast-check';
+import type { Mood } from './store.ts';
+
+/** What applications, logrotate and people do to a file; one that is not there is written first. `file` is its number. */
+const FILE_EVENTS = ['partial', 'late append', 'rename', 'truncate', 'delete', 'recreate', 'compress'] as const;
+/** What is done with the agent; one that is not running is started first. */
+const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as const;
+
+export type Event =
+  | { readonly kind: (typeof FILE_EVENTS)[number]; readonly file: number }
+  | { readonly kind: 'append'; readonly file: number; readonly lines: number }
+  /** So many lines are written between the copy and the truncation. */
+  | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number }
+  | { readonly kind: (typeof AGENT_EVENTS)[number] }
+  /** After so many of its calls to the system and requests, from the next scan on; 0: at rest. */
+  | { readonly kind: 'kill'; readonly after: number }
+  /** The service does so from now on. */
+  | { readonly kind: Mood };
+
+const MOODS: readonly Mood[] = ['answer', 'refuse', 'hang', 'lose replies', 'refuse half'];
+const KINDS: readonly Event['kind'][] = ['append', ...FILE_EVENTS, 'copytruncate', ...AGENT_EVENTS, 'kill', ...MOODS];
+
+const file = fc.nat({ max: 1 });
+const of = <const K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
+const event: fc.Arbitrary<Event> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: of('append'), file, lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })) }),
+  },
+  { weight: 9, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
+  { weight: 2, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3) }) },
+  { weight: 9, arbitrary: fc.record({ kind: of(...AGENT_EVENTS, 'scan', 'wait') }) },
+  { weight: 2, arbitrary: fc.record({ kind: of('kill'), after: fc.oneof(fc.constant(0), fc.nat({ max: 60 })) }) },
+  { weight: 5, arbitrary: fc.record({ kind: of(...MOODS) }) },
+);
+
+export const schedules: fc.Arbitrary<readonly Event[]> = fc.array(event, { minLength: 1, maxLength: 40, size: 'max' });
+
+/** How often each kind of event came right after each other one. */
+export class Coverage {
+  readonly #pairs = new Map<string, number>();
+
+  add(schedule: readonly Event[]): void {
+    for (const [index, { kind }] of schedule.entries())
+      if (index > 0) this.#pairs.set(pairOf(schedule[index - 1]!.kind, kind), this.#count(schedule[index - 1]!.kind, kind) + 1);
+  }
+
+  /** Pairs that never came. Each can: what an event needs is there or is made. */
+  get missing(): string[] {
+    return KINDS.flatMap((before) => KINDS.flatMap((kind) => (this.#count(before, kind) > 0 ? [] : [pairOf(before, kind)])));
+  }
+
+  toString(): string {
+    const row = (name: string, cells: readonly (number | string)[]): string =>
+      name.padEnd(13) + cells.map((cell) => String(cell).slice(0, 5).padStart(6)).join('');
+    const counts = KINDS.map((before) =>
+      row(
+        before,
+        KINDS.map((kind) => this.#count(before, kind)),
+      ),
+    );
+    return [row('first, then', KINDS), ...counts].join('\n');
+  }
+
+  #count(before: string, kind: string): number {
+    return this.#pairs.get(pairOf(before, kind)) ?? 0;
+  }
+}
+
+function pairOf(before: string, kind: string): string {
+  return `${before} → ${kind}`;
+}

@@ -1,0 +1,112 @@
+/**
+ * The files of a schedule: does to them what applications and logrotate do, and tells the model. Each line is two tokens,
+ * `<n>:a <n>:b`, and may be written in two goes between them. Every file
+ * begins like the others: some as far as the head goes that identifies a file, some a little less far.
+ */
+import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { HEAD_BYTES } from '../../../../src/core/limits.ts';
+import type { Promised } from './promise.ts';
+
+/** How many rotated files are kept of each. */
+const KEPT = 3;
+/** The half line of a copy: its writer finishes it elsewhere. */
+const NOBODY = 0;
+const BANNER = 'x'.repeat(HEAD_BYTES - 100);
+const LONG_BANNER = 'x'.repeat(HEAD_BYTES + 100);
+
+/** The file has the same first KiB as any other one. */
+export function beginsAlike(path: string): boolean {
+  return path.includes('app1');
+}
+
+export class Files {
+  readonly #promised: Promised;
+  /** The half written line of a file, by its number. */
+  readonly #halves = new Map<string, number>();
+  #lines = 0;
+
+  constructor(promised: Promised) {
+    this.#promised = promised;
+  }
+
+  /** Appends whole lines, after the rest of one that is half written; then half a line if `isCut`. */
+  append(path: string, lines: number, isCut = false): void {
+    const half = this.#halves.get(path);
+    this.#halves.delete(path);
+    let text = '';
+    let lead = this.#promised.isEmpty(path) ? (beginsAlike(path) ? LONG_BANNER : BANNER) : half === NOBODY ? '\n' : '';
+    const write = (name: string, end: string): void => {
+      this.#promised.write(path, name, (lead + name + end).length);
+      text += lead + name + end;
+      lead = '';
+    };
+    if (half !== undefined && half !== NOBODY) write(`${half}:b`, '\n');
+    for (let line = 0; line < lines; line += 1) {
+      this.#lines += 1;
+      write(`${this.#lines}:a`, ' ');
+      write(`${this.#lines}:b`, '\n');
+    }
+    if (isCut) {
+      this.#lines += 1;
+      write(`${this.#lines}:a`, ' ');
+      this.#halves.set(path, this.#lines);
+    }
+    appendFileSync(path, text);
+  }
+
+  /** `path` becomes `path.1`, what was there `path.2`, and so on; the oldest one is deleted. */
+  rename(path: string): void {
+    this.#shift(path);
+    this.#move(path, `${path}.1`, path);
+  }
+
+  /** The same by copying; `lines` are written between the copy and the truncation. The writer goes on where it was in its line. */
+  copyTruncate(path: string, lines: number): void {
+    this.#shift(path);
+    copyFileSync(path, `${path}.1`);
+    this.#promised.copy(path, `${path}.1`);
+    if (this.#halves.has(path)) this.#halves.set(`${path}.1`, NOBODY);
+    if (lines > 0) this.append(path, lines);
+    truncateSync(path, 0);
+    this.#promised.truncate(path, `${path}.1`);
+  }
+
+  truncate(path: string): void {
+    truncateSync(path, 0);
+    this.#halves.delete(path);
+    this.#promised.truncate(path);
+  }
+
+  delete(path: string): void {
+    rmSync(path);
+    this.#halves.delete(path);
+    this.#promised.delete(path);
+  }
+
+  compress(path: string): void {
+    writeFileSync(`${path}.gz`, gzipSync('compressed'));
+    this.delete(path);
+  }
+
+  /** The rotated file that was made last. One is made where there is none. */
+  rotated(path: string): string {
+    const names = Array.from({ length: KEPT }, (_, n) => `${path}.${n + 1}`);
+    const there = names.find((name) => this.#promised.has(name));
+    if (there === undefined) this.rename(path);
+    return there ?? names[0]!;
+  }
+
+  #shift(path: string): void {
+    if (this.#promised.has(`${path}.${KEPT}`)) this.delete(`${path}.${KEPT}`);
+    for (let n = KEPT - 1; n > 0; n -= 1) if (this.#promised.has(`${path}.${n}`)) this.#move(`${path}.${n}`, `${path}.${n + 1}`, path);
+  }
+
+  #move(from: string, to: string, of: string): void {
+    renameSync(from, to);
+    const half = this.#halves.get(from);
+    this.#halves.delete(from);
+    if (half !== undefined) this.#halves.set(to, half);
+    this.#promised.rename(from, to, of);
+  }
+}

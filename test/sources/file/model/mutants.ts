@@ -1,0 +1,236 @@
+/**
+ * Faults that somebody could make, each as a change of one place in the source. The model test must find every one of them;
+ * `find` has to be there exactly once, so that a mutant cannot go stale unseen.
+ */
+export interface Mutant {
+  readonly name: string;
+  /** Under `src`. */
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** Names that the source follows. */
+  readonly include: string;
+}
+
+const [alone, withRotated] = ['*.log', '*.log*'];
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'the bytes before the position are not compared',
+    file: 'sources/file/identity.ts',
+    find: 'return sample.beforeOffset.length === known.tail.length && tailOf(sample.beforeOffset).crc === known.tail.crc;',
+    replace: 'return true;',
+    include: alone,
+  },
+  {
+    name: 'a scan does not compare the bytes before the position',
+    file: 'sources/file/sample.ts',
+    find: 'return tailOf(readBefore(fileSystem, fd, known.offset, TAIL_BYTES)).crc === known.tail.crc;',
+    replace: 'return true;',
+    include: alone,
+  },
+  {
+    name: 'a file that is shorter than the position counts as the same',
+    file: 'sources/file/identity.ts',
+    find: 'if (sample.size < known.offset || sample.head.length < known.identity.headLength) return false;',
+    replace: 'if (sample.size < known.offset) return true;',
+    include: alone,
+  },
+  {
+    name: 'a mark steps over a batch that is not settled',
+    file: 'state/marks.ts',
+    find: 'if (!entry.settled) break;',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'a descriptor is closed when its file is deleted',
+    file: 'sources/file/tracker.ts',
+    find: "if (held?.links === 0) return this.#leave(file, held, 'deleted');",
+    replace: 'if (held?.links === 0) this.#generations.descriptors.close(file);',
+    include: alone,
+  },
+  {
+    name: 'a copy is never recognised',
+    file: 'sources/file/copy-check.ts',
+    find: 'return sum.at < sum.until.at ? undefined : sum.crc === sum.until.crc;',
+    replace: 'return false;',
+    include: withRotated,
+  },
+  {
+    name: 'a copy is recognised by its beginning alone',
+    file: 'sources/file/copy-check.ts',
+    find: 'if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;',
+    replace: 'return hashHead(found.subarray(0, identity.headLength)).headHash === identity.headHash;',
+    include: alone,
+  },
+  {
+    name: 'a truncated generation does not look for its copy',
+    file: 'sources/file/copies.ts',
+    find: 'if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));',
+    replace: 'this.#homeless.set(generation, true);',
+    include: alone,
+  },
+  {
+    name: 'the position moves before the lane has taken the lines',
+    file: 'sources/file/reader.ts',
+    find: 'file.inHand = length;',
+    replace: 'file.offset = block.offset + length;',
+    include: alone,
+  },
+  {
+    name: 'a file that was rotated away unseen is not looked for',
+    file: 'sources/file/tracker.ts',
+    find: 'this.#rotated.set(file.path, file.createdMs);',
+    replace: 'void this.#rotated;',
+    include: alone,
+  },
+  {
+    name: 'a renamed file is taken for a new one',
+    file: 'sources/file/tracker.ts',
+    find: 'if (!file) return false;\n    if (file.path === found.path)',
+    replace:
+      'if (!file || file.path !== found.path) return (file && this.#generations.registry.remove(file), false);\n    if (file.path === found.path)',
+    include: withRotated,
+  },
+  {
+    name: 'a file that left its path is not looked for beside it',
+    file: 'sources/file/whereabouts.ts',
+    find: 'for (const path of [told, file.realPath])',
+    replace: 'if (told !== undefined) return undefined;\n  for (const path of [told, file.realPath])',
+    include: alone,
+  },
+  {
+    name: 'what is held of a deleted file is left to memory',
+    file: 'batcher/orphans.ts',
+    find: 'if (batch.spans.some((span) => span.stream === stream)) buffer.adopt(batch);',
+    replace: 'void batch;',
+    include: alone,
+  },
+  {
+    name: 'what is read of a deleted file waits for the age of its batch',
+    file: 'batcher/batcher.ts',
+    find: 'if (name.startsWith(ORPHAN)) this.#close(name);',
+    replace: 'void name;',
+    include: alone,
+  },
+  {
+    name: 'a stop does not read deleted files to their ends',
+    file: 'sources/file/polling.ts',
+    find: 'if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);',
+    replace: 'void file;',
+    include: alone,
+  },
+  {
+    name: 'an unfinished line is sent once more when its rest comes',
+    file: 'sources/file/reader.ts',
+    find: 'file.offset = block.offset + length;',
+    replace: 'if (block.single === undefined || block.single.truncated) file.offset = block.offset + length;',
+    include: alone,
+  },
+  {
+    name: 'after a restart the content of a known inode is not compared',
+    file: 'sources/file/recognize.ts',
+    find: "return compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different';",
+    replace: 'return true;',
+    include: alone,
+  },
+  {
+    name: 'a stream is made when its file is read, not when it is seen',
+    file: 'sources/file/tracker.ts',
+    find: 'if (stat.size > 0 && current.stream === undefined) this.#nameAndLetGo(current);',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'a batch of the last process is sent under a new key',
+    file: 'batcher/restore.ts',
+    find: 'const unchanged = absent.length === 0',
+    replace: 'const unchanged = Number(absent.length) > 1e9',
+    include: alone,
+  },
+  {
+    name: 'batches are sent before their spans are committed',
+    file: 'batcher/preparation.ts',
+    find: 'if (rows.length > 0) this.#options.durability.commit(rows);',
+    replace: 'void rows;',
+    include: alone,
+  },
+  {
+    name: 'a copy is told by its beginning as long as nothing was read',
+    file: 'sources/file/copy-check.ts',
+    find: 'if (!this.#hasEndOf(held, fd, size)) return false;',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'a truncated file that was compared with copies is let go',
+    file: 'sources/file/generations.ts',
+    find: "if (wasFollowed || file.place === 'matched'",
+    replace: "if (file.place === 'matched'",
+    include: alone,
+  },
+  {
+    name: 'a generation whose copy is not found at once is given up',
+    file: 'sources/file/copies.ts',
+    find: 'for (const each of generations) this.#compareWith(each);',
+    replace: 'for (const each of generations) this.#search(each, names);',
+    include: withRotated,
+  },
+  {
+    name: 'a file that was truncated and rotated away while no agent ran is not looked for',
+    file: 'sources/file/recognize.ts',
+    find: 'if (file) changed.push([record, file]);',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'an archive under the inode of a deleted file is taken for that file',
+    file: 'sources/file/whereabouts.ts',
+    find: 'if (!entry.isFile() || isCompressedName(entry.name)) continue;',
+    replace: 'if (!entry.isFile()) continue;',
+    include: alone,
+  },
+  {
+    name: 'what was settled of a file is not saved when it is deleted',
+    file: 'agent/source-room.ts',
+    find: 'state.save();',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'a file that is gone and was closed may count on being read again',
+    file: 'sources/file/generations.ts',
+    find: 'if (isGone(file)) this.noteDeleted(file);',
+    replace: "if (file.place === 'deleted') this.noteDeleted(file);",
+    include: alone,
+  },
+  {
+    name: 'a stream that begins in a file that is gone may count on being read again',
+    file: 'sources/file/generations.ts',
+    find: 'if (isGone(file)) this.#options.rescue?.keep(id);',
+    replace: "if (file.place === 'deleted') this.#options.rescue?.keep(id);",
+    include: alone,
+  },
+  {
+    name: 'the unfinished line of a deleted file waits as long as any other',
+    file: 'sources/file/housekeeping.ts',
+    find: "file.place === 'deleted' ? LOOK_EVERY_MS : isOver",
+    replace: 'isOver',
+    include: alone,
+  },
+  {
+    name: 'a stop does not look at what was deleted since the last scan',
+    file: 'sources/file/polling.ts',
+    find: 'if (this.#hasRun) await this.scanOnce();',
+    replace: '',
+    include: alone,
+  },
+  {
+    name: 'the copy of a renamed file is looked for under its present name only',
+    file: 'sources/file/copies.ts',
+    find: 'return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];',
+    replace: 'return firstPath === undefined ? [] : [path];',
+    include: withRotated,
+  },
+];

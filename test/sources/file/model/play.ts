@@ -1,0 +1,236 @@
+/** Plays a schedule with real files and an agent, and holds the promise against what arrived. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ModelAgent, spoolFolder } from './agent.ts';
+import type { Event } from './events.ts';
+import { beginsAlike, Files } from './files.ts';
+import { Promised } from './promise.ts';
+import { ModelStore } from './store.ts';
+
+/** Longer than everything that the source puts off: unfinished lines, descriptors, copies that are not decided. */
+const A_WHILE_SECONDS = 12;
+
+/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names. */
+export async function play(schedule: readonly Event[], include: string, parent: string): Promise<void> {
+  const folder = realpathSync(mkdtempSync(join(parent, 'tailrace-model-')));
+  const game = new Play(folder, include);
+  try {
+    for (const event of schedule) await game.do(event);
+    await game.end();
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${game.log.join('\n').replaceAll(folder, '')}`, { cause: error });
+  } finally {
+    await game.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Play {
+  readonly log: string[] = [];
+  readonly #folder: string;
+  readonly #include: string;
+  readonly #store = new ModelStore();
+  readonly #promised: Promised;
+  readonly #files: Files;
+  #agent: ModelAgent | undefined;
+  #lostBytes = 0;
+  /** The service has answered since before the last wait. */
+  #isCalm = true;
+  #isAnswering = true;
+  /** What was counted as lost may have been stored, or counted by a process that was killed. */
+  #isLossUnsure = false;
+
+  constructor(folder: string, include: string) {
+    this.#folder = folder;
+    this.#include = include;
+    mkdirSync(join(folder, 'logs'));
+    mkdirSync(join(folder, 'data'));
+    this.#promised = new Promised({
+      isFollowed: (path) => include.endsWith('*') || path.endsWith('.log'),
+      beginsAlike,
+      hasArrived: ({ name }) => this.#store.stored.has(name),
+      hasAnswered: ({ name }) => this.#store.answered.has(name),
+    });
+    this.#files = new Files(this.#promised);
+  }
+
+  async do(event: Event): Promise<void> {
+    this.log.push(`- ${JSON.stringify(event)}`);
+    if ('file' in event) this.#write(event, join(this.#folder, 'logs', `app${event.file}.log`));
+    else if (event.kind === 'kill') await this.#kill(event.after);
+    else if (isMood(event)) this.#setMood(event.kind);
+    else await this.#run(event.kind);
+    this.#check();
+  }
+
+  /** The service takes everything, and time passes, until all is quiet; then the promise must have been kept. */
+  async end(): Promise<void> {
+    await this.#settle();
+    this.#judge();
+    // And it goes on.
+    for (const file of [0, 1]) this.#files.append(join(this.#folder, 'logs', `app${file}.log`), 1);
+    await this.#settle();
+    this.#judge();
+    if (this.#agent!.openFiles > 0) throw new Error(`${this.#agent!.openFiles} files are left open`);
+    const spool = spoolFolder(join(this.#folder, 'data'));
+    if (existsSync(spool) && readdirSync(spool).some((name) => name.endsWith('.batch')))
+      throw new Error('batches are left in the disk buffer');
+  }
+
+  async close(): Promise<void> {
+    await this.#agent?.kill();
+  }
+
+  #write(event: Extract<Event, { file: number }>, path: string): void {
+    const files = this.#files;
+    if (event.kind === 'append') return files.append(path, event.lines);
+    if (event.kind === 'partial') return files.append(path, 0, true);
+    if (!this.#promised.has(path)) files.append(path, 1);
+    switch (event.kind) {
+      case 'late append':
+        return files.append(files.rotated(path), 2);
+      case 'rename':
+        return files.rename(path);
+      case 'copytruncate':
+        return files.copyTruncate(path, event.lines);
+      case 'truncate':
+        return files.truncate(path);
+      case 'delete':
+        return files.delete(path);
+      case 'recreate':
+        files.delete(path);
+        return files.append(path, 1);
+      case 'compress':
+        return files.compress(files.rotated(path));
+    }
+  }
+
+  async #run(kind: 'scan' | 'wait' | 'deliver' | 'save' | 'stop' | 'restart'): Promise<void> {
+    const agent = this.#agent ?? (await this.#start());
+    switch (kind) {
+      case 'scan':
+        await agent.pass(1);
+        return this.#promised.scanned();
+      case 'wait':
+        await agent.pass(A_WHILE_SECONDS);
+        // Twice: as often as it takes.
+        this.#promised.scanned();
+        this.#promised.scanned();
+        if (this.#isCalm) this.#promised.waited();
+        this.#isCalm = this.#isAnswering;
+        return;
+      case 'deliver':
+        return agent.deliver();
+      case 'save':
+        agent.save();
+        return this.#promised.saved();
+      case 'stop':
+      case 'restart':
+        await agent.stop();
+        this.#leave(agent);
+        this.#promised.stopped();
+        if (kind === 'restart') await this.#start();
+    }
+  }
+
+  async #kill(after: number): Promise<void> {
+    this.#isLossUnsure = true;
+    const agent = this.#agent ?? this.#begin(after > 0 ? after : Infinity);
+    if (this.#agent) {
+      if (after > 0) agent.dieAfter(after);
+      if (after > 0) await agent.pass(1);
+    } else await agent.start();
+    await agent.kill();
+    this.#leave(agent);
+    // Whoever was told so cannot save it any more.
+    this.#store.answered.clear();
+    this.#promised.killed();
+  }
+
+  #setMood(mood: Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }>['kind']): void {
+    this.#store.setMood(mood);
+    this.#isAnswering = mood === 'answer';
+    if (!this.#isAnswering) this.#isCalm = false;
+    if (mood === 'lose replies') this.#isLossUnsure = true;
+  }
+
+  #begin(calls?: number): ModelAgent {
+    this.#promised.started();
+    return new ModelAgent(
+      { folder: join(this.#folder, 'data'), include: join(this.#folder, 'logs', this.#include), store: this.#store },
+      calls,
+    );
+  }
+
+  async #start(): Promise<ModelAgent> {
+    this.#agent = this.#begin();
+    await this.#agent.start();
+    this.#promised.scanned();
+    return this.#agent;
+  }
+
+  #leave(agent: ModelAgent): void {
+    this.#lostBytes += agent.lostBytes;
+    this.log.push(...agent.log);
+    this.#agent = undefined;
+  }
+
+  async #settle(): Promise<void> {
+    this.#setMood('answer');
+    const agent = this.#agent ?? (await this.#start());
+    await agent.pass(A_WHILE_SECONDS);
+    await agent.deliver();
+    // What was retried is sent, and what was held back by it is read.
+    await agent.pass(3);
+    await agent.deliver();
+    await agent.pass(3);
+    this.#promised.scanned();
+  }
+
+  #check(): void {
+    const imbalance = this.#agent?.imbalance ?? [];
+    if (imbalance.length > 0) throw new Error(`the books do not balance: ${imbalance.join(', ')}`);
+    if (this.#store.misused.length > 0) throw new Error('one key stood for different events');
+    if (this.#store.mangled.length > 0) throw new Error(`mangled: ${this.#store.mangled.join(', ')}`);
+  }
+
+  #judge(): void {
+    this.#check();
+    const agent = this.#agent!;
+    this.log.push(...agent.log.splice(0));
+    const { tokens } = this.#promised;
+    const { stored } = this.#store;
+    if (agent.heldBatches > 0) throw new Error(`${agent.heldBatches} batches are never settled`);
+    const missing = tokens.filter(({ name }) => !stored.has(name));
+    refuse(
+      'missing',
+      missing.filter(({ mayMiss }) => !mayMiss),
+    );
+    refuse(
+      'stored twice',
+      tokens.filter(({ name, mayRepeat }) => !mayRepeat && (stored.get(name) ?? 0) > 1),
+    );
+    const known = new Set(tokens.map(({ name }) => name));
+    refuse(
+      'never written',
+      [...stored.keys()].flatMap((name) => (known.has(name) ? [] : [{ name }])),
+    );
+    if (this.#isLossUnsure) return;
+    const told = this.#lostBytes + agent.lostBytes;
+    const most = sumOf(missing);
+    const least = sumOf(missing.filter(({ isCounted }) => isCounted));
+    if (told > most || told < least) throw new Error(`${told} bytes are said to be lost, at least ${least} and at most ${most} are`);
+  }
+}
+
+function isMood(event: Event): event is Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }> {
+  return ['answer', 'refuse', 'hang', 'lose replies', 'refuse half'].includes(event.kind);
+}
+
+function refuse(text: string, tokens: readonly { readonly name: string }[]): void {
+  if (tokens.length > 0) throw new Error(`${text}: ${tokens.map(({ name }) => name).join(' ')}`);
+}
+
+function sumOf(tokens: readonly { readonly bytes: number }[]): number {
+  return tokens.reduce((sum, { bytes }) => sum + bytes, 0);
+}

@@ -1,0 +1,39 @@
+/**
+ * A whole agent on real files against the promise (promise.ts), whatever happens to the files, to the agent and at the
+ * service. TAILRACE_SCHEDULES sets the number of schedules, TAILRACE_SEED repeats those of a printed seed; a schedule that
+ * fails is shrunk, and belongs into found.test.ts.
+ */
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as fc from 'fast-check';
+import { afterAll, expect, test, vi } from 'vitest';
+import { Coverage, schedules } from './events.ts';
+import { play } from './play.ts';
+
+vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));
+vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withPromises(await load()));
+
+const total = Number(process.env['TAILRACE_SCHEDULES'] ?? 2000);
+const first = Number(process.env['TAILRACE_SEED'] ?? randomInt(2 ** 31));
+const coverage = new Coverage();
+const parents = existsSync('/dev/shm') ? [tmpdir(), '/dev/shm'] : [tmpdir()];
+/** Without, and with, what rotation makes of a name. */
+const setups = parents.flatMap((parent, i) => ['*.log', '*.log*'].map((include, j) => ({ include, parent, seed: first + 2 * i + j })));
+
+test.for(setups)('every token arrives once: $include under $parent', { timeout: 24 * 3_600_000 }, async ({ include, parent, seed }) => {
+  const numRuns = Math.ceil(total / setups.length);
+  console.log(`${numRuns} schedules with ${include} under ${parent}, seed ${seed} (TAILRACE_SEED=${first})`);
+  await fc.assert(
+    fc.asyncProperty(schedules, async (schedule) => {
+      coverage.add(schedule);
+      await play(schedule, include, parent);
+    }),
+    { numRuns, seed },
+  );
+});
+
+afterAll(() => {
+  console.log(`how often each kind of event came right after each other one:\n${coverage.toString()}`);
+  if (total >= 2000) expect(coverage.missing).toEqual([]);
+});

@@ -1,0 +1,187 @@
+/**
+ * The promise of the file source, as a model that knows only what was written, what happened to the files, and what arrived.
+ *
+ * Every token that was written arrives, and arrives once. It may be missing only if
+ * - a truncation destroyed it before an agent had read it (the model is sure that it was read once a service that answers
+ *   let an agent run for a while), or it was deleted before a scan had seen it;
+ * - it was deleted or truncated away, not delivered yet, while no agent ran, or the agent was killed before it could bring it to
+ *   the disk buffer: within a scan or two;
+ * - its file had a name that the source follows between two scans only, and none before it under that name had been seen;
+ * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew.
+ * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
+ * that may have been under way with it: a batch that cannot be made again has no key any more.
+ */
+export interface Token {
+  readonly name: string;
+  /** With what is before it in its file and belongs to no other token. */
+  readonly bytes: number;
+  /** An agent has it in hand, or passed it on. */
+  isRead: boolean;
+  /** That it was delivered is on disk. */
+  isSaved: boolean;
+  mayMiss: boolean;
+  mayRepeat: boolean;
+  /** A truncation destroyed it under the eyes of an agent that had seen it: if it is missing, that is counted. */
+  isCounted: boolean;
+}
+
+/** A file's content now. */
+interface Content {
+  readonly tokens: Token[];
+  /** How many of its tokens a scan has seen. */
+  seen: number;
+  /** No agent can know of the file. */
+  isHidden: boolean;
+}
+
+export interface Surroundings {
+  /** The source follows files of that name. */
+  isFollowed(path: string): boolean;
+  /** The file has the same first KiB again after a truncation. */
+  beginsAlike(path: string): boolean;
+
+  /** The service stored it, … */
+  hasArrived(token: Token): boolean;
+  /** … and the agent was told so. */
+  hasAnswered(token: Token): boolean;
+}
+
+/** Scans after which everything is in the disk buffer: an unfinished line takes one more. */
+const SCANS_TO_SAFETY = 2;
+
+export class Promised {
+  readonly tokens: Token[] = [];
+  readonly #around: Surroundings;
+  readonly #files = new Map<string, Content>();
+  /** Paths under which the last scan saw a file with bytes. */
+  readonly #seenPaths = new Set<string>();
+  /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
+  readonly #atRisk = new Map<Token, number>();
+  /** Something was destroyed since the last scan. */
+  #isBroken = false;
+  isRunning = false;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  has(path: string): boolean {
+    return this.#files.has(path);
+  }
+
+  isEmpty(path: string): boolean {
+    return (this.#files.get(path)?.tokens.length ?? 0) === 0;
+  }
+
+  write(path: string, name: string, bytes: number): void {
+    let file = this.#files.get(path);
+    if (!file) this.#files.set(path, (file = newContent()));
+    const token = { name, bytes, isRead: false, isSaved: false, mayMiss: file.isHidden, mayRepeat: false, isCounted: false };
+    file.tokens.push(token);
+    this.tokens.push(token);
+  }
+
+  /** `of` is the path that rotation began with. */
+  rename(from: string, to: string, of: string): void {
+    const file = this.#files.get(from)!;
+    this.#files.delete(from);
+    this.#files.set(to, file);
+    this.#hideUnseen(file, to, of);
+  }
+
+  copy(from: string, to: string): void {
+    this.#files.set(to, { ...newContent(), tokens: [...this.#files.get(from)!.tokens] });
+  }
+
+  /** The file is cut off; what `copy` has of it lives on there. */
+  truncate(path: string, copy?: string): void {
+    const file = this.#files.get(path)!;
+    const copied = copy === undefined ? undefined : this.#files.get(copy);
+    this.#files.set(path, newContent());
+    const kept = copied?.tokens.length ?? 0;
+    const gone = file.tokens.slice(kept);
+    const isNoticed = file.tokens[0]?.isRead === true || !this.#around.beginsAlike(path);
+    for (const [index, token] of gone.entries()) token.isCounted = isNoticed && this.isRunning && kept + index < file.seen;
+    this.#destroy(gone, (token) => token.isRead);
+    if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;
+    if (copied && file.seen === 0) this.#hideUnseen(copied, copy!, path);
+  }
+
+  delete(path: string): void {
+    const file = this.#files.get(path)!;
+    this.#files.delete(path);
+    this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
+  }
+
+  started(): void {
+    this.isRunning = true;
+  }
+
+  /** A scan looked at everything; what is gone by now was brought to the disk buffer, as far as that goes at once. */
+  scanned(): void {
+    this.#seenPaths.clear();
+    for (const [path, file] of this.#files) {
+      file.seen = file.tokens.length;
+      if (file.seen > 0) this.#seenPaths.add(path);
+    }
+    this.#isBroken = false;
+    for (const [token, scans] of this.#atRisk)
+      if (scans > 1) this.#atRisk.set(token, scans - 1);
+      else this.#atRisk.delete(token);
+  }
+
+  /** An agent ran for a while, with a service that answers: nothing is left to read. */
+  waited(): void {
+    for (const file of this.#files.values()) for (const token of file.tokens) token.isRead ||= !file.isHidden;
+  }
+
+  /** What the agent knows to be delivered is on disk. */
+  saved(): void {
+    for (const token of this.tokens) token.isSaved ||= this.#around.hasAnswered(token);
+  }
+
+  /** A stop scans once more, brings everything that is gone to the disk buffer, and saves. */
+  stopped(): void {
+    this.scanned();
+    this.saved();
+    this.#atRisk.clear();
+    this.#end();
+  }
+
+  killed(): void {
+    if (this.#isBroken) this.#retireKeys();
+    for (const token of this.#atRisk.keys()) token.mayMiss = true;
+    this.#atRisk.clear();
+    this.#end();
+  }
+
+  #end(): void {
+    this.isRunning = false;
+    for (const token of this.tokens) token.isRead = false;
+  }
+
+  #destroy(tokens: readonly Token[], isKnown: (token: Token, index: number) => boolean): void {
+    this.#isBroken = true;
+    if (!this.isRunning) this.#retireKeys();
+    for (const [index, token] of tokens.entries()) {
+      if (this.#around.hasArrived(token)) continue;
+      if (this.isRunning && isKnown(token, index)) this.#atRisk.set(token, SCANS_TO_SAFETY);
+      else token.mayMiss = true;
+    }
+  }
+
+  /** Whatever was under way may be sent again in other company. */
+  #retireKeys(): void {
+    for (const token of this.tokens) token.mayRepeat ||= !token.isSaved;
+  }
+
+  #hideUnseen(file: Content, path: string, of: string): void {
+    if (file.seen > 0 || this.#around.isFollowed(path) || this.#seenPaths.has(of)) return;
+    file.isHidden = true;
+    for (const token of file.tokens) token.mayMiss = true;
+  }
+}
+
+function newContent(): Content {
+  return { tokens: [], seen: 0, isHidden: false };
+}
