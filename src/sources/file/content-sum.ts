@@ -7,6 +7,8 @@ import { addSums } from '../../core/sums.ts';
 
 /** How many points are kept: one for each of the last reads, and ever fewer before them. */
 const MAX_POINTS = 64;
+/** Of a file that is not read at the moment. */
+const KEPT_POINTS = 8;
 
 export class ContentSum {
   /** Ascending; the last one is of all that was read. Empty where that is not known. */
@@ -28,8 +30,8 @@ export class ContentSum {
     return this.#points.findLast(({ at }) => at <= position);
   }
 
-  /** Forgets all but the last point: the file is not read at the moment. */
+  /** Forgets most points: the file is not read at the moment. */
   trim(): void {
-    this.#points = this.#points.slice(-1);
+    this.#points = thinPoints(this.#points, KEPT_POINTS);
   }
 }

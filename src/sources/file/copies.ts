@@ -3,13 +3,16 @@
  * may be such a copy waits until that is decided. A copy has a longer name than its original and holds what was read of it;
  * two files that are merely alike are two files.
  */
+import type { Tail } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import { CopyCheck } from './copy-check.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { parentOf } from './finder.ts';
+import { tailOf } from './identity.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
+import { readBefore } from './sample.ts';
 import { FolderNames } from './siblings.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
@@ -24,17 +27,20 @@ export interface CopiesOptions {
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
   /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
   verify(file: TrackedFile): void;
-  /**
-   * The generation lives in the file of `copy` now, whose own entry is gone. `sum` is that of all that the copy has, where it
-   * ends before what was read.
-   */
-  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, sum?: number): void;
+  /** The generation lives in the file of `copy` now, whose own entry is gone; `end` where that ends before what was read. Never throws. */
+  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void;
   /** All of the copy was read already, from its original. */
   isRead(copy: TrackedFile, stat: FileStat): void;
   /** The file is no copy of `generation`; `wasFollowed` before it was compared. */
   isOwn(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
+}
+
+/** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
+export interface CopyEnd {
+  readonly sum: number;
+  readonly tail: Tail;
 }
 
 /** Of a file that may be a copy: the generations to compare it with, the present one first. */
@@ -149,6 +155,8 @@ export class Copies {
     try {
       const stat = fileSystem.fstat(file.fd!);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
+        // Of a generation that lives on in a longer copy.
+        if (entry.isShort && !original.isHomeless) return this.#noteRead(file, stat);
         const isCopy = this.#isCopy(file, stat, original, entry, age);
         if (isCopy === undefined) return;
         if (isCopy) return this.#settle(file, entry, original, stat);
@@ -172,7 +180,7 @@ export class Copies {
     if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
     // Its content may be gone since it was looked at: then all that may be its copies were just decided.
     this.#options.verify(original);
-    return original.isHomeless ? undefined : false;
+    return original.isHomeless || original.failure ? undefined : false;
   }
 
   #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
@@ -183,23 +191,30 @@ export class Copies {
     if (entry.isShort) return;
     // Of a deleted original that is still open, more may be there than the copy has.
     const needed = generation.fd === undefined ? generation.offset : fileSystem.fstat(generation.fd).size;
+    if (stat.size < needed) return this.#noteRead(file, stat);
     this.forget(file);
-    if (stat.size < needed) this.#options.isRead(file, stat);
-    else this.#move(generation, file, stat);
+    this.#move(generation, file, stat);
+  }
+
+  /** Throws system errors; the file is then undecided as before. */
+  #noteRead(file: TrackedFile, stat: FileStat): void {
+    this.#options.isRead(file, stat);
+    this.forget(file);
   }
 
   /** Only where there is no better one, a generation lives on in a copy that was made before the last of it was read: the longest. */
   #settleShort(generation: TrackedFile): void {
     const candidates = this.#candidatesOf(generation);
-    if (generation.isBusy || candidates.length === 0) return;
+    if (!this.#homeless.has(generation) || generation.isBusy || candidates.length === 0) return;
     if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
     try {
       const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.fd!) }));
       const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
       const { file, check, stat } = longest!;
       const sum = check!.sumUp(file.fd!, stat.size);
+      const tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, stat.size, TAIL_BYTES));
       this.forget(file);
-      this.#move(generation, file, stat, sum);
+      this.#move(generation, file, stat, { sum, tail });
     } catch (error) {
       for (const [file] of candidates) this.#options.descriptors.fail(file, error);
     }
@@ -209,23 +224,18 @@ export class Copies {
     return [...this.#undecided].filter(([, { originals }]) => originals.includes(generation));
   }
 
-  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, sum?: number): void {
+  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     this.#homeless.delete(generation);
+    this.#options.moved(generation, file, stat, end);
     for (const [other, entry] of this.#candidatesOf(generation)) {
       const { originals } = entry;
       const index = originals.indexOf(generation);
+      // `#decide` finds that all that it has was read.
+      if (entry.isShort && index === 0) continue;
       originals.splice(index, 1);
       if (index === 0) entry.check = undefined;
-      if (entry.isShort && index === 0) this.#noteRead(other);
-      else if (originals.length === 0) this.#release(other, generation);
+      if (originals.length === 0) this.#release(other, generation);
     }
-    this.#options.moved(generation, file, stat, sum);
-  }
-
-  /** All that it has was read, of a generation that lives elsewhere. */
-  #noteRead(file: TrackedFile): void {
-    this.forget(file);
-    this.#options.isRead(file, this.#options.fileSystem.fstat(file.fd!));
   }
 
   #release(file: TrackedFile, generation: TrackedFile): void {
@@ -241,7 +251,7 @@ export class Copies {
     if (this.#isAlikeSoFar(file, original)) return true;
     // Truncated between the two looks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
-    return false;
+    return !original.isHomeless && original.failure !== undefined;
   }
 
   /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */

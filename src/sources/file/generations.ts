@@ -9,7 +9,7 @@ import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { ContentSum } from './content-sum.ts';
-import { Copies } from './copies.ts';
+import { Copies, type CopyEnd } from './copies.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -75,7 +75,7 @@ export class Generations {
         this.descriptors.open(file);
         this.current(file);
       },
-      moved: (generation, copy, stat, sum) => this.#moveInto(generation, copy, stat, sum),
+      moved: (generation, copy, stat, end) => this.#moveInto(generation, copy, stat, end),
       isRead: (copy, stat) => this.#noteRead(copy, stat),
       isOwn: (file, generation, wasFollowed) => this.#takeUp(file, generation, wasFollowed),
       isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
@@ -280,7 +280,7 @@ export class Generations {
   }
 
   /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
-  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, sum: number | undefined): void {
+  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end: CopyEnd | undefined): void {
     const { stats, notices, rescue } = this.#options;
     const { offset, inHand } = generation;
     const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
@@ -292,19 +292,19 @@ export class Generations {
     this.registry.remove(copy);
     this.descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
-    if (stat.size < offset) this.#endAt(generation, stat.size, sum);
+    if (end) this.#endAt(generation, stat.size, end);
     // What was read beyond the copy's end is in no file any more.
-    if (stat.size < offset || isGone(generation)) this.noteDeleted(generation);
+    if (end || isGone(generation)) this.noteDeleted(generation);
     else rescue?.release(generation.stream!);
     this.identify(generation);
     this.registry.enqueue(generation);
   }
 
   /** The generation's file ends before what was read of it: at `size`. */
-  #endAt(file: TrackedFile, size: number, sum: number | undefined): void {
+  #endAt(file: TrackedFile, size: number, { sum, tail }: CopyEnd): void {
     file.takenTo = file.offset;
     file.offset = file.readTo = size;
-    file.tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, size, TAIL_BYTES));
+    file.tail = tail;
     file.content = new ContentSum(size, sum);
     file.suspended = undefined;
     file.hasOpenEvent = false;
@@ -334,8 +334,9 @@ export class Generations {
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
   #noteRead(copy: TrackedFile, { size }: FileStat): void {
     this.#options.notices.event('info', { path: copy.path, size }, 'file is a copy of what was read');
+    const tail = tailOf(readBefore(this.#options.fileSystem, copy.fd!, size, TAIL_BYTES));
     copy.startAt = copy.offset = copy.readTo = copy.size = size;
-    copy.tail = tailOf(readBefore(this.#options.fileSystem, copy.fd!, size, TAIL_BYTES));
+    copy.tail = tail;
     copy.content = new ContentSum(size, 0);
     this.#mint(copy);
   }

@@ -1,15 +1,16 @@
 /**
- * Every call of the source's file system fails once, one after the other, in a scenario with rename, truncation and delete;
- * then all calls of one kind fail for minutes. Promise: nothing crashes, nothing that could be read is missing, no line
+ * Every call of the source's file system fails once, one after the other, in a scenario with rename, truncation and delete, and
+ * in one with copies; then all calls of one kind fail for minutes. Promise: nothing crashes, nothing that could be read is missing, no line
  * comes twice, what is wrong is said once, and once the fault is over everything arrives.
  * The errors take turns; `TAILRACE_EVERY_FAULT=1` tries every error at every call.
  */
-import { appendFileSync, closeSync, openSync, renameSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, copyFileSync, openSync, renameSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 
-type Call = Exclude<keyof FileSystem, 'pathOf'>;
+/** Those that can fail. */
+type Call = Exclude<keyof FileSystem, 'pathOf' | 'linkTarget'>;
 
 const CALLS: readonly Call[] = ['stat', 'readdir', 'open', 'fstat', 'peek', 'read', 'close'];
 const CODES = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'ESTALE'] as const;
@@ -75,25 +76,74 @@ async function play(fileSystem: FileSystem): Promise<TailBench> {
   return bench;
 }
 
-/** The line that the truncation takes away: three bytes. */
-const TAKEN = 'c2';
-const WRITTEN = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1', 'c3', 'c4', 'c5', 'd1', 'd2', 'd3', 'd4'];
+/** What is copied and truncated: with lines that were not read yet, and with less than was read; copies in the globs and out of them. */
+async function playCopies(fileSystem: FileSystem): Promise<TailBench> {
+  const bench = new TailBench({ fileSystem });
+  const start = (): Promise<TailBench> => bench.start({ include: [bench.path('*.log'), bench.path('b.log*')] });
+  const early = 'a line that is copied, of some length\n'.repeat(50);
+  for (const name of ['a.log', 'b.log']) writeFileSync(bench.path(name), `${early}${name} 1\n`);
+  await start();
+  await bench.pass(3);
+  for (const name of ['a.log', 'b.log']) {
+    appendFileSync(bench.path(name), `${name} 2\n`);
+    copyFileSync(bench.path(name), bench.path(`${name}.1`));
+    truncateSync(bench.path(name), 0);
+    appendFileSync(bench.path(name), `${early}${name} 3\n`);
+  }
+  await catchUp(bench);
+  for (const name of ['a.log', 'b.log']) {
+    copyFileSync(bench.path(name), bench.path('copy'));
+    appendFileSync(bench.path(name), `${name} 4\n`);
+    await catchUp(bench);
+    renameSync(bench.path(`${name}.1`), bench.path(`${name}.2`));
+    renameSync(bench.path('copy'), bench.path(`${name}.1`));
+    truncateSync(bench.path(name), 0);
+    appendFileSync(bench.path(name), `${name} 5\n`);
+  }
+  await catchUp(bench);
+  await bench.pass(80, 20);
+  return bench;
+}
 
-test('scenario without a fault: all lines once, the truncated one counted', async () => {
-  const bench = await play(nodeFileSystem);
-  expect(bench.texts.toSorted()).toEqual(WRITTEN);
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes: TAKEN.length + 1, files: { deleted: 0, failed: 0 } });
+interface Scenario {
+  readonly play: (fileSystem: FileSystem) => Promise<TailBench>;
+  /** All lines but the taken one, sorted. */
+  readonly written: readonly string[];
+  /** The line that a truncation takes away. */
+  readonly taken?: string;
+}
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'rename, truncation and delete': {
+    play,
+    written: ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1', 'c3', 'c4', 'c5', 'd1', 'd2', 'd3', 'd4'],
+    taken: 'c2',
+  },
+  copytruncate: {
+    play: playCopies,
+    written: [
+      ...Array.from({ length: 200 }, () => 'a line that is copied, of some length'),
+      ...['a.log', 'b.log'].flatMap((name) => [1, 2, 3, 4, 5].map((n) => `${name} ${n}`)),
+    ].toSorted(),
+  },
+};
+
+test.for(Object.entries(SCENARIOS))('scenario of %s without a fault: all lines once, the truncated one counted', async ([, scenario]) => {
+  const bench = await scenario.play(nodeFileSystem);
+  expect(bench.texts.toSorted()).toEqual(scenario.written);
+  const lostBytes = scenario.taken === undefined ? 0 : scenario.taken.length + 1;
+  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes, files: { deleted: 0, failed: 0 } });
 });
 
 /** What is wrong after one failed call, in words. */
-function complaints(bench: TailBench, code: string): string[] {
+function complaints(bench: TailBench, code: string, { written, taken }: Scenario): string[] {
   const { stats } = bench.source;
-  const found = bench.texts.filter((text) => text !== TAKEN).toSorted();
+  const found = bench.texts.filter((text) => text !== taken).toSorted();
   const said = bench.log.filter(({ fields }) => fields['code'] === code);
   // The call that failed may be the stat that would have seen the bytes.
-  const mayBeLost = bench.texts.includes(TAKEN) ? [0] : [0, TAKEN.length + 1];
+  const mayBeLost = taken === undefined || bench.texts.includes(taken) ? [0] : [0, taken.length + 1];
   const wrong: string[] = [];
-  if (found.join() !== WRITTEN.join()) wrong.push(`it sent ${found.join(' ')}`);
+  if (found.join() !== written.join()) wrong.push(`it sent ${found.length} lines of ${written.length}: ${found.slice(-14).join(' ')}`);
   if (!mayBeLost.includes(stats.lostBytes)) wrong.push(`it counted ${stats.lostBytes} bytes as lost`);
   if (stats.lagBytes !== 0 || stats.files['deleted'] !== 0 || stats.files['failed'] !== 0)
     wrong.push(`it is not done: ${stats.lagBytes} ${JSON.stringify(stats.files)}`);
@@ -104,24 +154,29 @@ function complaints(bench: TailBench, code: string): string[] {
   return wrong;
 }
 
-for (const name of CALLS) {
-  test(`fault at any one call of ${name} loses nothing, repeats nothing, and is said at most once`, async () => {
-    const counted = faulty(name, () => undefined);
-    await (await play(counted.fileSystem)).source.stop();
-    const total = counted.calls();
-    expect(total).toBeGreaterThan(3);
-    const wrong: string[] = [];
-    for (let failAt = 1; failAt <= total; failAt += 1) {
-      for (const code of triesAll || name === 'open' ? CODES : [CODES[failAt % CODES.length]!]) {
-        const bench = await play(faulty(name, (nth) => (nth === failAt ? code : undefined)).fileSystem);
-        const said = bench.log.filter(({ level }) => level !== 'debug').map(({ text }) => text);
-        for (const each of complaints(bench, code)) wrong.push(`${code} at call ${failAt} of ${total}: ${each} (${said.join('; ')})`);
-        await bench.source.stop();
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-}
+for (const [about, scenario] of Object.entries(SCENARIOS))
+  for (const name of CALLS)
+    test(
+      `fault at any one call of ${name} loses nothing, repeats nothing, and is said at most once: ${about}`,
+      { timeout: 600_000 },
+      async () => {
+        const counted = faulty(name, () => undefined);
+        await (await scenario.play(counted.fileSystem)).source.stop();
+        const total = counted.calls();
+        expect(total).toBeGreaterThan(3);
+        const wrong: string[] = [];
+        for (let failAt = 1; failAt <= total; failAt += 1) {
+          for (const code of triesAll || name === 'open' ? CODES : [CODES[failAt % CODES.length]!]) {
+            const bench = await scenario.play(faulty(name, (nth) => (nth === failAt ? code : undefined)).fileSystem);
+            const said = bench.log.filter(({ level }) => level !== 'debug').map(({ text }) => text);
+            for (const each of complaints(bench, code, scenario))
+              wrong.push(`${code} at call ${failAt} of ${total}: ${each} (${said.join('; ')})`);
+            await bench.source.stop();
+          }
+        }
+        expect(wrong).toEqual([]);
+      },
+    );
 
 for (const name of CALLS) {
   for (const code of CODES) {
