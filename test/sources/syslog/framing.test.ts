@@ -98,8 +98,11 @@ test('framing cuts an oversize message and the next arrives', () => {
 });
 
 test('framing does not tear a character when it cuts', () => {
-  const [frame] = frames([Buffer.from(`<13>${'€'.repeat(100)}\n`)]);
-  expect(Buffer.from(frame!.text, 'latin1').toString()).toBe(`<13>${'€'.repeat(32)}`);
+  for (const before of ['<13>', '<13>x', '<13>xy']) {
+    const [frame] = frames([Buffer.from(`${before}${'€'.repeat(100)}\n`)]);
+    const fitting = Math.floor((100 - before.length) / 3);
+    expect(Buffer.from(frame!.text, 'latin1').toString()).toBe(`${before}${'€'.repeat(fitting)}`);
+  }
 });
 
 test('framing holds no memory for an absurd count', () => {

@@ -186,6 +186,22 @@ describe('syslog over TCP', () => {
     expect(source.stats).toMatchObject({ lostBytes: 0, droppedEvents: 0 });
   });
 
+  test('keeps what several connections have begun apart', async () => {
+    const { context, source, tcpPort } = await start();
+    const sockets = await Promise.all([open(tcpPort), open(tcpPort), open(tcpPort)]);
+    const pieces = ['<13>', 'one ', 'message ', 'of '];
+    let bytes = 0;
+    for (const piece of pieces)
+      for (const socket of sockets) {
+        await write(socket, piece);
+        bytes += piece.length;
+        await expect.poll(() => source.stats.readBytes, patience).toBe(bytes);
+      }
+    for (const [n, socket] of sockets.entries()) socket.end(`${n}\n`);
+    await context.lane.until((lane) => lane.count === 3);
+    expect(new Set(messages(context))).toEqual(new Set(['one message of 0', 'one message of 1', 'one message of 2']));
+  });
+
   test('cuts an oversize message, counts it, and keeps the connection', async () => {
     const { context, source, tcpPort } = await start();
     const socket = await open(tcpPort);
