@@ -140,12 +140,15 @@ export class Batcher {
   }
 
   /**
-   * The digest of everything that shapes a block's events. What is cut off a line over the limit, and the number of a part,
-   * cannot be told from the bytes of its span.
+   * The digest of everything that shapes a block's events, or those in `[from, to)` of its window. What is cut off a line over
+   * the limit, the number of a part, and which of several events that stand for the same bytes it is, cannot be told from the
+   * bytes of its span.
    */
-  digestOf({ shape, single, start, end }: Block): string {
+  digestOf({ shape, single, start, end }: Block, from = start, to = end): string {
     const { digest } = this.compile(shape);
-    return single?.marks ? `${digest}.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : digest;
+    const cut = single?.marks ? `.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : '';
+    const some = single && to - from < end - start ? `.${from - start}-${to - start}` : '';
+    return `${digest}${cut}${some}`;
   }
 
   /** One kernel call into the open batch's slot. */
@@ -175,7 +178,7 @@ export class Batcher {
     if (consumed > 0) {
       if (this.#options.sumsLive === true && !batch.rereadable)
         batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
-      batch.extend(intake.books, block, this.digestOf(block), start, consumed, events, written, firstEvent);
+      batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, events, written, firstEvent);
       intake.taken(firstEvent + events, replaced);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
@@ -200,7 +203,7 @@ export class Batcher {
       await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
     }
     const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event }, intake.isTracked);
-    batch.extend(intake.books, block, this.digestOf(block), start, consumed, 1, event.length, firstEvent);
+    batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
     this.#options.seal(batch);

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
+import { keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -407,4 +408,18 @@ test('batcher joins nothing over a gap in the stream', async () => {
     [0, bytes.length],
     [bytes.length + 7, 2 * bytes.length + 7],
   ]);
+});
+
+test('events that stand for the same bytes have keys of their own where they come in batches of their own', async () => {
+  // What comes of one group of lines, as container messages of two streams do.
+  const bytes = Buffer.from('one\ntwo\n');
+  const single = { length: 5, sum: 1, tail: { length: 0, crc: 0 } };
+  for (const limits of [{ maxEvents: 1 }, { maxEvents: 2 }, { maxBytes: 20 }]) {
+    const bench = makeBench(limits);
+    await bench.take(blockOf(bytes, { ends: Uint32Array.of(4, 8), single }));
+    bench.batcher.flush();
+    const keys = bench.sealed.map(({ spans }) => keyOf('store', 'logs', spans));
+    expect(new Set(keys).size).toBe(bench.sealed.length);
+    expect(bench.sealed.reduce((sum, { events }) => sum + events, 0)).toBe(2);
+  }
 });
