@@ -68,6 +68,8 @@ export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encod
 /** `high`: which byte of a unit is the high one. */
 function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: Buffer) => string): Encoding {
   const isUnit = (bytes: Buffer, end: number, unit: number): boolean => bytes[end - 2 + high] === 0 && bytes[end - 1 - high] === unit;
+  /** The low byte `at` is one of a unit that begins at an even place, and whose high byte is there and 0. */
+  const isNewline = (part: Buffer, at: number): boolean => at % 2 === 1 - high && part[at - 1 + 2 * high] === 0;
   // Half a unit, at the very end, is no character; nor is half a pair.
   const decode = (bytes: Buffer): string => {
     const text = decodeUnits(bytes);
@@ -77,16 +79,16 @@ function utf16(name: string, newline: Buffer, high: 0 | 1, decodeUnits: (bytes: 
     name,
     unitBytes: 2,
     newline,
+    // Looked for by its one byte that is not 0: ASCII text has as many of those that are.
     firstLineEnd(bytes, from, to) {
       const part = bytes.subarray(from, to);
-      // What begins in the middle of a unit is two halves of others.
-      for (let at = part.indexOf(newline); at !== -1; at = part.indexOf(newline, at + 1)) if (at % 2 === 0) return from + at + 2;
+      for (let at = part.indexOf(LF); at !== -1; at = part.indexOf(LF, at + 1)) if (isNewline(part, at)) return from + at + 1 + high;
       return -1;
     },
     lastLineEnd(bytes, from, to) {
       const part = bytes.subarray(from, to);
-      for (let at = part.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : part.lastIndexOf(newline, at - 1)) {
-        if (at % 2 === 0) return from + at + 2;
+      for (let at = part.lastIndexOf(LF); at >= 0; at = at === 0 ? -1 : part.lastIndexOf(LF, at - 1)) {
+        if (isNewline(part, at)) return from + at + 1 + high;
       }
       return -1;
     },
