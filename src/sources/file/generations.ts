@@ -89,6 +89,7 @@ export class Generations {
     file.isHomeless = true;
     file.leftAtMs = this.#now;
     this.registry.add(file);
+    this.successors.add(file);
     return file;
   }
 

@@ -12,7 +12,7 @@ import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hasSameContent, tailOf } from './identity.ts';
 import { isUntouched, readHead, sampleFile } from './sample.ts';
-import { isGone, noteSize, type TrackedFile } from './tracked-file.ts';
+import { noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface ReadOnOptions {
   readonly lines: Lines;
@@ -50,7 +50,7 @@ export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal:
   const { lines } = options;
   const own = lines.waiting.length;
   const parts: Part<TrackedFile>[] = [];
-  for (let next = file.after; next; next = isOver(next) && lines.endsInOpenEvent ? next.after : undefined) {
+  for (let next = file.after; next; next = lines.endsInOpenEvent ? next.after : undefined) {
     const read = await readPart(options, next);
     // Nothing of it is known; what was read of those before it may not be all.
     if (!read) return isFinal ? giveJoined(lines, own, parts, own) : undefined;
@@ -134,11 +134,6 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
   } finally {
     file.isReading = false;
   }
-}
-
-/** Nobody goes on with the file: it was rotated away, too. */
-function isOver(file: TrackedFile): boolean {
-  return file.isRotated || isGone(file) || file.place === 'aside';
 }
 
 /** Nothing has come for so long that the event is over. */

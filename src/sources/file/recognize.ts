@@ -56,7 +56,7 @@ export async function recognizeFiles({
   // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
   for (const [record, file] of changed) tracker.takeRotated(file, record.path);
   const made = new Map(records.map((record) => [record.path, record.createdMs]));
-  for (const [path, createdMs] of made) tracker.findBorn(path, createdMs, names);
+  for (const [path, createdMs] of made) tracker.expectAt(path, createdMs, names);
   return recognized;
 
   function locate(record: StreamRecord): FoundFile | undefined {

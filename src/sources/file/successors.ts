@@ -48,15 +48,20 @@ export class Successors {
     for (const [path, files] of this.#generations()) {
       // Whether it is a generation of its own is not known yet.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
-      const aside = files.filter((file) => file.path !== path).sort((a, b) => a.bornMs - b.bornMs || a.createdMs - b.createdMs);
-      const isOrderKnown = aside.every((file, n) => n === 0 || isLaterThan(file, aside[n - 1]!));
+      const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
+      const aside = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
+      const isOrderKnown = aside.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, aside[n - 1]!)));
+      for (const file of files) {
+        this.#fresh.delete(file);
+        if (file.size > 0) registry.enqueue(file);
+      }
       // Files of which none was known are merely alike by name.
       let before = this.#last.get(path);
-      for (const file of [...aside, ...files.filter((each) => each.path === path)]) {
-        this.#fresh.delete(file);
+      // Taken up too late to stand in the row.
+      if (before && isThere(before)) continue;
+      for (const file of [...aside, ...files.filter(isThere)]) {
         if (before && isOrderKnown) this.#connect(before, file, path);
         if (before || file.firstPath === path) before = file;
-        if (file.size > 0) registry.enqueue(file);
       }
       if (before) this.#last.set(path, before);
     }
@@ -76,7 +81,7 @@ export class Successors {
     return found;
   }
 
-  /** True while the file's first lines may belong to an event of the file before, which then gets its turn. The file is open. */
+  /** True while the file's first lines may belong to an event of the file before, which then gets its turn, or the first of a row. The file is open. */
   holds(file: TrackedFile): boolean {
     if (this.#fresh.has(file)) return true;
     const { before } = file;
@@ -85,7 +90,9 @@ export class Successors {
       this.#detach(file);
       return false;
     }
-    this.#options.registry.enqueue(before);
+    let first = before;
+    while (first.before) first = first.before;
+    this.#options.registry.enqueue(first);
     return true;
   }
 
@@ -135,8 +142,25 @@ export class Successors {
   }
 }
 
-/** True where one file is a later generation than the other for sure; by their streams where they had the same inode. */
+/** Its stream says nothing about when the file was made. */
+function isNew({ firstScan, createdMs }: TrackedFile): boolean {
+  return firstScan > 0 || createdMs === 0;
+}
+
+/** By when their files were made, or where that says nothing, their streams. */
+function compareAge(a: TrackedFile, b: TrackedFile): number {
+  const byBirth = a.bornMs > 0 && b.bornMs > 0 ? a.bornMs - b.bornMs : 0;
+  if (Math.abs(byBirth) > BIRTH_TICK_MS) return byBirth;
+  const [isNewA, isNewB] = [isNew(a), isNew(b)];
+  if (isNewA !== isNewB) return isNewA ? 1 : -1;
+  return isNewA ? byBirth : a.createdMs - b.createdMs;
+}
+
+/** True where the file is a later generation than the other for sure. What was copied and truncated has no time of birth. */
 function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
-  if (file.bornMs !== other.bornMs) return file.bornMs - other.bornMs > BIRTH_TICK_MS;
-  return other.createdMs > 0 && file.createdMs - other.createdMs > BIRTH_TICK_MS;
+  const byBirth = file.bornMs > 0 && other.bornMs > 0 ? file.bornMs - other.bornMs : 0;
+  if (isNew(other)) return byBirth > BIRTH_TICK_MS;
+  if (isNew(file)) return byBirth >= -BIRTH_TICK_MS;
+  const byStream = file.createdMs - other.createdMs;
+  return Math.min(byBirth, byStream) >= -BIRTH_TICK_MS && Math.max(byBirth, byStream) > BIRTH_TICK_MS;
 }

@@ -66,6 +66,12 @@ export class Tracker {
     this.#options.streams.persist?.();
   }
 
+  /** A generation that is known from before was at this path: what had it since is looked for, as where a file leaves its path. */
+  expectAt(path: string, nextBornMs: number, names: FolderNames): void {
+    this.findBorn(path, nextBornMs, names);
+    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
+  }
+
   #findBornBetween(): void {
     const names = new FolderNames(this.#options.fileSystem);
     for (const [path, { nextBornMs, untilMs }] of this.#left) {
