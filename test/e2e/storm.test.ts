@@ -150,7 +150,7 @@ function report(storm: Storm, stored: Stored, excused: readonly number[], missin
   console.log(
     `storm: ${writer.lines} lines, ${rotation.done.length} rotations, ${agents.kills} kills, ${service.requests.length} requests; ` +
       `${countSeen(storm)} files deleted under an agent's eyes, ${rotation.done.length - countSeen(storm)} while none ran or near a kill: ` +
-      `${excused.length} lines went with these; ${missingBytes} bytes missing, ${agents.lostBytes} counted; ${stored.pieces.length} pieces, ${repeated(stored).length} lines twice`,
+      `${excused.length} lines went with these; ${missingBytes} bytes missing, ${agents.lostBytes} counted, ${lengthOf(storedUnawares(storm))} of them stored unknown to the agent at most; ${stored.pieces.length} pieces, ${repeated(stored).length} lines twice`,
   );
 }
 

@@ -23,6 +23,9 @@ export interface HousekeepingOptions {
   readonly groupTimeoutMs: number;
 }
 
+/** What a log line of a loss says that is a lower bound. */
+export const UNSEEN = '; lostBytes is what was seen of it, what was written after the last look is not counted';
+
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   /** Streams whose file generation is gone, by the time they were left (monotonic). */
@@ -85,7 +88,12 @@ export class Housekeeping {
   /** The content of a generation is gone and no copy of it was found. */
   giveUpLost(file: TrackedFile, isSeen: boolean): void {
     const text = 'file was truncated or replaced, reading it from its beginning';
-    this.#giveUp(file, undefined, isSeen ? text : 'file of a checkpoint is gone or has other content now');
+    const lostText = `${text}${UNSEEN}`;
+    this.#giveUp(
+      file,
+      undefined,
+      !isSeen ? 'file of a checkpoint is gone or has other content now' : lagOf(file) > file.inHand ? lostText : text,
+    );
   }
 
   /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */
