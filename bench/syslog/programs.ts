@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { launcher } from '../agent.ts';
 import { findSyslogNg } from '../syslog-ng.ts';
 
 export type Transport = 'tcp' | 'udp';
@@ -47,7 +48,7 @@ sinks:
 telemetry: {listen: "127.0.0.1:0", log_level: warn}
 `,
       );
-      return [process.execPath, '--disable-warning=ExperimentalWarning', program, 'run', '--config', file];
+      return [...launcher(), program, 'run', '--config', file];
     },
   };
 }

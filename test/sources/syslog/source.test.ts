@@ -186,6 +186,14 @@ describe('syslog over TCP', () => {
     expect(source.stats).toMatchObject({ lostBytes: 0, droppedEvents: 0 });
   });
 
+  test('listens on IPv6', async () => {
+    const { context, tcpPort } = await start({ listen: [{ protocol: 'tcp', host: '::1', port: 0 }] });
+    const socket = await open(tcpPort, '::1');
+    await write(socket, '<13>six\n');
+    await context.lane.until((lane) => lane.count === 1);
+    expect(events(context)).toMatchObject([{ message: 'six', peer: `[::1]:${socket.localPort}` }]);
+  });
+
   test('keeps what several connections have begun apart', async () => {
     const { context, source, tcpPort } = await start();
     const sockets = await Promise.all([open(tcpPort), open(tcpPort), open(tcpPort)]);
