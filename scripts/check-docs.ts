@@ -1,6 +1,6 @@
 /**
- * Keeps the prose true: links and anchors resolve, paths named in it exist, every page is linked from somewhere; and no
- * file of the repository names a path of one machine or leaves a note of unfinished work.
+ * Keeps the prose true: links and anchors resolve, paths, commands, options and metrics named in it exist, every page is linked from
+ * somewhere; and no file of the repository names a path of one machine or leaves a note of unfinished work.
  */
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -10,6 +10,9 @@ const TEXT = ['.md', '.ts', '.mjs', '.json', '.yaml', '.service', '.sh', '/run',
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g;
 const NAMED_PATH = /`((?:src|test|scripts|docs|bench|systemd|bin|packaging|\.ci)\/[\w./*-]*)`/g;
 const MACHINE_PATH = /(?<![\w.$}*-])\/(?:root|work)(?:\/|\b(?=["'`\s]))|(?<![\w.])\/home\/(?!\*)[a-z]/g;
+const NAMED_METRIC = /\btailrace_[a-z_]+|(?<=`)[a-z_]+_total\b/g;
+/** A call of the program in code: what is behind its name, up to the end of the line, of the code or of the command. */
+const NAMED_CALL = /(?<=[`|(/ ]|^)tailrace(?= [a-z])((?:\\\n|[^\n`|;&#])*)/gm;
 /** Pages that a comment points to: by name in the root or below docs, decisions by their number. */
 const NAMED_PAGE = /(?<![\w/.])(docs\/adr\/\d{4}|docs\/[\w/-]+\.md|[A-Z]{4,}\.md)/g;
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E|X[X]X)\b/g;
@@ -19,9 +22,11 @@ export function checkDocs(root: string): string[] {
   const pages = listFiles(root, ['.md']);
   const texts = new Map(pages.map((page) => [page, readText(root, page)]));
   const linked = new Set<string>();
+  const known = readNames(root);
   const violations = pages.flatMap((page) => [
     ...checkLinks(root, page, texts, linked),
     ...checkNamedPaths(root, page, texts.get(page) ?? ''),
+    ...checkNamedCalls(page, texts.get(page) ?? '', known),
   ]);
   for (const page of pages) {
     if (page.startsWith('docs/') && !linked.has(page)) violations.push(`${page}: no other page links to it; add it to docs/README.md`);
@@ -53,6 +58,54 @@ function checkNamedPaths(root: string, page: string, text: string): string[] {
   return [...text.matchAll(NAMED_PATH)]
     .filter((match) => !pathExists(root, match[1] ?? ''))
     .map((match) => `${page}:${lineAt(text, match.index)}: names ${match[1]}, which is not there`);
+}
+
+interface Names {
+  readonly commands: ReadonlySet<string>;
+  readonly options: ReadonlySet<string>;
+  readonly metrics: readonly string[];
+}
+
+/** What the program calls its commands, options and metrics, as its sources say it. */
+function readNames(root: string): Names {
+  const textOf = (path: string) => (existsSync(join(root, path)) ? readText(root, path) : '');
+  const commandLine = textOf('src/main.ts') + textOf('src/cli/client/commands.ts');
+  const all = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''));
+  return {
+    commands: all(commandLine, /\.command\('([a-z-]+)'/g),
+    options: all(commandLine, /'(?:-\w, )?(--[a-z-]+)/g),
+    metrics: [...all(textOf('src/telemetry/metrics.ts'), /'([a-z]+(?:_[a-z]+)+)'/g)],
+  };
+}
+
+/** The history may name what is gone; every other page may not. */
+function checkNamedCalls(page: string, text: string, known: Names): string[] {
+  if (page === 'CHANGELOG.md') return [];
+  const at = (index: number) => `${page}:${lineAt(text, index)}`;
+  const calls = codeOf(text).flatMap(({ code, index }) => {
+    const found: string[] = [];
+    for (const match of code.matchAll(NAMED_CALL)) {
+      const [command = '', ...words] = (match[1] ?? '')
+        .replace(/'[^']*'|"[^"]*"/g, '…')
+        .trim()
+        .split(/\s+/);
+      const where = at(index + match.index);
+      if (!known.commands.has(command)) found.push(`${where}: names the command tailrace ${command}, which is not there`);
+      for (const word of words)
+        if (/^--[a-z]/.test(word) && !known.options.has(word))
+          found.push(`${where}: names the option ${word} of tailrace ${command}, which is not there`);
+    }
+    return found;
+  });
+  const metrics = [...text.matchAll(NAMED_METRIC)]
+    .filter(([name]) => !known.metrics.some((metric) => `tailrace_${metric}`.startsWith(name) || metric === name))
+    .map((match) => `${at(match.index)}: names the metric ${match[0]}, which is not there`);
+  return [...calls, ...metrics];
+}
+
+/** Fenced blocks and code in a line, each with its place. */
+function codeOf(text: string): { code: string; index: number }[] {
+  return [...text.matchAll(/^(```|~~~).*?^\1|`[^`\n]+`/gms)].map((match) => ({ code: match[0], index: match.index }));
 }
 
 function pathExists(root: string, path: string): boolean {

@@ -89,7 +89,7 @@ program
   .command('dead-letters')
   .description('what the service refused: list, show, replay or drop it')
   .argument('<action>', 'list, show, replay or drop')
-  .argument('[id...]', 'dead letters, as list shows them (default: all)')
+  .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
   .option('-c, --config <file>', CONFIG_HELP)
   .option('--json', 'one JSON object a line')
   .option('--all', 'drop all of them')
@@ -109,7 +109,7 @@ program
 
 program
   .command('explain')
-  .description('why a file is or is not read, at which offset, how far behind: asks the running agent')
+  .description('why a file is or is not read, at which offset, how far behind: as the running agent says, or one that starts would do')
   .argument('<path>', 'a log file')
   .option('-c, --config <file>', CONFIG_HELP)
   .option('--json', 'one JSON object a source')

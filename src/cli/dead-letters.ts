@@ -55,7 +55,7 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
       events += 1;
       const { time, source, file, offset, reason } = letter.about;
       // The reason is the service's, and the file's name anybody's.
-      const text = `${id}  ${time}  ${source}${file === '' ? '' : `  ${file}:${offset}`}  ${reason}`;
+      const text = `${id}  ${time}  ${source}${file === '' ? '' : `  ${file} (byte ${offset})`}  ${reason}`;
       const line = json ? formatLetter(id, letter) : printable(text);
       process.stdout.write(`${line}\n`);
     }

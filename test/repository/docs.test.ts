@@ -5,7 +5,8 @@ import { makeTree } from '../support/temp-tree.ts';
 const sound = {
   'README.md': '# Tail\n\n[map](docs/README.md#the-map), see `src/main.ts` and `src/*.ts`.\n\n```\n[not a link](gone.md)\n```\n',
   'docs/README.md': '# Docs\n\n## The map\n\n[home](../README.md#tail) [web](https://example.com/x) [here](#docs)\n',
-  'src/main.ts': 'export {};\n',
+  'src/main.ts': "program.command('run').option('-c, --config <file>', 'x').option('--once', 'x');\n",
+  'src/telemetry/metrics.ts': "add('counter', 'lost_bytes_total', 'x');\n",
 };
 
 function violationsWith(files: Record<string, string>): string[] {
@@ -17,7 +18,21 @@ test('docs of a sound tree have no violation', () => {
 });
 
 // The forbidden words are put together here, so that this file does not hold them itself.
+test('docs check takes commands, options and metrics that are there', () => {
+  const page =
+    '# Tail\n[map](docs/README.md)\n```sh\napp | bin/tailrace run --config x --once 2>&1 | less --x\njournalctl -u tailrace -f\n```\n`lost_bytes_total`, tailrace_lost\n';
+  expect(violationsWith({ 'README.md': page })).toEqual([]);
+});
+
 test.each([
+  ['a command that is not there', { 'README.md': '[map](docs/README.md) `tailrace rum`\n' }, 'README.md:1: names the command tailrace rum'],
+  [
+    'an option that is not there',
+    { 'README.md': '[map](docs/README.md)\n```sh\ntailrace run \\\n  --onec\n```\n' },
+    'README.md:3: names the option --onec of tailrace run',
+  ],
+  ['a metric that is not there', { 'README.md': '[map](docs/README.md) `lots_bytes_total`\n' }, 'names the metric lots_bytes_total'],
+  ['a metric by its whole name', { 'README.md': '[map](docs/README.md) tailrace_bytes\n' }, 'names the metric tailrace_bytes'],
   [
     'a link to nothing',
     { 'README.md': 'One\n[map](docs/README.md) [gone](docs/gone.md)\n' },
