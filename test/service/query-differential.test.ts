@@ -1,6 +1,6 @@
 /**
  * Random queries over random events, by text and in the legacy form: the service's rows must be those of a plain evaluator. TAILRACE_FUZZ_QUERIES sets how many
- * (300 of each), TAILRACE_FUZZ_SEED repeats a run.
+ * (200 of each, those of one seed), TAILRACE_FUZZ_SEED draws others.
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ import { events, query, rowsOf, type Event, type Query } from './differential/qu
 import { MemoryLog } from '../support/memory-log.ts';
 import { startForTest, type QueryAnswer, type ServiceUnderTest } from './support.ts';
 
-const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 300);
-const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 200);
+const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 20_260_101);
 const SETS = 4;
 const START = Date.UTC(2026, 0, 1);
 const RANGE = { startTime: '2025-01-01T00:00:00Z', endTime: '2027-01-01T00:00:00Z' };
@@ -55,14 +55,27 @@ async function ask(text: string): Promise<Found> {
   return { names: tables[0]!.fields.map(({ name }) => name), rows: rows!, totals };
 } // prettier-ignore
 
+/** The same with floats beyond 2^53 as floats, which `exactly` takes for integers. */
+function loosened(found: unknown): unknown {
+  if (typeof found === 'string' && /^-?\d+n$/.test(found)) return Number(found.slice(0, -1));
+  if (typeof found !== 'object' || found === null) return found;
+  return Array.isArray(found)
+    ? found.map(loosened)
+    : Object.fromEntries(Object.entries(found).map(([key, value]) => [key, loosened(value)]));
+}
+
 /** Lists as sets where the evaluator has sets, floats where rounding may differ in the last places. */
 function aligned(found: unknown, expected: unknown): unknown {
-  if (typeof expected === 'object' && expected !== null && 'unordered' in expected) return unordered(found as unknown[]);
-  const value = typeof found === 'string' && /^-?\d+n$/.test(found) && typeof expected !== 'string' ? Number(found.slice(0, -1)) : found;
   if (typeof expected === 'object' && expected !== null && 'near' in expected) {
     const { near, within } = expected as unknown as { near: number; within: number };
+    const value = loosened(found);
     return typeof value === 'number' && Math.abs(value - near) <= within ? expected : found;
   }
+  if (typeof expected === 'object' && expected !== null) {
+    const form = (value: unknown): unknown => ('unordered' in expected && Array.isArray(value) ? unordered(value) : value);
+    return JSON.stringify(form(found)) === JSON.stringify(expected) ? expected : form(loosened(found));
+  }
+  const value = typeof expected === 'number' ? loosened(found) : found;
   if (typeof value === 'number' && typeof expected === 'number' && Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected))) return expected;
   return found;
 } // prettier-ignore

@@ -167,6 +167,19 @@ describe('the legacy form', () => {
       expect(buckets.totals[0]!.aggregations[0]!.value).toBe(1);
       expect(buckets.series.map(({ groups }) => groups[0]!.aggregations[0]!.value)).toEqual([1, 1]);
     });
+
+    // It was a count.
+    test('rateif without a field is the rate of the events that meet the condition', async () => {
+      const argument = { op: '<', field: 'seq', value: 25 };
+      const { buckets } = await query({
+        aggregations: [{ op: 'rateif', argument }],
+        startTime: at(0),
+        endTime: at(100),
+        resolution: '50s',
+      });
+      expect(buckets.totals[0]!.aggregations[0]!.value).toBe(0.25);
+      expect(buckets.series.map(({ groups }) => groups[0]!.aggregations[0]!.value)).toEqual([0.5, 0]);
+    });
   });
 
   describe('groups and the series', () => {

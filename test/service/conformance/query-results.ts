@@ -187,6 +187,15 @@ describe('results of queries by text', () => {
       expect(rowsOf(tables[1]!)).toEqual([['warn', 100]]);
     }); // prettier-ignore
 
+    test('of the limits of text and request the lower one counts the groups of a series', async () => {
+      const text = `['${logs}'] | where seq < 200 or level == 'warn' | summarize count() by bin(_time, 100s), level`;
+      for (const [operators, limit] of [['| limit 2', 1], ['| limit 1', 2], ['| limit 3 | limit 1', 2]] as const) {
+        const { tables } = await apl(`${text} ${operators}`, { limit });
+        expect(rowsOf(tables[1]!)).toEqual([['warn', 100]]);
+        expect(new Set(rowsOf(tables[0]!).map(([, level]) => level))).toEqual(new Set(['warn']));
+      }
+    }); // prettier-ignore
+
     test('arg_max takes the latest of equal rows, arg_min the earliest, in whatever order they came', async () => {
       const ties = await dataset();
       await client.ingest(ties, [{ _time: at(9), v: 1, n: 'late' }, { _time: at(5), v: 1, n: 'early' }, { _time: at(7), v: 1, n: 'between' }]);

@@ -5,7 +5,7 @@ import type { AggregateFunction } from '../functions/spec.ts';
 import { checkArguments } from '../plan/analysis.ts';
 import type { Aggregation, Node } from '../plan/tree.ts';
 import { joinSql, sql, type Sql } from '../sql/sql.ts';
-import { asJson, asNumber, exists, facetsOf, one, type Value } from '../sql/value.ts';
+import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
 import { literal } from './nodes.ts';
 
 export interface AggregationNames {
@@ -28,6 +28,13 @@ const SPECS: ReadonlyMap<string, AggregateFunction> = new Map(
   ].map(([op, name]) => [op, AGGREGATES.find(({ names }) => names[0] === name)!] as const),
 ); // prettier-ignore
 
+const COUNT_OF_ROWS = AGGREGATES.find(({ names: [name] }) => name === 'countif')!;
+/** Events per second that meet a condition. */
+const RATE_OF_ROWS: AggregateFunction = {
+  names: ['rate'], syntax: '', doc: '', args: ['bool'], returns: 'real',
+  build: (call) => oneRequired('real', sql`(countIf(${call.condition(0)}) / (${call.params.int(call.window)} / 1e9))`),
+}; // prettier-ignore
+
 /** Arguments that clients may leave out. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { topk: 10, histogram: 30, percentiles: [50, 90, 95, 99] };
 
@@ -44,13 +51,7 @@ export function aggregationNode({ op, field, argument }: LegacyAggregation, id: 
   const rows = all || (plain === 'count' && (field === '_time' || field === '_sysTime'));
   const args = rows ? [] : [names.column(field), ...argumentsOf(plain, conditional ? undefined : argument, names)];
   const condition = conditional ? names.condition(argument) : undefined;
-  if (conditional && rows)
-    return value(
-      id,
-      AGGREGATES.find(({ names: [name] }) => name === 'countif')!,
-      [condition!],
-      undefined,
-    );
+  if (conditional && rows) return value(id, plain === 'rate' ? RATE_OF_ROWS : COUNT_OF_ROWS, [condition!], undefined);
   return value(id, spec, args, condition);
 }
 
