@@ -128,6 +128,78 @@ test('delivery of all workers waits when the service says Retry-After', async ()
   await until('all go on', () => bench.requests.length > 3);
 });
 
+test('delivery waits for the longest time that any worker was asked to wait', async () => {
+  const bench = new DeliveryBench({ concurrency: 3 });
+  for (const name of ['a', 'b', 'c']) bench.seal(name);
+  await until('three requests', () => bench.open.length === 3);
+  const [a, b, c] = bench.open.splice(0);
+  await a!.answer(retry('rate_limited', 60_000), 429);
+  await b!.answer(retry('rate_limited', 1000), 429);
+  await c!.answer(delivered(1));
+  bench.seal('d');
+  await bench.clock.advance(59_000);
+  expect(bench.open).toEqual([]);
+  await bench.clock.advance(2000);
+  await until('somebody asks', () => bench.open.length > 0);
+});
+
+test.for([
+  ['rate_limited', 429, 2],
+  ['timeout', 0, 2],
+  ['server_error', 503, 2],
+  ['server_error', 500, 4],
+  ['network', 0, 4],
+  ['bad_answer', 200, 4],
+] as const)('delivery after %s (%i) has at most %i of four requests under way', async ([reason, status, limit]) => {
+  const bench = new DeliveryBench({ concurrency: 4 });
+  bench.seal('a');
+  await (await bench.next()).answer(retry(reason), status);
+  expect(bench.delivery.concurrency).toBe(limit);
+  for (const name of ['b', 'c', 'd', 'e', 'f']) bench.seal(name);
+  await bench.clock.advance(1000);
+  await until('the others', () => bench.open.length > 0);
+  await settleTurns();
+  expect(bench.open).toHaveLength(limit);
+});
+
+test('delivery gives paused datasets half of the memory, together, and others all that is left', async () => {
+  const bench = new DeliveryBench({ concurrency: 8 });
+  const third = bench.room.budgetBytes / 6 + 1;
+  const events = ['x'.repeat(third)];
+  bench.respond = ({ parcel }) => (parcel.dataset === 'fine' ? undefined : { outcome: pause(), status: 403 });
+  for (const dataset of ['one', 'two', 'two']) {
+    expect(bench.delivery.wantsMore(dataset)).toBe(true);
+    bench.seal(dataset, 1, { dataset, events });
+    await until('it is paused', () => bench.delivery.pauses.has(dataset) && bench.open.length === 0);
+    await settleTurns();
+  }
+  expect([bench.delivery.wantsMore('one'), bench.delivery.wantsMore('two'), bench.delivery.wantsMore('fine')]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+test('delivery has the parts that are left on disk before each request for one of them', async () => {
+  const bench = new DeliveryBench();
+  bench.respond = ({ parcel, events }) =>
+    events.some((event) => event.includes('"n":6'))
+      ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
+      : { outcome: delivered(parcel.events) };
+  bench.seal('a', 9);
+  await until('it is settled', () => bench.trace.includes('settle a'));
+  const sends = bench.trace.flatMap((what, index) => (what.startsWith('send') ? [index] : []));
+  expect(sends.length).toBeGreaterThan(4);
+  sends.slice(1).forEach((at, n) => {
+    const [first] = /\d+\+\d+/.exec(bench.trace[at - 1]!) ?? [];
+    const { events } = bench.requests[n + 1]!;
+    expect([bench.trace[at - 1], first]).toEqual([
+      expect.stringMatching(/^parts of a: /),
+      `${(JSON.parse(events[0]!) as { n: number }).n}+${events.length}`,
+    ]);
+  });
+});
+
 test('delivery obeys Retry-After up to an hour', async () => {
   const bench = new DeliveryBench();
   bench.seal('a');
@@ -474,6 +546,12 @@ test('delivery dead-letters a batch after max_elapsed also while its dataset is 
   expect(bench.books.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
   expect([...bench.letters.values()].flat()).toMatchObject([0, 1, 2].map(() => ({ reason: 'expired', status: 200 })));
   expect(bench.delivery.pauses.size).toBe(1);
+  // It is probed on, though there was nothing to ask with for a while.
+  for (let i = 0; i < 5; i++) await bench.clock.advance(1000);
+  bench.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
+  bench.seal('b');
+  for (let i = 0; i < 3; i++) await bench.clock.advance(1000);
+  expect([bench.books.settled.delivered, bench.delivery.pauses.size]).toEqual([1, 0]);
 });
 
 // Symptom: after an hour of 403 one 503 made dead letters of the batch that had asked, max_elapsed being ten minutes. Cause: the pause

@@ -109,12 +109,15 @@ export class DiskBench {
     return books;
   }
 
-  /** Gives the buffer a closed batch of `count` events; each event says the batch's name and its number. */
-  take(name: string, count = 1, options: { source?: string; padding?: number } = {}): Batch {
+  /**
+   * Gives the buffer a closed batch of `count` events; each event says the batch's name and its number. One of a file goes to
+   * delivery instead.
+   */
+  take(name: string, count = 1, options: { source?: string; padding?: number; isOfFile?: boolean } = {}): Batch {
     const padding = 'x'.repeat(options.padding ?? 0);
     const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
     if (!this.room.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(++this.#id, 'store', 'logs', false, { body });
+    const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ?? false, { body });
     const from = this.#offset;
     this.#offset += body.length;
     const source = options.source ?? 'net';
@@ -136,7 +139,10 @@ export class DiskBench {
     batch.events = count;
     batch.bytes = body.length;
     this.bodies.set(keyOf(batch.sink, batch.dataset, batch.spans), body.toString());
-    this.buffer.take(batch);
+    // There is no database here to commit it to.
+    batch.committed = options.isOfFile ?? false;
+    if (options.isOfFile) this.delivery.seal(batch);
+    else this.buffer.take(batch);
     return batch;
   }
 

@@ -340,3 +340,33 @@ test.for<[string, DiskBenchOptions]>([
   const sent = bench.requests.map(({ body }) => Number(nameIn(body)));
   expect(options.concurrency ? sent.toSorted((a, b) => a - b) : sent).toEqual(Array.from({ length: 60 }, (_, i) => i));
 });
+
+test.for(['adopt', 'spill'] as const)('disk buffer keeps no file of a batch that was settled while it was written (%s)', async (how) => {
+  const folder = makeTree({});
+  const bench = new DiskBench(folder);
+  const batch = bench.take('a', 2, { isOfFile: true });
+  const request = await bench.next();
+  bench.buffer[how](batch);
+  await request.answer(delivered(2));
+  await until('it is settled', () => batch.isSettled);
+  await bench.stop();
+  expect([bench.spool.bytes, filesIn(folder), bench.room.usedBytes]).toEqual([0, [], 0]);
+  expect(bench.books.get('net')!.settled.delivered).toBe(2);
+});
+
+test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async () => {
+  const folder = makeTree({});
+  const bench = new DiskBench(folder);
+  const batch = bench.take('a', 2, { isOfFile: true });
+  const first = await bench.next();
+  bench.buffer.spill(batch);
+  await until('it is on disk', () => batch.spoolName !== undefined);
+  expect([batch.body.length > 0, bench.room.usedBytes]).toEqual([true, batch.memory]);
+  await first.answer(retry('network'), 0);
+  await bench.clock.advance(1000);
+  const again = await bench.next();
+  expect(again.body).toBe(first.body);
+  await again.answer(delivered(2));
+  await bench.stop();
+  expect([bench.spool.bytes, filesIn(folder), bench.room.usedBytes]).toEqual([0, [], 0]);
+});

@@ -108,6 +108,7 @@ test.for([
   ['an instant a nanosecond off', [failure({ timestamp: '2026-11-21T10:00:00.100000001Z' })], 1],
   ['the same event twice', [failure({ index: 1 }), failure({ index: 1 })], 2],
   ['the same event by index and by time', [failure({ index: 0 }), failure({ timestamp: times[0]! })], 2],
+  ['as many as it says, one of them twice', [failure({ index: 1 }), failure({ index: 1 }), failure({ index: 2 })], 2],
   ['fewer than it says', [failure({ index: 1 })], 2],
   ['more than it says', [failure({ index: 1 }), failure({ index: 2 })], 1],
   ['nobody', [], 1],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { lettersOf, Shipment } from '../../src/batcher/shipment.ts';
+import { lettersOf, settleBooks, Shipment } from '../../src/batcher/shipment.ts';
 import type { StoredSpan } from '../../src/state/stored.ts';
 import { span } from '../state/batches.ts';
 
@@ -81,6 +81,22 @@ test.for([
   expect(decompress(parcel.body).toString()).toBe('{"n":2}\n{"n":3}\n');
   const encoded = await shipment.parcelOf(shipment.parts[0]!, 'none', (ndjson) => Buffer.from(`[${ndjson.toString().trim()}]`));
   expect(Buffer.from(encoded.body).toString()).toBe('[{"n":0}\n{"n":1}]');
+});
+
+test('events of several spans settle in the books of their own source, each by its own fate', () => {
+  const batch = batchOf([2, 0, 3]);
+  const other = new Books('other');
+  other.accept(3, 1);
+  batch.spans[2] = { ...batch.spans[2]!, books: other, firstEvent: 0 };
+  const { books } = batch.spans[0]!;
+  const shipment = new Shipment(batch);
+  const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'key' } as const;
+  for (const index of [1, 2, 3, 4]) shipment.refused.set(index, { ...refusal, fate: index === 2 ? 'dropped' : 'kept' });
+  shipment.finish('refused');
+  settleBooks(shipment);
+  expect(books.settled).toEqual({ delivered: 1, dead_lettered: 1, dropped: 0, filtered: 0 });
+  expect(other.settled).toEqual({ delivered: 0, dead_lettered: 2, dropped: 1, filtered: 0 });
+  expect(batch.refusedEvents).toBe(4);
 });
 
 test('refused events become letters with the span that each came from, also behind spans without events', () => {
