@@ -148,8 +148,8 @@ function createDurability(state: State, buffer: () => DiskBuffer): Durability {
     evict: (batch) => buffer().evict(batch),
     settle(batch) {
       if (batch.isTracked) state.settle(batch.toStored());
-      // The row must not outlive its file: it would look as if the batch was lost.
-      if (batch.isTracked && batch.spoolName !== undefined) state.save(true);
+      // The row must not outlive the bytes: it would look as if the batch was lost.
+      if (batch.isTracked && !batch.canBeRebuilt) state.save(true);
       buffer().settle(batch);
     },
   };

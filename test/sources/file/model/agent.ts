@@ -11,8 +11,9 @@ import { createSinkRoom } from '../../../../src/agent/sink-room.ts';
 import { createSourceRoom } from '../../../../src/agent/source-room.ts';
 import { stopRooms } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
+import type { Region } from '../../../../src/core/block.ts';
 import type { Log } from '../../../../src/core/log.ts';
-import { createKernel } from '../../../../src/kernel/kernel.ts';
+import { createKernel, type Kernel } from '../../../../src/kernel/kernel.ts';
 import { type FileSystem, nodeFileSystem } from '../../../../src/sources/file/file-system.ts';
 import { createFileSource } from '../../../../src/sources/file/source.ts';
 import { openDatabase } from '../../../../src/state/database.ts';
@@ -31,6 +32,21 @@ const COMMIT_MS = 5;
 
 /** For what takes no time. */
 const DEADLINE_MS = 60_000;
+
+/** One for all agents, as they come one after the other: to make and to collect one takes longer than most schedules. */
+const shared = createKernel(MEMORY_BYTES);
+const regions: Region[] = [];
+
+function nextKernel(): Kernel {
+  let next = 0;
+  const reserve = (bytes: number): Region => {
+    const known = regions[next];
+    const region = known?.bytes.length === bytes ? known : shared.reserve(bytes);
+    regions[next++] = region;
+    return region;
+  };
+  return { ...shared, reserve };
+}
 
 export interface ModelAgentOptions {
   /** The data folder. */
@@ -154,7 +170,7 @@ export class ModelAgent {
 
   async #start(): Promise<void> {
     const { folder, store } = this.#options;
-    const kernel = createKernel(MEMORY_BYTES);
+    const kernel = nextKernel();
     const config = sinkConfig('http://127.0.0.1:9', {
       inputs: ['app'],
       batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000 },

@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import * as fc from 'fast-check';
 import { withCallbacks, withPromises } from './at-once.ts';
 import { schedules } from './events.ts';
+import { found } from './found.ts';
 import { play } from './play.ts';
 
 Object.assign(fs, withCallbacks({}));
@@ -17,7 +18,7 @@ syncBuiltinESMExports();
 const [runs = '200', seed = '1', include = '*.log', parent = '/tmp', shrink] = process.argv.slice(2);
 const result = await fc.check(
   fc.asyncProperty(schedules, (schedule) => play(schedule, include, parent)),
-  { numRuns: Number(runs), seed: Number(seed), endOnFailure: shrink === undefined },
+  { numRuns: Number(runs), seed: Number(seed), examples: found.map(({ schedule }) => [schedule]), endOnFailure: shrink === undefined },
 );
 if (result.failed) {
   console.log(JSON.stringify(result.counterexample?.[0]));

@@ -1,97 +1,10 @@
-/**
- * What the model test found, each as the smallest schedule that showed it. Its name says what was wrong. Where it takes a file
- * system that gives a deleted file's inode to the next one, it is played on the disk's.
- */
+/** What the model test found, one by one, on a file system that gives a deleted file's inode to the next one. */
 import { tmpdir } from 'node:os';
 import { test, vi } from 'vitest';
-import type { Event } from './events.ts';
+import { found } from './found.ts';
 import { play } from './play.ts';
 
 vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));
 vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withPromises(await load()));
-
-interface Found {
-  readonly name: string;
-  readonly include?: string;
-  readonly schedule: readonly Event[];
-}
-
-const [scan, wait, deliver, restart, kill] = [
-  { kind: 'scan' },
-  { kind: 'wait' },
-  { kind: 'deliver' },
-  { kind: 'restart' },
-  { kind: 'kill', after: 0 },
-] as const;
-/** More than the sink takes while it hangs. */
-const flood = [{ kind: 'hang' }, { kind: 'append', file: 0, lines: 150 }, { kind: 'append', file: 0, lines: 150 }, scan] as const;
-
-export const found: readonly Found[] = [
-  {
-    name: 'deleted file was given up for a new one that began alike, because nothing of it had been read',
-    schedule: [{ kind: 'partial', file: 1 }, scan, { kind: 'delete', file: 1 }, { kind: 'late append', file: 1 }, scan],
-  },
-  {
-    name: 'copy under the inode of a file deleted since the last scan was read again',
-    include: '*.log*',
-    schedule: [
-      { kind: 'append', file: 0, lines: 1 },
-      { kind: 'partial', file: 1 },
-      wait,
-      { kind: 'delete', file: 0 },
-      { kind: 'copytruncate', file: 1, lines: 0 },
-      scan,
-    ],
-  },
-  {
-    name: 'copy of a file that was renamed in the same moment was read again',
-    include: '*.log*',
-    schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, { kind: 'copytruncate', file: 0, lines: 0 }, { kind: 'rename', file: 0 }, scan],
-  },
-  {
-    name: 'archive under the inode of a deleted file was read as that file',
-    include: '*.log*',
-    schedule: [
-      { kind: 'copytruncate', file: 1, lines: 0 },
-      { kind: 'append', file: 0, lines: 1 },
-      wait,
-      { kind: 'compress', file: 1 },
-      { kind: 'compress', file: 0 },
-    ],
-  },
-  {
-    name: 'file that was truncated and rotated away while no agent ran was not read',
-    schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, kill, { kind: 'truncate', file: 0 }, { kind: 'late append', file: 0 }, scan],
-  },
-  {
-    name: 'file deleted between the last scan and a stop was not read to its end',
-    schedule: [...flood, { kind: 'delete', file: 0 }, restart],
-  },
-  {
-    name: 'what was read of a deleted file waited for the age of its batch, and went with a kill',
-    schedule: [...flood, { kind: 'delete', file: 0 }, scan, scan, kill],
-  },
-  {
-    name: 'unfinished line of a deleted file waited for its time, and went with a kill',
-    schedule: [{ kind: 'partial', file: 0 }, scan, { kind: 'delete', file: 0 }, scan, scan, kill],
-  },
-  {
-    name: 'file that was closed when it was deleted took its open batch along',
-    schedule: [{ kind: 'append', file: 0, lines: 1 }, wait, { kind: 'delete', file: 0 }, scan, scan, kill],
-  },
-  {
-    name: 'batch that was delivered and not saved lost its key with one of its files',
-    schedule: [
-      { kind: 'append', file: 0, lines: 1 },
-      { kind: 'append', file: 1, lines: 1 },
-      scan,
-      deliver,
-      { kind: 'delete', file: 0 },
-      scan,
-      kill,
-      scan,
-    ],
-  },
-];
 
 test.for(found)('found by the model: $name', ({ include = '*.log', schedule }) => play(schedule, include, tmpdir()));

@@ -16,20 +16,6 @@ const [alone, withRotated] = ['*.log', '*.log*'];
 
 export const mutants: readonly Mutant[] = [
   {
-    name: 'the bytes before the position are not compared',
-    file: 'sources/file/identity.ts',
-    find: 'return sample.beforeOffset.length === known.tail.length && tailOf(sample.beforeOffset).crc === known.tail.crc;',
-    replace: 'return true;',
-    include: alone,
-  },
-  {
-    name: 'a scan does not compare the bytes before the position',
-    file: 'sources/file/sample.ts',
-    find: 'return tailOf(readBefore(fileSystem, fd, known.offset, TAIL_BYTES)).crc === known.tail.crc;',
-    replace: 'return true;',
-    include: alone,
-  },
-  {
     name: 'a file that is shorter than the position counts as the same',
     file: 'sources/file/identity.ts',
     find: 'if (sample.size < known.offset || sample.head.length < known.identity.headLength) return false;',
@@ -53,7 +39,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a copy is never recognised',
     file: 'sources/file/copy-check.ts',
-    find: 'return sum.at < sum.until.at ? undefined : sum.crc === sum.until.crc;',
+    find: 'return sum.at < sum.until.at ? undefined : sum.sum === sum.until.sum;',
     replace: 'return false;',
     include: withRotated,
   },
@@ -65,24 +51,17 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
-    name: 'a truncated generation does not look for its copy',
-    file: 'sources/file/copies.ts',
-    find: 'if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));',
-    replace: 'this.#homeless.set(generation, true);',
-    include: alone,
-  },
-  {
     name: 'the position moves before the lane has taken the lines',
     file: 'sources/file/reader.ts',
-    find: 'file.inHand = length;',
-    replace: 'file.offset = block.offset + length;',
+    find: 'await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());',
+    replace: 'file.offset = block.offset + length; await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());',
     include: alone,
   },
   {
     name: 'a file that was rotated away unseen is not looked for',
     file: 'sources/file/tracker.ts',
-    find: 'this.#rotated.set(file.path, file.createdMs);',
-    replace: 'void this.#rotated;',
+    find: 'this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
+    replace: '',
     include: alone,
   },
   {
@@ -145,8 +124,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a batch of the last process is sent under a new key',
     file: 'batcher/restore.ts',
-    find: 'const unchanged = absent.length === 0',
-    replace: 'const unchanged = Number(absent.length) > 1e9',
+    find: 'const unchanged = rebuilt.length === stored.spans.length',
+    replace: 'const unchanged = rebuilt.length < 0',
     include: alone,
   },
   {
@@ -161,13 +140,6 @@ export const mutants: readonly Mutant[] = [
     file: 'sources/file/copy-check.ts',
     find: 'if (!this.#hasEndOf(held, fd, size)) return false;',
     replace: '',
-    include: alone,
-  },
-  {
-    name: 'a truncated file that was compared with copies is let go',
-    file: 'sources/file/generations.ts',
-    find: "if (wasFollowed || file.place === 'matched'",
-    replace: "if (file.place === 'matched'",
     include: alone,
   },
   {
@@ -232,5 +204,26 @@ export const mutants: readonly Mutant[] = [
     find: 'return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];',
     replace: 'return firstPath === undefined ? [] : [path];',
     include: withRotated,
+  },
+  {
+    name: 'the bytes before the position are not compared',
+    file: 'sources/file/identity.ts',
+    find: 'crc: crc32(last) }',
+    replace: 'crc: 0 }',
+    include: alone,
+  },
+  {
+    name: 'a truncated generation does not look for its copy',
+    file: 'sources/file/copies.ts',
+    find: 'names.extending(base)',
+    replace: '(names.extending(base), [])',
+    include: withRotated,
+  },
+  {
+    name: 'that a batch of a deleted file is settled is saved with the next marks',
+    file: 'agent/sink-room.ts',
+    find: 'if (batch.isTracked && !batch.canBeRebuilt) state.save(true);',
+    replace: 'if (batch.isTracked && batch.spoolName !== undefined) state.save(true);',
+    include: alone,
   },
 ];

@@ -1,7 +1,7 @@
 /**
  * A whole agent on real files against the promise (promise.ts), whatever happens to the files, to the agent and at the
  * service. TAILRACE_SCHEDULES sets the number of schedules, TAILRACE_SEED repeats those of a printed seed; a schedule that
- * fails is shrunk, and belongs into found.test.ts.
+ * fails is shrunk, and belongs into found.ts.
  */
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
