@@ -120,12 +120,17 @@ if (process.argv[2] !== 'run') (await import('./cli/client/commands.ts')).addCli
 
 await main();
 
-/** A reader that went away (`… | head`) ends a command that only prints, without a word, as any Unix tool ends; a lasting one goes on. */
+/**
+ * A reader that went away (`… | head`) ends a command that only prints, without a word, as any Unix tool ends; a full disk ends it with a word.
+ * A lasting one goes on.
+ */
 function outliveReader(isLasting: boolean): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
-      if (codeOf(error) !== 'EPIPE') throw error;
-      if (!isLasting) process.exit();
+      if (isLasting) return;
+      if (codeOf(error) === 'EPIPE') process.exit();
+      if (stream === process.stdout) process.stderr.write(`tailrace: cannot write to standard output: ${messageOf(error)}\n`);
+      process.exit(1);
     });
   }
 }

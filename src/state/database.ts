@@ -3,7 +3,7 @@
  * database may cause duplicates, never loss: files are then read from their beginning.
  */
 import { accessSync, constants, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -45,13 +45,25 @@ const PASSING_CODES: ReadonlySet<number> = new Set([3, 5, 7, 8, 10, 13, 14]);
 /** Makes the data folder where it is missing. Throws `E_DATA_DIR` when it cannot be made or written. */
 export function prepareFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    makeFolders(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new TailraceError('E_DATA_DIR', `cannot write to the data folder "${folder}": ${messageOf(error)}`, {
       fix: 'make it writable for the user that runs Tailrace, or set data_dir to a folder that is',
       cause: error,
     });
+  }
+}
+
+/** One by one: Node's recursive mkdir never ends where the system says ENOENT below a folder that is there, as /proc does. */
+function makeFolders(folder: string): void {
+  const isThere = () => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere()) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o750 });
+  } catch (error) {
+    if (!isThere()) throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -238,4 +239,16 @@ test('database of the third version keeps its positions and unsettled batches, a
   expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
   expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
   again.close();
+});
+
+// Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.
+test('data folder that the system denies with ENOENT is refused, and does not hang', () => {
+  const module = join(import.meta.dirname, '../../src/state/database.ts');
+  const script = `import { prepareFolder } from ${JSON.stringify(module)}; try { prepareFolder('/proc/none/deeper'); } catch (error) { console.log(error.code); }`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
+  });
+  expect({ signal: ended.signal, said: ended.stdout }).toEqual({ signal: null, said: 'E_DATA_DIR\n' });
 });
