@@ -155,6 +155,13 @@ describe('the query language', () => {
       expect(await kinds(condition)).toEqual(wanted);
     });
 
+    test('sorts numbers before texts, those before the rest, and what is missing last', async () => {
+      const sorted = async (way: string): Promise<unknown[]> =>
+        (await rows(`['${types}'] | sort by x ${way} | project k`)).flat().slice(0, 5);
+      expect(await sorted('asc')).toEqual(['int', 'float', 'string', 'bool', 'array']);
+      expect(await sorted('desc')).toEqual(['float', 'int', 'string', 'bool', 'array']);
+    });
+
     test('keeps each value as it is, and shows its types', async () => {
       const { tables, text } = await apl(`['${types}'] | project k, x | sort by k asc`);
       expect(tables[0]!.fields[1]).toEqual({ name: 'x', type: 'integer|float|string|boolean|array' });

@@ -242,6 +242,13 @@ describe('results of queries by text', () => {
   });
 
   describe('messages', () => {
+    test('fields that no event had are named and counted', async () => {
+      const { status } = await apl(`['${logs}'] | where never == 1 or nowhere > 2 | extend x = never`);
+      expect(status.messages).toEqual([
+        { priority: 'warn', count: 2, code: 'missing_column', msg: expect.stringMatching(/"never", "nowhere"/) },
+      ]);
+    });
+
     test('a where that is always true gives exactly one', async () => {
       for (const where of ['true', '1 == 1', 'true or seq > 5', 'not(false)']) {
         const { status } = await apl(`['${logs}'] | where ${where} | take 1`);
