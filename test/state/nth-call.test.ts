@@ -10,7 +10,7 @@ import { DeadLetters, type Letter } from '../../src/state/dead-letters.ts';
 import { readInstance, writeInstance } from '../../src/state/instance.ts';
 import { Spool } from '../../src/state/spool.ts';
 import type { SpoolHeader } from '../../src/state/spool-file.ts';
-import { failEach, fault } from '../support/failing-fs.ts';
+import { calls, failEach, fault } from '../support/failing-fs.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { span } from './batches.ts';
@@ -118,4 +118,12 @@ test('dead letters that cannot be written say so, leave no half behind, and are 
     ).toEqual(['{"id":"two"}']);
   });
   expect(new Set(names)).toEqual(new Set(['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'readFileSync']));
+});
+
+test('dead letters are on the disk before their name is, and their name before they count as kept', () => {
+  const letters = new DeadLetters(makeTree({}), 10_000);
+  fault.nth = 0;
+  calls.length = 0;
+  letters.put('one', [{ about, event: '{}' }]);
+  expect(calls).toEqual(['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'openSync', 'fsyncSync']);
 });

@@ -115,6 +115,23 @@ test('state never gives an id to a batch that an unsettled one has', () => {
   again.close();
 });
 
+test('state keeps no parts of a batch that is settled, so that none are taken for those of a later one with its id', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const a = state.mint('app', '/a').id;
+  const split = batch(state.nextBatchId(), [span(a, 0, 10)]);
+  state.commit([split]);
+  state.commitParts(split.id, [{ first: 5, count: 5, key: 'half' }]);
+  state.settle(split);
+  state.close();
+  expect(rowsOf(folder, 'parts')).toBe(0);
+  const { state: again } = open(folder);
+  const next = batch(again.nextBatchId(), [span(a, 10, 20)]);
+  again.commit([next]);
+  expect([next.id, again.partsOf(next.id)]).toEqual([split.id, []]);
+  again.close();
+});
+
 test('state commits all batches of a group or none', () => {
   const folder = makeTree({});
   const { state } = open(folder);
