@@ -135,7 +135,7 @@ test('standard input survives a service that is down, a stop and a restart, thro
   expect(service.stored).toEqual([]);
   const verified = await command(site, 'buffer', 'verify');
   expect(verified.code).toBe(0);
-  expect(verified.stderr()).toContain('5000 events, 0 broken');
+  expect(verified.stderr()).toContain('5,000 events, 0 broken');
 
   service.respond = () => undefined;
   const next = startAgent({ sources: PIPE });
