@@ -60,8 +60,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that was rotated away unseen is not looked for',
     file: 'sources/file/tracker.ts',
-    find: 'this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
-    replace: '',
+    find: 'file.isUndecided) return;\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
+    replace: 'file.isUndecided) return;',
     include: alone,
   },
   {
@@ -148,13 +148,6 @@ export const mutants: readonly Mutant[] = [
     find: 'for (const each of generations) this.#compareWith(each);',
     replace: 'for (const each of generations) this.#search(each, names);',
     include: withRotated,
-  },
-  {
-    name: 'a file that was truncated and rotated away while no agent ran is not looked for',
-    file: 'sources/file/recognize.ts',
-    find: 'if (file) changed.push([record, file]);',
-    replace: '',
-    include: alone,
   },
   {
     name: 'an archive under the inode of a deleted file is taken for that file',

@@ -1,6 +1,6 @@
 /**
  * A whole agent on real files against the promise (promise.ts), whatever happens to the files, to the agent and at the
- * service. TAILRACE_SCHEDULES sets the number of schedules, TAILRACE_SEED repeats those of a printed seed; a schedule that
+ * service. TAILRACE_SCHEDULES sets the number of schedules, TAILRACE_SEED repeats those of a printed seed, TAILRACE_SCHEDULES_IN names the folder; a schedule that
  * fails is shrunk, and belongs into found.ts.
  */
 import { randomInt } from 'node:crypto';
@@ -17,11 +17,12 @@ vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withP
 const total = Number(process.env['TAILRACE_SCHEDULES'] ?? 2000);
 const first = Number(process.env['TAILRACE_SEED'] ?? randomInt(2 ** 31));
 const coverage = new Coverage();
-const parents = existsSync('/dev/shm') ? [tmpdir(), '/dev/shm'] : [tmpdir()];
+/** Where a new file never has the inode of a deleted one, unless another folder is named. */
+const parent = process.env['TAILRACE_SCHEDULES_IN'] ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 /** Without, and with, what rotation makes of a name. */
-const setups = parents.flatMap((parent, i) => ['*.log', '*.log*'].map((include, j) => ({ include, parent, seed: first + 2 * i + j })));
+const setups = ['*.log', '*.log*'].map((include, index) => ({ include, seed: first + index }));
 
-test.for(setups)('every token arrives once: $include under $parent', { timeout: 24 * 3_600_000 }, async ({ include, parent, seed }) => {
+test.for(setups)('every token arrives once: $include', { timeout: 24 * 3_600_000 }, async ({ include, seed }) => {
   const numRuns = Math.ceil(total / setups.length);
   console.log(`${numRuns} schedules with ${include} under ${parent}, seed ${seed} (TAILRACE_SEED=${first})`);
   await fc.assert(
