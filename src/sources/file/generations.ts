@@ -139,7 +139,13 @@ export class Generations {
     const stat = this.#options.fileSystem.fstat(file.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const firstPath = file.place === 'matched' ? file.path : file.firstPath;
-    const next = newTrackedFile(firstPath, stat, firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath), this.#now);
+    // The file is older than what is in it now.
+    const next = newTrackedFile(
+      firstPath,
+      { ...stat, bornMs: 0 },
+      firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath),
+      this.#now,
+    );
     next.firstScan = this.scan;
     // What was seen while the content was not looked at may be the next one's.
     file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));

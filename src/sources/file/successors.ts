@@ -49,8 +49,13 @@ export class Successors {
       // Whether it is a generation of its own is not known yet.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
       const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
-      const aside = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
-      const isOrderKnown = aside.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, aside[n - 1]!)));
+      const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
+      const isOrderKnown = row.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, row[n - 1]!)));
+      // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
+      // may be older than what is in it.
+      const there = files.find(isThere);
+      const behind = there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
+      if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
       for (const file of files) {
         this.#fresh.delete(file);
         if (file.size > 0) registry.enqueue(file);
@@ -59,8 +64,8 @@ export class Successors {
       let before = this.#last.get(path);
       // Taken up too late to stand in the row.
       if (before && isThere(before)) continue;
-      for (const file of [...aside, ...files.filter(isThere)]) {
-        if (before && isOrderKnown) this.#connect(before, file, path);
+      for (const file of row) {
+        if (before && isOrderKnown) this.#connect(before, file);
         if (before || file.firstPath === path) before = file;
       }
       if (before) this.#last.set(path, before);
@@ -107,13 +112,12 @@ export class Successors {
     file.before = undefined;
   }
 
-  #connect(before: TrackedFile, file: TrackedFile, path: string): void {
-    const isOver = before.path !== path || before.isHomeless || isGone(before);
+  #connect(before: TrackedFile, file: TrackedFile): void {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
     // So long after the last line of the one before, its event was over.
     const isLate = before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
-    if (!isOver || !isUnread || isLate || isTaken || file.before || file.offset > 0) return;
+    if (!isUnread || isLate || isTaken || file.before || file.offset > 0) return;
     before.after = file;
     file.before = before;
   }

@@ -2,7 +2,7 @@
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
-import { type BenchOptions, TailBench } from './tail-bench.ts';
+import { type BenchOptions, failingFileSystem, TailBench } from './tail-bench.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 
@@ -341,4 +341,37 @@ test('next file that is truncated while the event is taken begins anew', async (
   const bench = await changeWhileTaken((path) => writeFileSync(path, 'C new\n'));
   expect(eventsOf(bench.lane)).toEqual(['A one\n two\n three', 'C new']);
   expect(bench.source.stats.lostBytes).toBe('B\n'.length);
+});
+
+test('files that are rotated away between being found and being opened are joined in the order in which they were made', async () => {
+  const bench = new TailBench({ multiline: { ...multiline, timeoutMs: 60_000 } });
+  const log = bench.path('a.log');
+  let rotate: (() => void) | undefined;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      const act = path === log ? rotate : undefined;
+      rotate = act ? undefined : rotate;
+      act?.();
+      return real.open(path);
+    },
+  }));
+  writeFileSync(log, 'A one\n');
+  await bench.start({ fileSystem });
+  await bench.drain();
+  renameSync(log, `${log}.1`);
+  bench.bornNow();
+  writeFileSync(log, ' two\n');
+  rotate = () => {
+    for (const [n, text] of [' three\n', ' four\nB\n more\n'].entries()) {
+      renameSync(log, `${log}.${n + 2}`);
+      bench.bornNow();
+      writeFileSync(log, text);
+    }
+    renameSync(log, `${log}.4`);
+  };
+  await bench.source.scanOnce();
+  bench.bornNow();
+  writeFileSync(log, ' and more\nC\n');
+  await bench.drain();
+  expect(eventsOf(bench.lane)).toEqual(['A one\n two\n three\n four', 'B\n more\n and more']);
 });
