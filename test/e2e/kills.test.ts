@@ -4,7 +4,7 @@
  */
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { BIRTH_TICK_MS } from '../../src/core/limits.ts';
 import type { Program } from '../support/program.ts';
 import { addressOf, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
@@ -63,6 +63,9 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
 function messages({ service }: Site): string[] {
   return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
 }
+
+// They wait for what a loaded machine takes its time for.
+vi.setConfig({ testTimeout: 240_000 });
 
 test('joined lines over rotations, through kills', async () => {
   const site = await makeSite();
