@@ -160,11 +160,10 @@ function compareAge(a: TrackedFile, b: TrackedFile): number {
   return isNewA ? byBirth : a.createdMs - b.createdMs;
 }
 
-/** True where the file is a later generation than the other for sure. What was copied and truncated has no time of birth. */
+/** True where the file is a later generation than the other for sure. What was truncated without a copy has no time of birth. */
 function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
   const byBirth = file.bornMs > 0 && other.bornMs > 0 ? file.bornMs - other.bornMs : 0;
-  if (isNew(other)) return byBirth > BIRTH_TICK_MS;
-  if (isNew(file)) return byBirth >= -BIRTH_TICK_MS;
-  const byStream = file.createdMs - other.createdMs;
-  return Math.min(byBirth, byStream) >= -BIRTH_TICK_MS && Math.max(byBirth, byStream) > BIRTH_TICK_MS;
+  if (Math.abs(byBirth) > BIRTH_TICK_MS) return byBirth > 0;
+  if (isNew(other)) return false;
+  return isNew(file) || file.createdMs - other.createdMs > BIRTH_TICK_MS;
 }
