@@ -55,8 +55,12 @@ export async function recognizeFiles({
   while (generations.copies.decide()) await setImmediate();
   // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
   for (const [record, file] of changed) tracker.takeRotated(file, record.path);
+  // Streams are made later than their files, and others may have been made in between.
+  const lastBorn = new Map<string, number>();
+  for (const { firstPath, path, bornMs, isHomeless } of generations.registry.files)
+    if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
   const made = new Map(records.map((record) => [record.path, record.createdMs]));
-  for (const [path, createdMs] of made) tracker.expectAt(path, createdMs, names);
+  for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
   return recognized;
 
   function locate(record: StreamRecord): FoundFile | undefined {
