@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '../../src/core/log.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
 import { startService, type Service, type ServiceOptions } from '../../src/service/service.ts';
 import { openApiCheck, type OpenApiDocument, type ReplyCheck } from './openapi-check.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
@@ -74,7 +74,9 @@ export async function startForTest(
   const { engine = 'embedded', ...rest } = options;
   const cluster = engine === 'clickhouse' ? await startClickhouse() : undefined;
   const listen = { host: '127.0.0.1', port: 0 };
-  const service = await startService({ listen, dataDir, log: silentLog, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
+  // What is behind an "internal error" is only in the log.
+  const log: Log = { ...silentLog, error: (fields, message) => console.error(message, fields) };
+  const service = await startService({ listen, dataDir, log, env: {}, ...rest, ...(cluster && { engine: cluster.url }) });
   const { apiToken = '', personalToken = '', orgId } = service.credentials;
   const document = (await (await fetch(`${service.address}/openapi.json`)).json()) as OpenApiDocument;
   return {

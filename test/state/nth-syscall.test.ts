@@ -14,7 +14,7 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import type { Journal } from './fault-child.ts';
 
-const CALLS = ['openat', 'pwrite64', 'pread64', 'fsync', 'ftruncate', 'unlink', 'mkdir'];
+const CALLS = ['openat', 'pwrite64', 'pread64', 'fsync', 'ftruncate', 'unlink'];
 const CODES = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'ESTALE'];
 const triesAll = process.env['TAILRACE_EVERY_FAULT'] === '1';
 
