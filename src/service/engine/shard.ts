@@ -134,7 +134,8 @@ function away(error: unknown, host: string): ApiError | undefined {
   const code = codeOf(error);
   const said = messageOf(error).slice(0, 200).trim();
   if (OTHER_AWAY.has(code)) return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
-  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up/i.test(said);
+  // A server that crashes goes on answering for a while, with this and nothing else.
+  const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(said);
   if (!isNetwork && code !== BUSY) return undefined;
   return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);
 }
