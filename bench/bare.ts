@@ -1,5 +1,5 @@
 /**
- * The least that any agent built from these parts can cost: a reading loop, the kernel and undici, and nothing around them. No
+ * The least that any agent built from these parts can cost: a reading loop, the kernel and its connections, and nothing around them. No
  * checkpoints, no checksums, no books, no retries. Takes the agent's command line, so that the same pass measures it.
  */
 import { openSync, readSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { loadConfig } from '../src/config/load.ts';
 import type { Region } from '../src/core/block.ts';
 import { KERNEL_SLACK_BYTES, READ_CHUNK_BYTES } from '../src/core/limits.ts';
 import { createKernel } from '../src/kernel/kernel.ts';
-import { Pool } from 'undici';
+import { Connections } from '../src/sinks/ingest/http/connections.ts';
 
 const SLOTS = 8;
 
@@ -21,14 +21,37 @@ const kernel = createKernel(2 ** 26);
 const window = kernel.reserve(2 * READ_CHUNK_BYTES);
 const free: Region[] = Array.from({ length: SLOTS }, () => kernel.reserve(maxBytes + KERNEL_SLACK_BYTES));
 const template = kernel.compile({ format: 'auto', wrapFields: { host: 'bench', file }, fields: source.fields }, sink.timestampField);
-const pool = new Pool(sink.url, { connections: sink.concurrency });
+const connections = new Connections({
+  origin: new URL(sink.url).origin,
+  connections: sink.concurrency,
+  connectTimeoutMs: 10_000,
+  idleMs: 10_000,
+  maxIdleMs: 10_000,
+  secureContext: undefined,
+});
 const sending = new Set<Promise<void>>();
 
-async function send(slot: Region, bytes: number): Promise<void> {
+function send(slot: Region, bytes: number): Promise<void> {
   const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': 'bare' };
-  const reply = await pool.request({ method: 'POST', path: `/v1/ingest/${sink.dataset}`, headers, body: slot.bytes.subarray(0, bytes) });
-  await reply.body.text();
-  free.push(slot);
+  const request = {
+    origin: sink.url,
+    method: 'POST',
+    path: `/v1/ingest/${sink.dataset}`,
+    headers,
+    body: slot.bytes.subarray(0, bytes),
+  } as const;
+  return new Promise((resolve, reject) =>
+    connections.dispatch(request, {
+      onRequestStart() {},
+      onResponseStart() {},
+      onResponseData() {},
+      onResponseEnd() {
+        free.push(slot);
+        resolve();
+      },
+      onResponseError: (_controller, error) => reject(error),
+    }),
+  );
 }
 
 function ship(slot: Region, bytes: number): void {
@@ -60,4 +83,4 @@ for (;;) {
 }
 ship(slot, written);
 await Promise.all(sending);
-await pool.close();
+await connections.close();

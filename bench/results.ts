@@ -16,7 +16,7 @@ export interface AgentRow {
   readonly spread: readonly [number, number];
   /** CPU-s/GiB of the compression alone, without an agent (floor.ts). */
   readonly compressionAlone: number | undefined;
-  /** CPU-s/GiB of kernel and undici with nothing around them, start-up taken off (bare.ts); of uncompressed rows. */
+  /** CPU-s/GiB of kernel and connections with nothing around them, start-up taken off (bare.ts); of uncompressed rows. */
   readonly bare: number | undefined;
 }
 

@@ -232,7 +232,7 @@ export class Batcher {
   #close(name: string): void {
     const entry = this.#open.get(name);
     if (!entry) return;
-    entry.closing.abort();
+    entry.closing.abort(CLOSED);
     this.#open.delete(name);
     const { batch } = entry;
     batch.body = batch.body.subarray(0, batch.bytes);
@@ -254,6 +254,9 @@ export class Batcher {
 }
 
 const ORPHAN = 'orphan ';
+
+/** Given as the reason, because one that is made each time costs more than closing the batch. */
+const CLOSED = new Error('the batch is closed');
 
 /** One batch is open for each dataset and kind of bytes. */
 function nameOf({ rereadable, isTracked = rereadable, dataset }: Intake): string {

@@ -33,7 +33,8 @@ export function describeFailure(error: unknown, origin: string, names: SettingNa
   const deepest = causeOf(error);
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
-  const closed = origin.startsWith('https:') && code === 'UND_ERR_SOCKET' ? closedMessage(deepest, host, names) : undefined;
+  const closed =
+    origin.startsWith('https:') && (code === 'UND_ERR_SOCKET' || code === 'E_CLOSED') ? closedMessage(deepest, host, names) : undefined;
   return { code, message: tlsMessage(deepest, code, host, names) ?? proxyMessage(error, names) ?? closed ?? plainMessage(deepest) };
 }
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import nock from 'nock';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient, type ClientOptions } from '../../src/client/client.ts';
 import { openConnection } from '../../src/cli/client/connection.ts';
@@ -72,4 +73,17 @@ test('connection takes the proxy of the environment, but not for this machine’
   expect(proxy.seen).toHaveLength(1);
   await expect(list('http://no-such-host.invalid', { NO_PROXY: '.invalid' })).rejects.toMatchObject({ code: 'E_CONNECTION' });
   expect(proxy.seen).toHaveLength(1);
+});
+
+test('client says why a name cannot be looked up, also where the system fails for a moment only', async () => {
+  onTestFinished(() => nock.cleanAll());
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+    nock('http://service.example')
+      .get('/v1/datasets')
+      .replyWithError(Object.assign(new Error(`getaddrinfo ${code} service.example`), { code }));
+    await expect(listFrom({ url: 'http://service.example' })).rejects.toMatchObject({
+      code: 'E_CONNECTION',
+      message: expect.stringContaining(`getaddrinfo ${code} service.example`) as string,
+    });
+  }
 });

@@ -1,9 +1,9 @@
 /** One request and its answer over a dispatcher. Promises: one timeout from the first byte to the answer's last, a bounded answer, no redirect. */
-import type { Dispatcher } from 'undici';
 import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
 import type { Answer } from './classify.ts';
 import { flattenHeaders } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';
+import type { DispatchController, DispatchHandler, Dispatcher } from './http/dispatcher.ts';
 
 export interface Request {
   readonly origin: string;
@@ -21,7 +21,7 @@ export interface Exchanged {
 /** Posts the request. Rejects only when `signal` aborts; every failure is an answer of its own. */
 export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: number, signal: AbortSignal): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined;
+    let controller: DispatchController | undefined;
     let givenUp: Error | undefined;
     let status = 0;
     let headers: Record<string, string> = {};
@@ -55,7 +55,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
     if (signal.aborted) return stop();
     signal.addEventListener('abort', stop, { once: true });
 
-    const handler: Dispatcher.DispatchHandler = {
+    const handler: DispatchHandler = {
       onRequestStart(started) {
         if (givenUp) started.abort(givenUp);
         else controller = started;

@@ -4,10 +4,6 @@
  * around the agent (names, certificates, routes) takes effect; requests under way end on the old ones.
  */
 import type { SecureContext } from 'node:tls';
-import type { Dispatcher, Pool as PoolOfUndici } from 'undici';
-// The whole of undici costs 8 MB more memory; it has no types for its parts.
-// @ts-expect-error TS7016
-import PoolPart from 'undici/lib/dispatcher/pool.js';
 import type { TlsFiles } from '../../config/model.ts';
 import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/tls-files.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -15,8 +11,8 @@ import { messageOf, TailraceError } from '../../core/errors.ts';
 import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { type Exchanged, exchange, type Request } from './exchange.ts';
-
-const Pool = PoolPart as typeof PoolOfUndici;
+import { Connections } from './http/connections.ts';
+import type { Dispatcher } from './http/dispatcher.ts';
 
 export interface TransportOptions {
   /** Id of the sink, for the log. */
@@ -103,7 +99,18 @@ export class Transport {
     const { connections, timeoutMs, proxy } = this.#options;
     const secureContext = this.#isTls ? this.#secureContext(stamp) : undefined;
     const connectTimeout = Math.min(timeoutMs, MAX_CONNECT_MS);
-    const options = {
+    if (proxy === undefined)
+      return new Connections({
+        origin: this.#origin,
+        connections,
+        connectTimeoutMs: connectTimeout,
+        idleMs: IDLE_CONNECTION_MS,
+        maxIdleMs: MAX_IDLE_CONNECTION_MS,
+        secureContext,
+      });
+    // undici costs memory and CPU, and few need it. A bundle has only its default export.
+    const { default: undici } = await import('undici');
+    return new undici.ProxyAgent({
       connections,
       pipelining: 1,
       allowH2: false,
@@ -112,12 +119,10 @@ export class Transport {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       connectTimeout,
-    };
-    const tls = { timeout: connectTimeout, ...(secureContext ? { secureContext } : {}) };
-    if (proxy === undefined) return new Pool(this.#origin, { ...options, connect: tls });
-    // The whole of undici: few need it, and it costs memory. A bundle has only its default export.
-    const { default: undici } = await import('undici');
-    return new undici.ProxyAgent({ ...options, uri: proxy, requestTls: tls, proxyTls: { timeout: connectTimeout } });
+      uri: proxy,
+      requestTls: { timeout: connectTimeout, ...(secureContext ? { secureContext } : {}) },
+      proxyTls: { timeout: connectTimeout },
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-/** How the sink comes by its connections. Apart from what uses nock, which starts requests that have none. */
+/** How the sink comes by its connections. */
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

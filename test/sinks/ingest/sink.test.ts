@@ -2,8 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import nock from 'nock';
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { compress } from '../../../src/batcher/compress.ts';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/clock.ts';
@@ -41,8 +40,6 @@ async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
-
-afterEach(() => nock.cleanAll());
 
 test('ingest sink posts NDJSON to the current path with its headers', async () => {
   const service = await FakeIngest.start();
@@ -266,12 +263,14 @@ test('ingest sink keeps a connection for the next request, and opens no more tha
 });
 
 test('ingest sink tells a failing name look-up and a broken TLS hello from an answer', async () => {
-  nock('http://service.invalid')
-    .post('/v1/ingest/logs')
-    .replyWithError(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
   expect(await makeSink('http://service.invalid').send(parcel, never)).toMatchObject({
     status: 0,
-    outcome: { kind: 'retry', reason: 'network', detail: expect.stringContaining('ENOTFOUND') },
+    outcome: {
+      kind: 'retry',
+      reason: 'network',
+      detail: expect.stringMatching(/service\.invalid.*(ENOTFOUND|EAI_AGAIN)|(ENOTFOUND|EAI_AGAIN).*service\.invalid/),
+    },
+    unsent: 'unconnected',
   });
   const plain = await FakeIngest.start();
   expect(await makeSink(plain.url.replace('http:', 'https:')).send(parcel, never)).toMatchObject({
