@@ -33,6 +33,12 @@ function file(name: string, content: string | Buffer): string {
   return path;
 }
 
+/** Asks the service as its owner. */
+async function personally(method: string, path: string, body: object): Promise<unknown> {
+  const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
+  return await (await fetch(`${service.url}${path}`, { method, headers, body: JSON.stringify(body) })).json();
+}
+
 async function makeDataset(name: string): Promise<void> {
   await service.ask('POST', '/v1/datasets', { name });
 }
@@ -134,6 +140,22 @@ test.each<[string, string[], Record<string, string>, string]>([
   expect(ended.stderr).not.toContain(API_TOKEN);
   expect(ended.stderr).not.toContain(PERSONAL_TOKEN);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
+});
+
+// Symptom: whoever may only read was told to make a token with `tokens create`, which is refused by the same role.
+test('a personal token is told the role that does not allow it, or that nobody knows it', async () => {
+  const role = { role: 'user', email: 'reader@example.org' };
+  await personally('POST', '/v2/users', { name: 'a reader', ...role });
+  const { token } = (await personally('POST', '/v2/tokens', { name: 'reads', kind: 'personal', user: role.email })) as { token: string };
+  const reader = { ...personal, TAILRACE_TOKEN: token };
+  const refused = await tailrace(['datasets', 'create', 'not-mine'], { env: reader });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('is of a user with the role "user", which does not allow this');
+  expect(refused.stderr).not.toContain('tokens create');
+  const unknown = await tailrace(['datasets', 'list'], { env: { ...personal, TAILRACE_TOKEN: 'xapt-nobody' } });
+  expect(unknown.stderr).toContain('which the service does not know');
+  const elsewhere = await tailrace(['datasets', 'list'], { env: { ...personal, TAILRACE_ORG_ID: 'other-org' } });
+  expect(elsewhere.stderr).toContain('is of nobody in the organisation other-org');
 });
 
 test('a service that is not there is named with its address', async () => {

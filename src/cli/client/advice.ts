@@ -20,11 +20,7 @@ async function fixFor(error: ClientError, connection: Connection, dataset: strin
 }
 
 /** Which token was sent, why it may have been refused, and how to get another one. */
-export function adviseOnToken(
-  { method, url }: Pick<ClientError, 'method' | 'url'>,
-  connection: Omit<Connection, 'client' | 'url'>,
-): string {
-  const { token, tokenFrom, orgId } = connection;
+function adviseOnToken({ method, url }: ClientError, { client, token, tokenFrom, orgId }: Connection): string | Promise<string> {
   const path = new URL(url).pathname;
   const kind = token.startsWith('xaat-') ? 'API token' : token.startsWith('xapt-') ? 'personal token' : 'token';
   const sent = `the ${kind} ending in …${token.slice(-4)} (from ${tokenFrom})`;
@@ -32,9 +28,21 @@ export function adviseOnToken(
     return `ingest takes API tokens (xaat-…) only, and ${sent} was sent: make one with \`tailrace tokens create NAME --ingest DATASET\``;
   if (kind === 'API token' && /\/(user|users|orgs)$/.test(path))
     return `this takes personal tokens (xapt-…) only, and ${sent} was sent: give a personal one`;
-  if (kind === 'personal token' && orgId === undefined)
+  if (kind === 'personal token' && orgId !== undefined) return adviseOnRole(sent, client, orgId);
+  if (kind === 'personal token')
     return `${sent} was sent without an organisation: set TAILRACE_ORG_ID or give --org-id; \`tailrace orgs\` shows the id`;
   return `${sent} was sent: give one that may do this; an owner makes it with \`tailrace tokens create\`, hosted services in their settings`;
+}
+
+/** What a personal token may do is what the role of its user allows, in the organisation. */
+async function adviseOnRole(sent: string, client: Connection['client'], orgId: string): Promise<string> {
+  try {
+    const organisation = (await client.orgs()).find(({ id }) => id === orgId);
+    if (!organisation) return `${sent} is of nobody in the organisation ${orgId}: \`tailrace orgs\` shows the ids that it may name`;
+    return `${sent} is of a user with the role "${organisation.role}", which does not allow this: ask someone with a higher role to do it, or to give the user that role`;
+  } catch {
+    return `${sent} was sent, which the service does not know: give one that is still valid`;
+  }
 }
 
 /** `isIngest`: what was asked wants the dataset to be there; whoever deletes one does not. */
