@@ -1,7 +1,8 @@
 /** `tailrace whoami`, `users` and `orgs`. Each resolves with the exit code. */
 import type { Organization, User } from '../../client/api-types.ts';
-import { type ConnectionArguments, withClient } from './connection.ts';
+import type { ConnectionArguments } from './connection.ts';
 import { printList, printRecord } from './print.ts';
+import { withClient } from './with-client.ts';
 
 export function whoami(args: ConnectionArguments): Promise<number> {
   return withClient(args, undefined, async (client) => {

@@ -8,7 +8,6 @@ import { type Client, createClient } from '../../client/client.ts';
 import { parseExactJson } from '../../client/exact-json.ts';
 import type { Retry } from '../../client/requester.ts';
 import { UsageError } from '../../core/errors.ts';
-import { explainFailure } from './advice.ts';
 
 /** The options that every client command takes. */
 export interface ConnectionArguments {
@@ -38,25 +37,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where `tailrace serve` listens by default. */
 const DEFAULT_URL = 'http://127.0.0.1:4100';
-
-/**
- * Runs `work` with a client and closes it. A failure is thrown as a `TailraceError` that says what to do; `dataset` is what the work is
- * about, so that a misspelt one can be corrected.
- */
-export async function withClient<T>(
-  args: ConnectionArguments,
-  dataset: string | undefined,
-  work: (client: Client, connection: Connection) => Promise<T>,
-): Promise<T> {
-  const connection = openConnection(args, process.env);
-  try {
-    return await work(connection.client, connection);
-  } catch (error) {
-    throw await explainFailure(error, connection, dataset);
-  } finally {
-    await connection.client.close();
-  }
-}
 
 /** Throws `UsageError` for what is missing or wrong. Opens no connection yet. */
 export function openConnection(args: ConnectionArguments, env: Environment): Connection {

@@ -1,8 +1,9 @@
 /** `tailrace datasets list|get|create|update|delete|trim`. Each resolves with the exit code. */
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../core/errors.ts';
-import { type ConnectionArguments, withClient } from './connection.ts';
+import type { ConnectionArguments } from './connection.ts';
 import { plural, printList, printRecord, say, write } from './print.ts';
+import { withClient } from './with-client.ts';
 
 export interface DatasetArguments extends ConnectionArguments {
   readonly description?: string;

@@ -7,11 +7,12 @@ import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_NAMED_FAILURES, MAX_LABELS_BYTES } from '../../core/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
-import { type ConnectionArguments, withClient } from './connection.ts';
+import type { ConnectionArguments } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
 import { plural, say, write } from './print.ts';
 import { cut } from './table.ts';
 import { formatBytes, type Progress, startProgress } from './progress.ts';
+import { withClient } from './with-client.ts';
 
 export interface IngestArguments extends ConnectionArguments {
   readonly format?: IngestFormat;

@@ -7,11 +7,12 @@ import { pagesOf, pagesOfDataset } from '../../client/pages.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
-import { type ConnectionArguments, withClient } from './connection.ts';
+import type { ConnectionArguments } from './connection.ts';
 import { heading, plural, say, write } from './print.ts';
 import { startProgress } from './progress.ts';
 import { type Output, rowWriter, type WriteRows } from './row-writers.ts';
 import { rowsOfLegacy, rowsOfTables, type Rows } from './rows.ts';
+import { withClient } from './with-client.ts';
 
 export interface QueryArguments extends ConnectionArguments {
   /** The dataset of a structured query. */

@@ -9,9 +9,10 @@ import type { Client } from '../../client/client.ts';
 import { parseDuration } from '../../config/units.ts';
 import type { OfflineTokens } from '../../service/auth/offline-tokens.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
-import { type ConnectionArguments, withClient } from './connection.ts';
+import type { ConnectionArguments } from './connection.ts';
 import { confirm } from './datasets.ts';
 import { printList, say, write } from './print.ts';
+import { withClient } from './with-client.ts';
 
 export interface TokenArguments extends ConnectionArguments {
   readonly description?: string;
