@@ -1,15 +1,10 @@
-/**
- * The agent: wires sources → batcher → sinks, starts them in the order that keeps every promise (state, sinks, what the
- * last process left, sources), and drains them in the opposite one.
- */
+/** What the agent is to those who start and stop it. */
 import type { Config } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { openState } from '../state/store.ts';
 import type { ConfigReloads, Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
 import type { ReplayResult } from './replay.ts';
-import { RunningAgent } from './running-agent.ts';
 import type { StopReport } from './stop.ts';
 
 export interface AgentOptions {
@@ -35,22 +30,4 @@ export interface Agent {
   drop(ids: readonly string[]): number;
   /** Stops reading, drains until `deadline` aborts, saves positions. Idempotent. */
   stop(deadline: AbortSignal): Promise<StopReport>;
-}
-
-/** Starts everything; throws `TailraceError` when that cannot be done, with nothing left open. */
-export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { config, log } = options;
-  const state = openState({
-    folder: config.dataDir,
-    sinksOf: (source) => config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
-    log,
-  });
-  const running = new RunningAgent(options, state);
-  try {
-    await running.start();
-    return running;
-  } catch (error) {
-    await running.abandon();
-    throw error;
-  }
 }

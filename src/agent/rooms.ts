@@ -2,8 +2,15 @@
 import type { Batch } from '../batcher/batch.ts';
 import { Books } from '../batcher/books.ts';
 import { Orphans } from '../batcher/orphans.ts';
+import type { SourceConfig } from '../config/model.ts';
+import type { Source } from '../core/source.ts';
+import type { BookedSource } from './observe.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
-import type { SourceRoom } from './source-room.ts';
+
+export interface SourceRoom extends BookedSource {
+  readonly config: SourceConfig;
+  readonly source: Source;
+}
 
 export class Rooms {
   readonly sinks = new Map<string, SinkRoom>();

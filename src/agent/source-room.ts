@@ -5,18 +5,11 @@ import { SourceLane } from '../batcher/lane.ts';
 import type { SourceConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { Source } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
 import { createSource, isRereadable } from './create-source.ts';
-import type { BookedSource } from './observe.ts';
-import type { Rooms } from './rooms.ts';
+import type { Rooms, SourceRoom } from './rooms.ts';
 import { createStreamView } from './stream-view.ts';
-
-export interface SourceRoom extends BookedSource {
-  readonly config: SourceConfig;
-  readonly source: Source;
-}
 
 export interface SourceRoomOptions {
   readonly config: SourceConfig;

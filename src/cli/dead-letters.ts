@@ -3,7 +3,7 @@
  * works beside a running agent; replay and drop go through it, or do the work themselves where none runs.
  */
 import { join } from 'node:path';
-import { startAgent } from '../agent/agent.ts';
+import { startAgent } from '../agent/start-agent.ts';
 import { askAgent } from '../agent/control.ts';
 import type { ReplayResult } from '../agent/replay.ts';
 import { findConfig } from '../config/find.ts';

@@ -5,7 +5,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Agent, startAgent } from '../agent/agent.ts';
+import type { Agent } from '../agent/agent.ts';
+import { startAgent } from '../agent/start-agent.ts';
 import { loadConfig } from '../config/load.ts';
 import { TailraceError } from '../core/errors.ts';
 import type { Observed } from '../telemetry/observed.ts';

@@ -2,7 +2,8 @@
  * SIGHUP: the changed configuration takes effect in the same process. What is in force is stopped as SIGTERM stops it
  * (nothing is lost by it), then the agent starts again. A configuration with problems changes nothing.
  */
-import { type Agent, startAgent } from '../agent/agent.ts';
+import type { Agent } from '../agent/agent.ts';
+import { startAgent } from '../agent/start-agent.ts';
 import { ConfigError, formatProblem } from '../config/config-error.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';

@@ -1,5 +1,5 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
-import { startAgent } from '../agent/agent.ts';
+import { startAgent } from '../agent/start-agent.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { createLog } from '../telemetry/log.ts';

@@ -2,13 +2,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../core/block.ts';
-import type { SinkDraft, SourceDraft } from './components.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
 import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig } from './model.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
-import type { agentTable } from './schema.ts';
+import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import type { multilineTable } from './schema-lines.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 

@@ -6,7 +6,6 @@ import type { Draft, Kind, Reading, Table } from './field.ts';
 import { choice } from './kinds.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
-import type { sinkTables, sourceTables } from './schema.ts';
 
 /** A component as far as it could be read. `path` is `sources.app`. */
 export interface Component<Type extends string, T extends Table> {
@@ -16,10 +15,9 @@ export interface Component<Type extends string, T extends Table> {
   readonly draft: Draft<T>;
 }
 
-type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables & string];
+/** Any component of these tables, told apart by its type. */
+export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables & string];
 type Tabled = { readonly [type: string]: Table };
-export type SourceDraft = Components<typeof sourceTables>;
-export type SinkDraft = Components<typeof sinkTables>;
 
 /** What was read, and every id that stands there, also of components that could not be read. */
 export interface Section<C> {

@@ -5,7 +5,6 @@
 import { resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { buildConfig } from './build.ts';
-import type { SinkDraft, SourceDraft } from './components.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
 import { parseYaml } from './document.ts';
@@ -19,8 +18,8 @@ import type { Config } from './model.ts';
 import { printable } from './quote.ts';
 import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
-import type { PathReport } from './relations.ts';
-import { agentTable } from './schema.ts';
+import type { PathReport } from './path-report.ts';
+import { agentTable, type SinkDraft, type SourceDraft } from './schema.ts';
 import { formatSize } from './units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */

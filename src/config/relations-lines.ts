@@ -1,6 +1,6 @@
 /** The rules between the keys that say how lines become events. */
-import type { SourceDraft } from './components.ts';
-import type { PathReport } from './relations.ts';
+import type { PathReport } from './path-report.ts';
+import type { SourceDraft } from './schema.ts';
 import { formatSize } from './units.ts';
 
 /** Keys that belong to one format, and the pattern of joined lines. */

@@ -1,9 +1,8 @@
 /** What listeners need of each other and of the rest: ports and paths that are taken once, certificates where TLS is. */
-import type { SourceDraft } from './components.ts';
 import type { Draft } from './field.ts';
 import type { ListenAddress } from './model.ts';
-import type { PathReport } from './relations.ts';
-import type { agentTable } from './schema.ts';
+import type { PathReport } from './path-report.ts';
+import type { SourceDraft, agentTable } from './schema.ts';
 
 interface Taken {
   readonly address: ListenAddress;

@@ -4,24 +4,17 @@
  */
 import type { JsonValue } from '../core/block.ts';
 import { MAX_CSV_COLUMNS, MAX_FIELDS, MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../core/limits.ts';
-import type { Section, SinkDraft, SourceDraft } from './components.ts';
+import type { Section } from './components.ts';
 import type { Environment } from './expand.ts';
 import type { Draft } from './field.ts';
 import { nearest } from './nearest.ts';
+import type { PathReport } from './path-report.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import { quote } from './quote.ts';
 import { checkLines } from './relations-lines.ts';
 import { checkListeners } from './relations-listen.ts';
-import type { agentTable } from './schema.ts';
+import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import { formatDuration, formatSize } from './units.ts';
-
-/** Reports at the value of a path, or at its key; absent paths fall back to the nearest one that is there. */
-export interface PathReport {
-  atValue(path: string, message: string, fix?: string): void;
-  atKey(path: string, message: string, fix?: string): void;
-  /** True when the key is written, be its value right or wrong. */
-  has(path: string): boolean;
-}
 
 export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, env: Environment): void {
   const { sources, sinks } = agent;

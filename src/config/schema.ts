@@ -3,7 +3,7 @@
  * is all there is: parsing, unknown-key errors, defaults, config.example.yaml, docs/configuration.md's tables and
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
-import { section } from './components.ts';
+import { type Components, section } from './components.ts';
 import { anyText, choice, duration, size } from './kinds.ts';
 import { hostPortOrNone, staticFields } from './kinds-special.ts';
 import { field, group } from './field.ts';
@@ -21,6 +21,8 @@ export const telemetryTable = {
 
 export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
 export const sinkTables = { ingest: ingestTable };
+export type SourceDraft = Components<typeof sourceTables>;
+export type SinkDraft = Components<typeof sinkTables>;
 
 export const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),

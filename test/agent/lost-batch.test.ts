@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { startAgent } from '../../src/agent/agent.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
 import { Delivery } from '../../src/batcher/delivery.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';

@@ -1,7 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Agent, startAgent } from '../../src/agent/agent.ts';
+import type { Agent } from '../../src/agent/agent.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
 import { askAgent } from '../../src/agent/control.ts';
 import type { ReplayResult } from '../../src/agent/replay.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Rooms } from '../../src/agent/rooms.ts';
-import type { SourceRoom } from '../../src/agent/source-room.ts';
+import type { SourceRoom } from '../../src/agent/rooms.ts';
 import { stopRooms } from '../../src/agent/stop.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startAgent } from '../../src/agent/agent.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
 import { createStreamView } from '../../src/agent/stream-view.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';

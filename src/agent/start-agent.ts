@@ -1,0 +1,25 @@
+/**
+ * The agent: wires sources → batcher → sinks, starts them in the order that keeps every promise (state, sinks, what the
+ * last process left, sources), and drains them in the opposite one.
+ */
+import { openState } from '../state/store.ts';
+import type { Agent, AgentOptions } from './agent.ts';
+import { RunningAgent } from './running-agent.ts';
+
+/** Starts everything; throws `TailraceError` when that cannot be done, with nothing left open. */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { config, log } = options;
+  const state = openState({
+    folder: config.dataDir,
+    sinksOf: (source) => config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
+    log,
+  });
+  const running = new RunningAgent(options, state);
+  try {
+    await running.start();
+    return running;
+  } catch (error) {
+    await running.abandon();
+    throw error;
+  }
+}

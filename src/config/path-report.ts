@@ -1,0 +1,9 @@
+/** How the rules between keys say what is wrong, and where. */
+
+/** Reports at the value of a path, or at its key; absent paths fall back to the nearest one that is there. */
+export interface PathReport {
+  atValue(path: string, message: string, fix?: string): void;
+  atKey(path: string, message: string, fix?: string): void;
+  /** True when the key is written, be its value right or wrong. */
+  has(path: string): boolean;
+}
