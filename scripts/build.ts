@@ -1,8 +1,9 @@
 /**
- * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published, packaged and benchmarked (Node
- * strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy in the sources
- * stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's module beside them. Beside the program stand the parts of the
- * client that the package exports, and, when the whole is built, their types. `--out DIR` puts it all elsewhere.
+ * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published,
+ * packaged and benchmarked (Node strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy
+ * in the sources stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's modules beside them. Beside the
+ * program stand the parts of the client that the package exports, and their types, which `--if-stale` leaves as they are: they take a
+ * second that a start from a checkout does not need to wait. `--out DIR` puts it all elsewhere.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -20,14 +21,15 @@ const entries = {
   'client-ingest-stream': 'src/client/ingest/ingest-stream.ts',
   'client-pages': 'src/client/pages.ts',
 };
-/** Their declarations, which take a second that a start from a checkout does not need to wait. */
+/** Their declarations. */
 const types = 'types';
+const isOnlyIfStale = process.argv.includes('--if-stale');
 /** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
 const assets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm'];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 const startedAt = new Date();
-if (process.argv.includes('--if-stale') && isFresh()) process.exit();
+if (isOnlyIfStale && isFresh()) process.exit();
 const result = await build({
   absWorkingDir: root,
   entryPoints: entries,
@@ -51,7 +53,7 @@ const result = await build({
 });
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
 removeOthers(result.metafile);
-if (!process.argv.includes('--if-stale')) writeTypes();
+if (!isOnlyIfStale) writeTypes();
 // What is saved from here on counts as newer, also while the bundle was being made.
 utimesSync(join(dist, 'main.js'), startedAt, startedAt);
 printSizes(result.metafile);
@@ -60,13 +62,14 @@ checkItStarts();
 /** The question that bin/tailrace asks, too. */
 function isFresh(): boolean {
   const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts'];
-  const asked = spawnSync('find', [...sources, '-newer', 'dist/main.js', '-print', '-quit'], { cwd: root, encoding: 'utf8' });
+  const asked = spawnSync('find', [...sources, '-newer', join(dist, 'main.js'), '-print', '-quit'], { cwd: root, encoding: 'utf8' });
   return asked.status === 0 && asked.stdout === '';
 }
 
 /** At the end, so that a program that starts meanwhile finds all its parts. */
 function removeOthers({ outputs }: Metafile): void {
   const kept = new Set([...Object.keys(outputs), ...assets].map((file) => basename(file)));
+  if (isOnlyIfStale) kept.add(types);
   for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
 }
 
