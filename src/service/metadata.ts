@@ -44,8 +44,8 @@ export interface Metadata {
   /** A value by name, or undefined. */
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;
-  /** The folder was made by this opening. */
-  readonly isNewFolder: boolean;
+  /** The folder and those above it, as far as this opening made them; empty where it was there. */
+  readonly madeFolders: readonly string[];
   /** Runs `work` as one commit. */
   transaction<T>(work: () => T): T;
   close(): void;
@@ -53,9 +53,9 @@ export interface Metadata {
 
 /** Makes the folder if needed, locks it and opens the database; with `sync` each commit is fsynced. Throws a `TailraceError` that names the process holding it. */
 export function openMetadata(dataDir: string, sync: boolean): Metadata {
-  const isNewFolder = !existsSync(dataDir);
+  let madeFolders: readonly string[];
   try {
-    makeFolder(dataDir);
+    madeFolders = makeFolder(dataDir);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new TailraceError('E_DATA_DIR', `the data folder ${dataDir} cannot be used: ${messageOf(cause)}`, {
@@ -71,7 +71,7 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
   const set = db.prepare('insert into facts values (?, ?) on conflict do update set value = excluded.value');
   return {
     db,
-    isNewFolder,
+    madeFolders,
     fact: (name) => get.get(name)?.['value'] as string | undefined,
     setFact: (name, value) => void set.run(name, value),
     transaction(work) {
@@ -100,14 +100,15 @@ export function openExisting(dataDir: string, sync: boolean): Metadata {
   throw new TailraceError('E_DATA_DIR', `no service has started yet on ${dataDir}`, { fix });
 }
 
-/** Like mkdir with `recursive`, which never returns where a parent exists but takes no folders (/proc). */
-function makeFolder(path: string): void {
+/** Like mkdir with `recursive`, which never returns where a parent exists but takes no folders (/proc). Returns what it made, innermost first. */
+function makeFolder(path: string): string[] {
   if (existsSync(path)) {
     if (!statSync(path).isDirectory()) throw new Error('it is no folder');
-    return;
+    return [];
   }
-  makeFolder(dirname(path));
+  const above = makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
+  return [path, ...above];
 }
 
 function openDatabase(path: string, dataDir: string, pidFile: string, sync: boolean): DatabaseSync {

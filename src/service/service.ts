@@ -2,7 +2,7 @@
  * The local service: stores what agents send and answers queries, as the hosted services of its API family do. This file puts
  * the rooms together and takes them apart again; it promises that what was answered with 200 outlives a kill of the process.
  */
-import { rmSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -69,8 +69,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // A first start that fails takes its folder away again, while it still holds the lock; but a cluster may be marked as the folder's by then.
     let isServing = false;
     const engineName = options.engine ?? 'embedded';
-    if (metadata.isNewFolder && !engineName.startsWith('clickhouse:'))
-      opened.push(() => void (isServing || rmSync(dataDir, { recursive: true, force: true })));
+    if (!engineName.startsWith('clickhouse:')) opened.push(() => void (isServing || takeAway(metadata.madeFolders)));
     const engine = await openEngine(engineName, metadata, dataDir, { limits: queryLimitsOf(limits), sync, log, env });
     opened.push(() => engine.close());
     const catalog = await openCatalog(metadata, engine, log);
@@ -120,6 +119,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await closeAll();
     throw error;
+  }
+}
+
+/** Removes the data folder, and those above it that are empty without it. */
+function takeAway([dataDir, ...above]: readonly string[]): void {
+  if (dataDir === undefined) return;
+  rmSync(dataDir, { recursive: true, force: true });
+  try {
+    for (const folder of above) rmdirSync(folder);
+  } catch {
+    // Somebody else uses it by now.
   }
 }
 

@@ -117,12 +117,12 @@ describe('serve', { timeout: 180_000 }, () => {
     await new Promise((resolve) => holder.once('listening', resolve));
     const { port } = holder.address() as AddressInfo;
     const existing = folder();
-    const data = join(existing, 'new');
+    const data = join(existing, 'new', 'folder');
     const { ended, err } = run({ data, listen: `127.0.0.1:${port}` });
     expect(await ended).toBe(1);
     expect(err()).toContain(`cannot listen on 127.0.0.1:${port}: the port is taken`);
     holder.close();
-    // Nothing is left of a folder that this start made.
+    // Nothing is left of the folders that this start made.
     expect(readdirSync(existing)).toEqual([]);
   });
 
