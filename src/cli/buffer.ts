@@ -1,10 +1,11 @@
-/** `tailrace buffer verify|export|repair`: what the disk buffer holds, and whether it can be trusted. */
+/** `tailrace buffer verify|export|repair`: what the disk buffers hold, also those of sinks that are gone, and whether it can be trusted. */
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
+import { findAbandoned } from '../state/abandoned.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
 import { plural } from './client/print.ts';
@@ -24,8 +25,10 @@ export function buffer(action: string, args: BufferArguments): number {
   let setAside = 0;
   let events = 0;
   let files = 0;
-  for (const { id } of config.sinks) {
-    const folder = join(config.dataDir, 'spool', id);
+  const root = join(config.dataDir, 'spool');
+  const configured = new Set(config.sinks.map(({ id }) => id));
+  for (const id of [...configured, ...findAbandoned(root, configured).map(({ sink }) => sink)]) {
+    const folder = join(root, id);
     for (const name of listFolder(folder)
       .filter((each) => each.endsWith('.batch'))
       .sort()) {

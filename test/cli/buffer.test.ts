@@ -91,6 +91,14 @@ test('buffer verify goes on behind a file that is gone or cannot be read, and re
   expect(readdirSync(spool)).toContain('000000000003-k.batch');
 });
 
+test('buffer verify and export know batches of sinks that are not configured any more', async () => {
+  write(1, batchOf('{"n":1}\n'));
+  mkdirSync(join(folder, 'data', 'spool', 'former'));
+  writeFileSync(join(folder, 'data', 'spool', 'former', '000000000001-k.batch'), batchOf('{"n":2}\n', { sink: 'former' }));
+  expect(await buffer('verify')).toMatchObject({ code: 0, err: '2 files, 2 events, 0 broken\n' });
+  expect((await buffer('export')).out).toBe('{"n":1}\n{"n":2}\n');
+});
+
 test('buffer verify says which folder cannot be read', async () => {
   writeFileSync(join(folder, 'data', 'spool', 'x'), '');
   writeFileSync(
