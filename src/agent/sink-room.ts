@@ -146,11 +146,12 @@ function createDurability(state: State, buffer: () => DiskBuffer): Durability {
     commitParts: (batch, parts) => (batch.isTracked ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
     load: (batch) => buffer().load(batch),
     evict: (batch) => buffer().evict(batch),
-    settle(batch) {
+    settle(batch, isDropped) {
+      const removeFile = (): void => buffer().settle(batch);
       if (batch.isTracked) state.settle(batch.toStored());
-      // The row must not outlive the bytes: it would look as if the batch was lost.
-      if (batch.isTracked && !batch.canBeRebuilt) state.save(true);
-      buffer().settle(batch);
+      if (!batch.isTracked || batch.canBeRebuilt) return removeFile();
+      // The row must not outlive the bytes: it would look as if the batch was lost. But what is dropped makes room, which the row may need.
+      if (!state.whenSaved(removeFile) && isDropped === true) removeFile();
     },
   };
 }

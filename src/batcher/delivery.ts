@@ -117,7 +117,7 @@ export class Delivery {
     const shipment = this.#shipments.get(batch);
     if (shipment) settleBooks(shipment);
     else for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
-    this.#leave(batch);
+    this.#leave(batch, true);
   }
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
@@ -262,10 +262,10 @@ export class Delivery {
   }
 
   /** The batch is settled and goes. */
-  #leave(batch: Batch): void {
+  #leave(batch: Batch, isDropped = false): void {
     batch.isSettled = true;
     this.#inFlight.delete(batch);
-    this.#options.durability.settle(batch);
+    this.#options.durability.settle(batch, isDropped);
     this.#options.room.release(batch.memory, batch.slot);
     batch.memory = 0;
     batch.slot = undefined;

@@ -17,8 +17,8 @@ export interface Durability {
   load(batch: Batch): Promise<void>;
   /** Lets the body of a batch leave memory, where it is safe elsewhere. */
   evict(batch: Batch): void;
-  /** The batch is settled: marks move, its file goes. */
-  settle(batch: Batch): void;
+  /** The batch is settled: marks move, its file goes; that of a dropped one also where the disk does not take the marks. */
+  settle(batch: Batch, isDropped?: boolean): void;
 }
 
 export interface Persistence {

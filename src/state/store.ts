@@ -48,6 +48,7 @@ export class State implements StreamStore {
   readonly #file: string;
   readonly #inode: bigint | undefined;
   #isGone = false;
+  readonly #afterSave: (() => void)[] = [];
   saves = 0;
   /** Times that the disk did not take positions. */
   refusals = 0;
@@ -169,14 +170,20 @@ export class State implements StreamStore {
   }
 
   /**
-   * Writes what moved since the last save. False, and tried again next time, when the disk refuses. `isFinal`: so that even a
-   * power cut cannot take it back, for what is about to be removed elsewhere.
+   * Does `work` (removing elsewhere what the settled batches needed) once what was settled is on disk, so that even a power cut cannot
+   * take it back: now, or where that is false, with the next save that the disk takes.
    */
-  save(isFinal = false): boolean {
+  whenSaved(work: () => void): boolean {
+    this.#afterSave.push(work);
+    return this.save();
+  }
+
+  /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
+  save(): boolean {
     this.#noticeRemoval();
-    if (!this.#streams.hasChanges && !this.#ledger.hasChanges) return true;
+    if (!this.#streams.hasChanges && !this.#ledger.hasChanges && this.#afterSave.length === 0) return true;
     try {
-      this.#database.exec(`pragma synchronous = ${isFinal ? 'full' : 'normal'}`);
+      this.#database.exec(`pragma synchronous = ${this.#afterSave.length > 0 ? 'full' : 'normal'}`);
       this.#transact(() => {
         this.#streams.write();
         this.#ledger.write();
@@ -195,6 +202,7 @@ export class State implements StreamStore {
     this.#ledger.noteWritten();
     this.saves += 1;
     this.failedSaves = 0;
+    for (const work of this.#afterSave.splice(0)) work();
     return true;
   }
 

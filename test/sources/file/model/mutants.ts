@@ -215,8 +215,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'that a batch of a deleted file is settled is saved with the next marks',
     file: 'agent/sink-room.ts',
-    find: 'if (batch.isTracked && !batch.canBeRebuilt) state.save(true);',
-    replace: 'if (batch.isTracked && batch.spoolName !== undefined) state.save(true);',
+    find: 'if (!batch.isTracked || batch.canBeRebuilt) return removeFile();',
+    replace: 'if (!batch.isTracked || batch.canBeRebuilt || batch.spoolName === undefined) return removeFile();',
     include: alone,
   },
 ];
