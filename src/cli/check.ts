@@ -9,6 +9,7 @@ import { readConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
 import { UsageError } from '../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
+import { plural } from './client/print.ts';
 
 export interface CheckArguments {
   readonly config?: string;
@@ -85,17 +86,13 @@ function printReadable(
   };
   for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
   for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
-  if (problems.length > 0) error(`${count(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
+  if (problems.length > 0) error(`${plural(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
   else if (config !== undefined) {
-    const sources = `${count(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
-    const sinks = `${count(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
+    const sources = `${plural(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
+    const sinks = `${plural(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
     const answer = isOnline && warnings.length === 0 ? '; every service takes its events' : '';
     out(`${named} is valid: would run ${sources} and ${sinks}${answer}`);
   }
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 function processOutput(): CheckOutput {

@@ -14,6 +14,7 @@ import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
+import { plural } from './client/print.ts';
 
 export interface DeadLettersArguments {
   readonly config?: string;
@@ -63,7 +64,7 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
   const none =
     ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
   if (events + damaged === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
-  else if (!json) process.stderr.write(`${count(events, 'dead letter')}; replay sends them again, drop removes them for good.\n`);
+  else if (!json) process.stderr.write(`${plural(events, 'dead letter')}; replay sends them again, drop removes them for good.\n`);
   return damaged > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
 }
 
@@ -85,7 +86,7 @@ async function replay(config: Config, ids: readonly string[], json: boolean): Pr
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else
     process.stdout.write(
-      `${count(result.replayed - result.refused, 'event')} delivered, ${result.refused} refused again, ${count(result.skipped.length, 'id')} not found or without a sink\n`,
+      `${plural(result.replayed - result.refused, 'event')} delivered, ${result.refused} refused again, ${plural(result.skipped.length, 'id')} not found or without a sink\n`,
     );
   return result.refused === 0 && result.skipped.length === 0 ? 0 : 1;
 }
@@ -116,7 +117,7 @@ async function drop(config: Config, ids: readonly string[]): Promise<number> {
   const answer = await askAgent(config.dataDir, { command: 'drop', args: ids });
   const wanted = ids.length > 0 ? ids : [...known];
   const removed = answer ? (answer.result as { removed: number }).removed : dropAlone(config, letters, wanted);
-  process.stdout.write(`the dead letters of ${count(removed, 'id')} removed\n`);
+  process.stdout.write(`the dead letters of ${plural(removed, 'id')} removed\n`);
   return ids.length === 0 || removed === ids.length ? 0 : 1;
 }
 
@@ -129,10 +130,6 @@ function dropAlone({ dataDir }: Config, letters: DeadLetters, ids: readonly stri
   } finally {
     lock.release();
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function lettersOf(config: Config): DeadLetters {
