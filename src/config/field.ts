@@ -53,8 +53,7 @@ export interface FieldOptions {
 }
 
 export interface Field<Value, Draft = Value> extends FieldOptions {
-  /** Undefined for a key that is planned: using it is an error. */
-  readonly kind: Kind<Value, Draft> | undefined;
+  readonly kind: Kind<Value, Draft>;
 }
 
 export type Table = { readonly [key: string]: Field<unknown> };
@@ -69,11 +68,6 @@ type Present<O, V> = O extends { default: string } | { required: true } ? V : V 
 
 export function field<V, D, const O extends FieldOptions>(kind: Kind<V, D>, options: O): Field<Present<O, V>, Present<O, D>> {
   return { ...options, kind };
-}
-
-/** A key of the contract that this version does not have yet. */
-export function later(options: { doc: string; example: string }): Field<undefined> {
-  return { ...options, kind: undefined };
 }
 
 /** A mapping with keys of its own; absent, it has all of its defaults. */
@@ -98,7 +92,7 @@ export function asMap(node: YamlNode, name: string, report: Report): YamlMap | u
 }
 
 /**
- * Reads a mapping by its table: every unknown, unavailable, missing or wrong key is reported, absent ones get their
+ * Reads a mapping by its table: every unknown, missing or wrong key is reported, absent ones get their
  * defaults. `path` is empty for the root.
  */
 export function readTable<T extends Table>(table: T, map: YamlMap, path: string, reading: Reading): Draft<T> {
@@ -118,16 +112,12 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
       continue;
     }
     seen.add(entry.key);
-    if (known.kind === undefined) {
-      reading.report(entry.keyAt, `\`${entry.key}\` is not available in this version yet`, 'remove it');
-      continue;
-    }
     const key = { path: join(path, entry.key), name: entry.key };
     reading.note(key.path, entry.keyAt, entry.value.at);
     draft[entry.key] = known.kind.read(entry.value, key, reading);
   }
   for (const [name, absent] of Object.entries(table)) {
-    if (seen.has(name) || absent.kind === undefined) continue;
+    if (seen.has(name)) continue;
     if (absent.required) {
       const owner = path === '' ? 'the configuration' : `\`${path.slice(path.lastIndexOf('.') + 1)}\``;
       reading.report(
@@ -145,7 +135,7 @@ const defaultNodes = new Map<string, YamlNode>();
 
 /** The value of an absent key: its written default, read like any other. */
 function defaultOf(absent: Field<unknown>, name: string): unknown {
-  if (absent.default === undefined || absent.kind === undefined) return undefined;
+  if (absent.default === undefined) return undefined;
   const fail: Report = (_at, message) => {
     throw new Error(`the default of \`${name}\` is wrong: ${message}`);
   };
@@ -167,7 +157,7 @@ export function join(path: string, name: string): string {
 /** For a key that is like none here: the group that has it, or all that may stand here. */
 function whereElse(name: string, table: Table): string {
   for (const [groupName, { kind }] of Object.entries(table)) {
-    if (kind?.table !== undefined && Object.hasOwn(kind.table, name)) return `it belongs under \`${groupName}\``;
+    if (kind.table !== undefined && Object.hasOwn(kind.table, name)) return `it belongs under \`${groupName}\``;
   }
   return `known here: ${Object.keys(table).join(', ')}`;
 }

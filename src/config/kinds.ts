@@ -98,11 +98,11 @@ export const flag: Kind<boolean> = {
   },
 };
 
-/** One of a few words. `planned` ones are known and refused as not available yet. */
-export function choice<const C extends string>(words: readonly C[], planned: readonly string[] = []): Kind<C> {
+/** One of a few words. */
+export function choice<const C extends string>(words: readonly C[]): Kind<C> {
   const shown = words.map((word) => `\`${word}\``).join(', ');
   return {
-    type: `${words.length === 1 ? '' : 'one of '}${shown}${planned.length > 0 ? ` (not yet: ${planned.join(', ')})` : ''}`,
+    type: `${words.length === 1 ? '' : 'one of '}${shown}`,
     schema: { anyOf: [{ enum: [...words] }, VARIABLE] },
     read: (node, key, reading) => {
       const found = readScalar(node, key, reading, `one of ${words.join(', ')}`);
@@ -110,13 +110,9 @@ export function choice<const C extends string>(words: readonly C[], planned: rea
       const value = String(found.value);
       const match = words.find((word) => word === value);
       if (match !== undefined) return match;
-      if (planned.includes(value)) {
-        reading.report(node.at, `\`${key.name}: ${value}\` is not available in this version yet`, `use ${words.join(', ')}`);
-      } else {
-        const near = nearest(value, words);
-        const fix = near === undefined ? `use one of ${words.join(', ')}` : `did you mean \`${near}\`? Known: ${words.join(', ')}`;
-        reading.report(node.at, `\`${key.name}: ${quote(value)}\` is not known`, fix);
-      }
+      const near = nearest(value, words);
+      const fix = near === undefined ? `use one of ${words.join(', ')}` : `did you mean \`${near}\`? Known: ${words.join(', ')}`;
+      reading.report(node.at, `\`${key.name}: ${quote(value)}\` is not known`, fix);
       return undefined;
     },
   };

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseYaml, type Report } from '../../src/config/document.ts';
-import { later, readTable } from '../../src/config/field.ts';
 import { renderExample } from '../../src/config/describe/example.ts';
 import { renderJsonSchema } from '../../src/config/describe/json-schema.ts';
 import { replaceTables } from '../../src/config/describe/table.ts';
@@ -32,11 +30,9 @@ test('the example means the same as a configuration without any optional key', (
   expect({ ...example, file: '' }).toEqual({ ...bare, file: '' });
 });
 
-test('the example still loads with every optional key that is available switched on', () => {
+test('the example still loads with every optional key switched on', () => {
   const text = renderExample()
-    .replaceAll(/^( *)# (\w+: .*)$/gm, (line, indent: string, rest: string) =>
-      rest.includes('# not available yet') ? line : indent + rest,
-    )
+    .replaceAll(/^( *)# (\w+: .*)$/gm, '$1$2')
     .replace(/^ *token_file: .*\n/m, '');
   const config = configOf(text, ENV);
   expect(config.dataDir).toBe('/var/lib/tailrace');
@@ -46,15 +42,6 @@ test('the example still loads with every optional key that is available switched
     url: 'https://edge.example.com',
     inputs: ['app', 'pipe', 'net'],
   });
-});
-
-test('a key that is marked as not available yet is refused', () => {
-  const said: string[] = [];
-  const report: Report = (_at, message, fix) => void said.push(`${message}; ${fix}`);
-  const map = parseYaml('soon: 1', report);
-  if (map?.kind !== 'map') throw new Error('no mapping');
-  readTable({ soon: later({ doc: 'to come', example: '1' }) }, map, '', { env: {}, report, note() {} });
-  expect(said).toEqual(['`soon` is not available in this version yet; remove it']);
 });
 
 test('the JSON Schema accepts the example and refuses unknown keys', () => {

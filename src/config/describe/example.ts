@@ -6,8 +6,8 @@ import { agentTable, sinkTables, sourceTables } from '../schema.ts';
 const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store' };
 const COMMENT_COLUMN = 44;
 
-const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none, or are not available
-# yet. Generated from the field tables in src/config by scripts/generate.ts; docs/configuration.md says more.
+const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none.
+# Generated from the field tables in src/config by scripts/generate.ts; docs/configuration.md says more.
 `;
 
 export function renderExample(): string {
@@ -22,13 +22,12 @@ export function renderExample(): string {
 function renderTable(table: Table, indent: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
     // A group without a default is left out as a whole.
-    if (field.kind?.table === undefined || field.default === undefined) return [renderField(key, field, indent)];
+    if (field.kind.table === undefined || field.default === undefined) return [renderField(key, field, indent)];
     return [withComment(`${indent}${key}:`, field.doc), ...renderTable(field.kind.table, `${indent}  `)];
   });
 }
 
 function renderField(key: string, field: Field<unknown>, indent: string): string {
-  if (field.kind === undefined) return withComment(`${indent}# ${key}: ${field.example}`, `not available yet: ${field.doc}`);
   const written = field.default ?? field.example ?? '';
   const isLive = field.default !== undefined || field.required === true || field.shown === true;
   const doc = field.computed === undefined ? field.doc : `${field.doc}; default: ${field.computed}`;

@@ -30,8 +30,8 @@ function objectSchema(table: Table): JsonSchema {
   const fields = Object.entries(table).filter(([, field]) => field.kind !== undefined);
   const properties = fields.map(([key, { kind, doc, default: written }]): [string, JsonSchema] => {
     // A group whose keys are all commented out is null.
-    const inner = kind?.table === undefined ? { ...kind?.schema } : { ...objectSchema(kind.table), type: ['object', 'null'] };
-    const shown = written === undefined || kind?.table !== undefined ? doc : `${doc} (default: ${written})`;
+    const inner = kind.table === undefined ? { ...kind.schema } : { ...objectSchema(kind.table), type: ['object', 'null'] };
+    const shown = written === undefined || kind.table !== undefined ? doc : `${doc} (default: ${written})`;
     return [key, { description: shown, ...inner }];
   });
   const required = fields.filter(([, field]) => field.required === true).map(([key]) => key);

@@ -25,14 +25,12 @@ function section(title: string, table: Table): string {
 
 function rows(table: Table, prefix: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
-    if (field.kind?.table !== undefined) return rows(field.kind.table, `${prefix}${key}.`);
-    const value = field.kind?.type ?? `\`${field.example}\``;
-    return [`| ${[`\`${prefix}${key}\``, value, defaultOf(field), field.doc].map(cell).join(' | ')} |`];
+    if (field.kind.table !== undefined) return rows(field.kind.table, `${prefix}${key}.`);
+    return [`| ${[`\`${prefix}${key}\``, field.kind.type, defaultOf(field), field.doc].map(cell).join(' | ')} |`];
   });
 }
 
 function defaultOf(field: Field<unknown>): string {
-  if (field.kind === undefined) return '**not available yet**';
   if (field.required === true) return '**required**';
   return field.computed ?? (field.default === undefined ? 'none' : `\`${field.default}\``);
 }
