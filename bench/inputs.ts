@@ -36,7 +36,7 @@ const SPICE = ['said "not now"', 'C:\\temp\\spool', 'Zürich → Αθήνα', 'n
 const SENTENCES = 200;
 
 /** A small fast generator of 32-bit numbers (xorshift32): all that is random comes from it. */
-export function seededRandom(seed: number): (below: number) => number {
+function seededRandom(seed: number): (below: number) => number {
   let state = (seed ^ 0x9e3779b9) | 1;
   return (below) => {
     state ^= state << 13;

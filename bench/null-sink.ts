@@ -47,7 +47,7 @@ export const counts: SinkCounts = {
 };
 
 /** The newlines in `bytes`. */
-export function countNewlines(bytes: Buffer): number {
+function countNewlines(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++;
   return count;

@@ -64,7 +64,7 @@ export function prepareSyslogNg(found: SyslogNg, folder: string, input: string, 
 }
 
 /** It follows the file for ever: the caller ends it once everything has arrived. */
-export function syslogNgConfig(input: string, job: SyslogNgJob, url: string): string {
+function syslogNgConfig(input: string, job: SyslogNgJob, url: string): string {
   const parsed = job === 'json';
   return `@version: 3.38
 options { stats-freq(0); use-dns(no); dns-cache(no); keep-hostname(yes); ts-format(iso); frac-digits(3); log-msg-size(1048576); };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { UsageError } from '../core/errors.ts';
 
 /** Looked for in this order when no file is named. */
-export const DEFAULT_CONFIGS: readonly string[] = ['tailrace.yaml', '/etc/tailrace/tailrace.yaml'];
+const DEFAULT_CONFIGS: readonly string[] = ['tailrace.yaml', '/etc/tailrace/tailrace.yaml'];
 
 /** The named file as it is, else the first default that exists. Throws `UsageError` `E_NO_CONFIG` when there is none. */
 export function findConfig(named: string | undefined): string {

@@ -10,7 +10,7 @@ const FIX =
   'write the time Mon Jan 2 15:04:05 2006 in your format, such as `2006-01-02T15:04:05Z07:00`, or one of unix, unixms, unixus, unixnano, rfc3339';
 
 /** What is wrong with a layout, or undefined. The service has the last word on what it reads. */
-export function checkLayout(layout: string): Wrong | undefined {
+function checkLayout(layout: string): Wrong | undefined {
   if (WORDS.includes(layout)) return undefined;
   if (/%[A-Za-z]/.test(layout)) return { message: 'is a strftime format, not a Go layout', fix: FIX };
   if (/[yY]{2,4}|\bMM\b|\bdd\b|\bDD\b|\bHH\b/.test(layout)) return { message: 'is a format in letters, not a Go layout', fix: FIX };

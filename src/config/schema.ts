@@ -11,7 +11,7 @@ import type { Table } from './field.ts';
 import { ingestTable } from './schema-sinks.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
-export const telemetryTable = {
+const telemetryTable = {
   listen: field(hostPortOrNone, {
     default: '127.0.0.1:9600',
     doc: '/metrics, /healthz and /readyz; `none` switches it off',
@@ -24,7 +24,7 @@ export const sinkTables = { ingest: ingestTable };
 export type SourceDraft = Components<typeof sourceTables>;
 export type SinkDraft = Components<typeof sinkTables>;
 
-export const deadLetterTable = {
+const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),
   when_full: field(choice(['block', 'drop_newest', 'drop_oldest']), {
     default: 'block',

@@ -96,9 +96,6 @@ const TIME_BYTES = 64;
 const TIME_ANSWER = 32;
 const NOW_BYTES = 32;
 
-/** Kernel memory that a source's loops reserve at most: the first of a kernel also reserve what all share. */
-export const SYSLOG_LOOPS_BYTES = WORDS_BYTES + SCRATCH_BYTES + TIMES * TIME_BYTES + NOW_BYTES + MAX_SUFFIX_BYTES + 256;
-
 /**
  * Makes the loops of one source. Messages of more than `longest` bytes are slow, those that may be JSON which is wanted, and those that
  * are no UTF-8 where they are in another charset then (`hasCharset`).

@@ -10,7 +10,7 @@ export type Scheme = 'rename' | 'copytruncate';
 /** Where logrotate is; undefined where it is not installed. */
 export const LOGROTATE = findProgram('logrotate');
 /** Rotated files that stay. */
-export const KEPT_FILES = 2;
+const KEPT_FILES = 2;
 
 /** When a rotation ran, in milliseconds of `performance.now()`. */
 export interface Rotated {

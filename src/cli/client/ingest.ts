@@ -173,7 +173,7 @@ async function report(dataset: string, totals: Totals, json: boolean | undefined
 }
 
 /** Throws `UsageError`. */
-export function parseLabels(text: string): Record<string, unknown> {
+function parseLabels(text: string): Record<string, unknown> {
   const labels = text.trimStart().startsWith('{') ? jsonLabels(text) : pairLabels(text);
   if (asciiJson(labels).length > MAX_LABELS_BYTES)
     throw new UsageError('E_USAGE', `--labels has more than ${MAX_LABELS_BYTES} bytes`, { fix: 'they travel in a header: give fewer' });

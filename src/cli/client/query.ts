@@ -143,7 +143,7 @@ function parseLegacy(text: string): LegacyQuery {
 }
 
 /** The dataset that a text in APL begins with. */
-export function datasetIn(apl: string): string | undefined {
+function datasetIn(apl: string): string | undefined {
   return /^\s*(?:\[\s*(?:'([^']+)'|"([^"]+)")\s*\]|([A-Za-z_][\w-]*))/
     .exec(apl)
     ?.slice(1)

@@ -70,7 +70,7 @@ export function revokeToken(id: string, args: TokenArguments): Promise<number> {
 }
 
 /** What the options ask for. Throws `UsageError`. */
-export function newToken(name: string, args: TokenArguments, nowMs: number): NewToken {
+function newToken(name: string, args: TokenArguments, nowMs: number): NewToken {
   const { description, personal, user, expires, manageDatasets, manageTokens } = args;
   const datasets: Record<string, Record<string, Action[]>> = {};
   const grant = (names: readonly string[] | undefined, area: string, action: Action): void => {

@@ -5,7 +5,7 @@ import { FIELD } from '../datasets/schemas.ts';
 const MESSAGE = z.object({ priority: z.string(), count: z.int(), code: z.string(), msg: z.string() });
 const time = z.iso.datetime();
 
-export const STATUS = z.object({
+const STATUS = z.object({
   elapsedTime: z.int().min(1),
   minCursor: z.string(),
   maxCursor: z.string(),

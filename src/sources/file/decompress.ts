@@ -7,7 +7,7 @@ import type { FileSystem } from './file-system.ts';
 export type Compression = 'gzip' | 'zstd';
 
 /** Bytes that tell the compression. */
-export const MAGIC_BYTES = 4;
+const MAGIC_BYTES = 4;
 const PIECE_BYTES = 64 * 1024;
 
 /** By the file's first bytes; undefined for anything else. */

@@ -10,7 +10,7 @@ interface Timed {
   readonly of: (row: Row) => bigint | null;
 }
 
-export const START_NS = BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n;
+const START_NS = BigInt(Date.UTC(2026, 0, 1)) * 1_000_000n;
 /** Of the range that every query has, two years: the least round step that makes at most 120 bins. */
 const AUTO_STEP = WEEK;
 const wrapped = (ns: bigint): bigint => BigInt.asIntN(64, ns);

@@ -30,7 +30,7 @@ export function textOf(value: Value): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-export const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export function equal(a: Value, b: Value): boolean {
   if (a === null || b === null) return false;

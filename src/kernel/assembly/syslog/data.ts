@@ -11,7 +11,7 @@ export let dataLength: usize = 0;
 export let dataEnd: usize = 0;
 
 /** Longer structured data is left to JavaScript. The scratch has room for six times as much, and the brackets. */
-export const MAX_DATA_BYTES: usize = 4096;
+const MAX_DATA_BYTES: usize = 4096;
 const MAX_NAMES: usize = 32;
 /** Where the names of the elements, and of the parameters of the element under way, stand: address and end. */
 let ids: usize = 0;

@@ -103,7 +103,7 @@ function levels(call: AggregateCall, from: number): number[] {
  * The engine takes the value at floor(level · n) of the sorted ones; nearest rank is at ceil(level · n) - 1. They are the same a little
  * below the level, by less than a fraction of an event makes a difference and more than rounding does, up to 10^9 events.
  */
-export const nearestRank = (percentile: number): number => Math.max(0, percentile / 100 - 1e-14);
+const nearestRank = (percentile: number): number => Math.max(0, percentile / 100 - 1e-14);
 
 function quantiles(call: AggregateCall, percentiles: readonly number[]): { readonly kind: Kind; readonly sql: Sql } {
   const parameters = list(percentiles.map((percentile) => sql`${nearestRank(percentile)}`));

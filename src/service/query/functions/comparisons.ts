@@ -60,7 +60,7 @@ function pairs(a: Value, b: Value, sign: Compare, cheaply: boolean): Sql[] {
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
 
 /** True when both are there and equal, else false. */
-export const equalsSql = (a: Value, b: Value): Sql => any(pairs(a, b, '=', true).map(settled));
+const equalsSql = (a: Value, b: Value): Sql => any(pairs(a, b, '=', true).map(settled));
 
 /** As the language has it: null when both are null, false when one is. */
 function equals(a: Value, b: Value, filtering: boolean): Value {

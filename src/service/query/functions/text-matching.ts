@@ -25,7 +25,7 @@ function haystack(call: Call, n: number, wanted: Value): Sql {
 }
 
 /** A pattern that finds the term as a whole: no letter or digit directly beside one of its own. */
-export function termPattern(term: string): string {
+function termPattern(term: string): string {
   const quoted = term.replaceAll(/[\\^$.|?*+()[\]{}-]/g, String.raw`\$&`);
   const edge = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
   const characters = Array.from(term);

@@ -24,7 +24,7 @@ const add = (columns: Columns, name: string, type: Type): string => {
 };
 
 /** The stage and the columns of a summarize. */
-export function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
+function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
   const columns: Columns = { used: new Set(), types: [] };
   const keys = by.map((assignment) => key(assignment, names, columns));
   const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;

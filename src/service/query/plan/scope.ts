@@ -3,7 +3,7 @@ import type { Type } from '../types.ts';
 import { matchesPattern, type Column, type NamePattern } from './tree.ts';
 
 /** What the service itself knows of each event. */
-export const SYSTEM_TYPES: ReadonlyMap<string, Type> = new Map([
+const SYSTEM_TYPES: ReadonlyMap<string, Type> = new Map([
   ['_time', 'datetime'],
   ['_sysTime', 'datetime'],
   ['_rowId', 'string'],

@@ -22,7 +22,7 @@ export function timeJson(cell: Cell | undefined): string {
 }
 
 /** JSON text of one facet's cell. */
-export function writeCell(kind: Kind, cell: Cell): string {
+function writeCell(kind: Kind, cell: Cell): string {
   if (cell === null) return 'null';
   switch (kind) {
     case 'int':
