@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
@@ -15,7 +16,7 @@ import type { Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
 import { writeTables } from './results/tabular.ts';
-import { asReply, fieldsMetaOf, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
+import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, ERROR_TYPES, placeOf } from './syntax/apl-error.ts';
 import { autoStep } from './times.ts';
 
@@ -133,7 +134,7 @@ async function runApl(
   const ran = await runQuery(engine, request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
-  const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsMetaOf(dataset) })}`;
+  const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsOf(dataset) })}`;
   if (parameters.format === 'tabular') {
     const withCursors = body.includeCursorField === true || parameters.includeCursorField;
     const tables = writeTables(answer, program, { dataset, start, end, withCursors });
@@ -167,7 +168,7 @@ async function runLegacy(
       dataset, range, step, limit: body.limit || undefined,
       cursor: readCursor(cursorText, body.includeCursor === true || parameters.includeCursor), cursorText, startedAt, options,
     }, ({ dataRange }) => legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange }), []); // prettier-ignore
-    return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsMetaOf(dataset))}}`;
+    return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
   } catch (error) {
     // There is no text that the place could be in.
     throw error instanceof AplError ? badRequest(error.message) : error;

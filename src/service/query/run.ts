@@ -2,7 +2,6 @@
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
 import type { Dataset } from '../datasets/catalog.ts';
-import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { formatTime, MIN_TIME_NS } from '../ingest/timestamps.ts';
@@ -125,8 +124,6 @@ function warnings({ missing, alwaysTrue }: Program, { cut }: Answer): Message[] 
   if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
   return messages;
 } // prettier-ignore
-
-export const fieldsMetaOf = (dataset: Dataset): object[] => fieldsOf(dataset);
 
 /** What went wrong with a query by text, as the reply that says where. */
 export function asReply(error: unknown, text: string): unknown {

@@ -22,20 +22,22 @@ const MIRRORED: Readonly<Record<Compare, Compare>> = { '=': '=', '<': '>', '<=':
 function meetsDefault(kind: Kind, sign: Compare, { value }: Constant): boolean {
   const left = DEFAULTS[kind];
   if (left === undefined || value === null) return true;
-  if (typeof left === 'string' || typeof value === 'string') {
-    const right = String(value);
-    return sign === '='
-      ? left === right
-      : sign === '<'
-        ? left < right
-        : sign === '<='
-          ? left <= right
-          : sign === '>'
-            ? left > right
-            : left >= right;
+  return typeof left === 'string' ? holds(left, sign, String(value)) : holds(Number(left), sign, Number(value));
+}
+
+function holds<T extends string | number>(a: T, sign: Compare, b: T): boolean {
+  switch (sign) {
+    case '=':
+      return a === b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    case '>=':
+      return a >= b;
   }
-  const [a, b] = [Number(left), Number(value)];
-  return sign === '=' ? a === b : sign === '<' ? a < b : sign === '<=' ? a <= b : sign === '>' ? a > b : a >= b;
 }
 
 /** The facet to compare with a constant: the cheap form where a missing value cannot meet the condition. */

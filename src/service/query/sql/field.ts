@@ -20,6 +20,21 @@ export interface EventSql {
 
 export const TABLE_EVENT: EventSql = { s: sql`s`, i: sql`i`, f: sql`f`, b: sql`b`, j: sql`j`, time: sql`_time`, sysTime: sql`_sysTime`, rowId: sql`_rowId` }; // prettier-ignore
 
+/** The event with what `change` makes of each part. */
+export function mapEvent(event: EventSql, change: (part: Sql) => Sql): EventSql {
+  const { s, i, f, b, j, time, sysTime, rowId } = event;
+  return {
+    s: change(s),
+    i: change(i),
+    f: change(f),
+    b: change(b),
+    j: change(j),
+    time: change(time),
+    sysTime: change(sysTime),
+    rowId: change(rowId),
+  };
+}
+
 /** A field with the types that it has had (`TYPE_BITS`). */
 export function fieldValue(event: EventSql, name: string, bits: number, params: Params): Value {
   if (bits === 0) return NULL_VALUE;

@@ -7,7 +7,7 @@ import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/spec.ts';
 import { matchesPattern, type Column, type NamePattern, type Node, type SortKey } from '../plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from './expressions.ts';
-import { fieldValue, rowIdText, TABLE_EVENT, type EventSql } from './field.ts';
+import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from './field.ts';
 import { Names } from './names.ts';
 import { orderSql, sortKeys } from './order.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
@@ -139,7 +139,7 @@ export class Relation {
     const level = parts.level + 1;
     const names = new Names(level);
     const columns = new Map([...parts.columns].map(([name, made]) => [name, { ...made, value: names.take('c', made.value) }] as const));
-    const event = parts.event && (Object.fromEntries(Object.entries(parts.event).map(([key, value]) => [key, names.add('e', value as Sql)])) as unknown as EventSql);
+    const event = parts.event && mapEvent(parts.event, (part) => names.add('e', part));
     const order = parts.order && {
       ...parts.order,
       keys: parts.order.keys.map((key) => ({ ...key, sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql) })),

@@ -1,7 +1,7 @@
 /** Rows put together in groups: aggregations and keys as the columns of a select around the rows. */
 import type { Aggregation, Column, Key, Node } from '../plan/tree.ts';
 import { compile, compileAggregation, type ExpressionContext } from './expressions.ts';
-import type { EventSql } from './field.ts';
+import { mapEvent, type EventSql } from './field.ts';
 import { Names } from './names.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
 import { Relation } from './relation.ts';
@@ -17,7 +17,7 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   const columns = new Map<string, Made>();
   const grouped = keys.map(({ name, node, binOfTime }) => {
     const value = compile(node, context);
-      columns.set(name, { ...originOf(node, parts), value: names.take('k', value), type: node.type, role: 'key', timeBin: binOfTime !== undefined });
+    columns.set(name, { ...originOf(node, parts), value: names.take('k', value), type: node.type, role: 'key', timeBin: binOfTime !== undefined });
     return value;
   });
   const groupBy = grouped.flatMap((value) => facetsOf(value).map(([, facet]) => facet));
@@ -82,6 +82,5 @@ function takeRow({ context, parts }: Relation, aggregation: Aggregation & { read
     for (const column of take) add(column, compile(column.node, context));
     return undefined;
   }
-  if (!parts.event) return undefined;
-  return Object.fromEntries(Object.entries(parts.event).map(([key, value]) => [key, names.add('e', from(value as Sql))])) as unknown as EventSql;
+  return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
 } // prettier-ignore
