@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Family, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
@@ -23,14 +24,6 @@ function checkBalance(families: ReadonlyMap<string, Family>): number {
   const settled = of('delivered') + of('dead_lettered') + of('dropped') + of('filtered');
   expect(settled + (valueOf(families, 'tailrace_events_held', { source: 'pipe' }) ?? NaN)).toBe(of('accepted'));
   return of('accepted');
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const service = await FakeIngest.start();
-  const { port } = service;
-  await service.stop();
-  return port;
 }
 
 test('run delivers every line of standard input once, and ends with 0', async () => {

@@ -6,13 +6,14 @@
  */
 import { createSocket } from 'node:dgram';
 import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildAgent, launcher } from '../../bench/agent.ts';
 import { type FaultAnswer, FaultService } from '../support/fault-service.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Program, startCommand } from '../support/program.ts';
 import { type Family, parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -46,14 +47,6 @@ beforeAll(() => {
 }, 120_000);
 
 afterAll(() => rmSync(backlog, { recursive: true, force: true }));
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Writes `lineOf(n)` as fast as the other side takes it; `bytes` that it took. */
 function flood(target: Writable, lineOf: (n: number) => string): { readonly bytes: number; stop(): void } {

@@ -27,6 +27,17 @@ function rotate({ log }: Site): void {
   writeFileSync(log, text([...TRACE.slice(3), 'I next', 'I last']));
 }
 
+/** Starts again and ends once all is stored; nothing was sent twice under a key but the same. */
+async function finish(site: Site, timeout = '1s'): Promise<Program> {
+  site.service.respond = () => undefined;
+  const agent = start(site, timeout);
+  await until('the rest is stored', () => messages(site).includes('I last'));
+  expect(await agent.end()).toBe(0);
+  expect(messages(site).toSorted()).toEqual([text(TRACE).trimEnd(), 'I first', 'I last', 'I next']);
+  expect(site.service.misusedKeys).toEqual([]);
+  return agent;
+}
+
 async function metric(agent: Program, name: string): Promise<number> {
   const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
   return (families.get(name)?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
@@ -58,13 +69,9 @@ test('trace that was stored before a kill, and not acknowledged, is sent again u
   rotate(site);
   await until('it is stored', () => messages(site).includes(text(TRACE).trimEnd()));
   await agent.end('SIGKILL');
-  site.service.respond = () => undefined;
   const before = site.service.requests.length;
-  const again = start(site, '1s');
-  await until('the rest is stored', () => messages(site).includes('I last'));
-  expect(await again.end()).toBe(0);
+  await finish(site);
   expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
-  expect(site.service.misusedKeys).toEqual([]);
   const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
   expect(joined.length).toBeGreaterThan(1);
   expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
@@ -82,12 +89,8 @@ test('trace that was not taken before a kill is put together again, also with bo
   await agent.end('SIGKILL');
   renameSync(`${site.log}.1`, `${site.log}.2`);
   renameSync(site.log, `${site.log}.1`);
-  site.service.respond = () => undefined;
-  const again = start(site, '1s');
-  await until('the rest is stored', () => messages(site).includes('I last'));
-  expect(await again.end()).toBe(0);
+  const again = await finish(site);
   expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
-  expect(site.service.misusedKeys).toEqual([]);
   expect(again.stderr()).not.toContain('are gone');
 });
 
@@ -98,9 +101,7 @@ test('trace that is cut while the agent is stopped is one event', async () => {
   await until('the first is stored', () => messages(site).length === 1);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
   rotate(site);
-  const again = start(site, '5s');
-  await until('the rest is stored', () => messages(site).includes('I last'));
-  expect(await again.end()).toBe(0);
+  await finish(site, '5s');
   expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
 });
 
@@ -117,12 +118,7 @@ test('trace whose first file is deleted while the service is away survives a kil
   const spooled = () => (existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')).length : 0);
   await until('both batches are in the disk buffer', () => spooled() >= 2);
   await agent.end('SIGKILL');
-  site.service.respond = () => undefined;
-  const again = start(site, '1s');
-  await until('the rest is stored', () => messages(site).includes('I last'));
-  expect(await again.end()).toBe(0);
-  expect(messages(site).sort()).toEqual([text(TRACE).trimEnd(), 'I first', 'I last', 'I next']);
-  expect(site.service.misusedKeys).toEqual([]);
+  await finish(site);
 });
 
 test('trace whose beginning is gone after a kill: its rest is sent, the beginning is counted', async () => {

@@ -1,23 +1,15 @@
 /** `buffer.sync: always`: what came by syslog survives a kill before its batch was due; with `batch` it does not. */
 import { createSocket } from 'node:dgram';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { decodeSpoolFile } from '../../src/state/spool-file.ts';
 import { FaultService } from '../support/fault-service.ts';
+import { freePort } from '../support/free-port.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Events of the files that are whole. */
 function spooledEvents(folder: string): number {

@@ -4,13 +4,14 @@
  */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
 import { FaultService } from '../support/fault-service.ts';
+import { freePort } from '../support/free-port.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -18,14 +19,6 @@ const GIB = 1024 ** 3;
 /** What hostile peers may add to the resident memory: windows, unfinished messages, and what the runtime leaves uncollected. */
 const MORE_BYTES = 48e6;
 const patience = 120_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe.skipIf(!hasOpenssl)('hostile syslog peers (apt-get install openssl)', () => {
   const service = new FaultService();

@@ -8,10 +8,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from './until.ts';
+import { freePorts } from './free-port.ts';
 
 export interface ClickhouseServer {
   readonly httpPort: number;
@@ -132,17 +132,4 @@ async function ask(port: number, sql: string): Promise<string> {
   const text = await reply.text();
   if (!reply.ok) throw new Error(text);
   return text.trim();
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const holders = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const holder = createServer().listen(0, '127.0.0.1');
-      await new Promise((resolve) => holder.once('listening', resolve));
-      return holder;
-    }),
-  );
-  const ports = holders.map((holder) => (holder.address() as AddressInfo).port);
-  await Promise.all(holders.map((holder) => new Promise((resolve) => holder.close(resolve))));
-  return ports;
 }

@@ -5,8 +5,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { findProgram } from './installed.ts';
 import { until } from './until.ts';
 
@@ -26,7 +27,7 @@ export interface Nginx {
 export async function startNginx(folder: string): Promise<Nginx> {
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true });
-  const port = await findFreePort();
+  const port = await freePort();
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, logs, port));
   writeFileSync(join(folder, 'logrotate.conf'), rotation(folder, logs), { mode: 0o600 });
   const child = spawn(findProgram('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -78,16 +79,6 @@ function rotation(folder: string, logs: string): string {
   endscript
 }
 `;
-}
-
-/** A port that nothing listens on now. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function isOpen(port: number): Promise<boolean> {

@@ -13,6 +13,7 @@ import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/mo
 import { systemdDescriptors } from '../../../src/sources/syslog/listen/systemd.ts';
 import { nativeLibrary } from '../../../src/sources/syslog/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
+import { freePort } from '../../support/free-port.ts';
 import { createTestContext } from '../source-context.ts';
 import { create, events, messages, patience, start, type Started } from './started.ts';
 
@@ -431,11 +432,3 @@ describe('what systemd opened', () => {
     },
   );
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
