@@ -1,7 +1,7 @@
 /** Each snippet of docs/syslog.md does what it is for, only addresses and paths exchanged. That for journald: clients.test.ts. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,11 +11,12 @@ import { configOf } from '../../config/reading.ts';
 import { hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { findProgram } from '../../support/installed.ts';
 import { hasRsyslog, startRsyslog } from '../../support/rsyslog.ts';
+import { expectRelayed, logFile, sampleLines } from './relayed.ts';
 import { page, replaced, snippetBehind } from './snippets.ts';
-import { events, messages, patience, start, tcp, udp } from './started.ts';
+import { messages, start, tcp, udp } from './started.ts';
 
 const run = promisify(execFile);
-const lines = Array.from({ length: 50 }, (_, n) => `message ${n} with "quotes", a \\ and é`);
+const lines = sampleLines(50);
 const hasLogger = findProgram('logger') !== undefined;
 let folder: string;
 
@@ -25,22 +26,6 @@ beforeAll(() => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Sends the lines to a program's socket by logger. */
-async function log(socket: string): Promise<void> {
-  await expect.poll(() => existsSync(socket), patience).toBe(true);
-  await run('logger', ['--socket', socket, '--socket-errors=on', '-p', 'local3.warning', '-t', 'shop', '-f', join(folder, 'lines')]);
-}
-
-async function expectLines(context: Awaited<ReturnType<typeof start>>['context']): Promise<void> {
-  await context.lane.until((lane) => lane.count === lines.length, 60_000);
-  expect(
-    messages(context)
-      .map((text) => String(text).trimStart())
-      .toSorted(),
-  ).toEqual(lines.toSorted());
-  for (const event of events(context)) expect(event).toMatchObject({ facility: 'local3', severity: 'warning', appname: 'shop' });
-}
 
 test('the configuration at the top is one', () => {
   const sinks = 'sinks: {store: {type: ingest, url: "http://127.0.0.1:4100", dataset: logs}}\n';
@@ -71,7 +56,7 @@ describe.skipIf(!hasRsyslog || !hasLogger)('rsyslog (.ci/unpack-rsyslog)', () =>
     const module = `module(load="imuxsock" SysSock.Use="off")\ninput(type="imuxsock" Socket="${input}" RateLimit.Interval="0")\n`;
     const rsyslog = startRsyslog(own, `global(workDirectory="${own}")\n${module}${config}\n`);
     onTestFinished(() => void rsyslog.kill('SIGKILL'));
-    await log(input);
+    await logFile(input, join(folder, 'lines'));
   }
 
   test.skipIf(!hasOpenssl)('over TLS with a client certificate', async () => {
@@ -89,15 +74,14 @@ describe.skipIf(!hasRsyslog || !hasLogger)('rsyslog (.ci/unpack-rsyslog)', () =>
         'target="logs.example.com" port="6514"': `target="127.0.0.1" port="${port}"`,
       }),
     );
-    await expectLines(context);
-    for (const event of events(context)) expect(event['peer_name']).toBe('relay-1');
+    await expectRelayed(context, lines, { peer_name: 'relay-1' });
   });
 
   test('without TLS', async () => {
     const { context, tcpPort } = await start();
     const action = /Without TLS: `(.*?)`/.exec(page)?.[1] ?? '';
     await ship(replaced(action, { '5514': String(tcpPort) }));
-    await expectLines(context);
+    await expectRelayed(context, lines);
   });
 });
 
@@ -112,8 +96,8 @@ test.skipIf(syslogNg === undefined || !hasLogger)('syslog-ng (apt-get install sy
   const own = ['persist-file', 'pidfile', 'control'].map((name) => `--${name}=${join(folder, `syslog-ng.${name}`)}`);
   const program = spawn(syslogNg!, ['-F', '--no-caps', `--cfgfile=${config}`, ...own], { stdio: ['ignore', 'ignore', 'inherit'] });
   onTestFinished(() => void program.kill('SIGKILL'));
-  await log(input);
-  await expectLines(context);
+  await logFile(input, join(folder, 'lines'));
+  await expectRelayed(context, lines);
   program.kill('SIGTERM');
   await once(program, 'exit');
 });
