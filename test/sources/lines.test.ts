@@ -7,7 +7,7 @@ import { loadEncoding } from '../../src/parsers/charset.ts';
 import type { WindowBlock } from '../../src/sources/byte-window.ts';
 import { type LineShaping, loadShaping } from '../../src/sources/line-shaping.ts';
 import { Lines, streamBytesOf } from '../../src/sources/lines.ts';
-import { plainLineConfig } from '../support/line-config.ts';
+import { plainLineConfig } from '../support/source-config.ts';
 import { plainRegion } from './lane-double.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 

@@ -10,7 +10,7 @@ import type { StdinSourceConfig } from '../../src/config/model.ts';
 import type { SourceStats } from '../../src/core/source.ts';
 import { createStdinSource } from '../../src/sources/stdin.ts';
 import { loadShaping } from '../../src/sources/line-shaping.ts';
-import { plainLineConfig } from '../support/line-config.ts';
+import { plainLineConfig } from '../support/source-config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { until } from '../support/until.ts';

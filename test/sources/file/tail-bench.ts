@@ -14,7 +14,7 @@ import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-
 import { tailOf } from '../../../src/sources/file/identity.ts';
 import { createFileSource, type FileSource } from '../../../src/sources/file/source.ts';
 import { loadShaping } from '../../../src/sources/line-shaping.ts';
-import { plainLineConfig } from '../../support/line-config.ts';
+import { fileSourceConfig } from '../../support/source-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
@@ -114,22 +114,7 @@ export class TailBench {
   /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
   async start(changes: BenchOptions = {}): Promise<this> {
     const { once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
-    const config: FileSourceConfig = {
-      ...plainLineConfig,
-      type: 'file',
-      id: 'app',
-      include: [this.path('*.log')],
-      exclude: [],
-      startAt: 'beginning',
-      scanIntervalMs: 1000,
-      ignoreOlderMs: Infinity,
-      order: 'fair',
-      partialTimeoutMs: 5000,
-      maxDeletedBytes: 1024 ** 3,
-      stableInodes: true,
-      readCompressed: false,
-      ...rest,
-    };
+    const config = fileSourceConfig(this.path('*.log'), rest);
     const write = (level: string) => (fields: object, text: string) =>
       void this.log.push({ level, fields: fields as Record<string, unknown>, text });
     const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };

@@ -20,7 +20,7 @@ import { openDatabase } from '../../../../src/state/database.ts';
 import { State } from '../../../../src/state/store.ts';
 import { Histograms } from '../../../../src/telemetry/histogram.ts';
 import { findImbalance, type Observed } from '../../../../src/telemetry/observed.ts';
-import { plainLineConfig } from '../../../support/line-config.ts';
+import { fileSourceConfig } from '../../../support/source-config.ts';
 import { sinkConfig } from '../../../support/sink-config.ts';
 import { SteppedClock } from '../../../support/stepped-clock.ts';
 import type { ModelStore } from './store.ts';
@@ -194,7 +194,7 @@ export class ModelAgent {
     const fileSystem = this.#fileSystem();
     const room = await createSourceRoom({
       ...common,
-      config: sourceConfig(this.#options.include),
+      config: fileSourceConfig(this.#options.include, { format: 'text' }),
       once: false,
       create: (config, context) => Promise.resolve(createFileSource(config as FileSourceConfig, context, { fileSystem })),
     });
@@ -259,25 +259,6 @@ export class ModelAgent {
     };
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   }
-}
-
-function sourceConfig(include: string): FileSourceConfig {
-  return {
-    ...plainLineConfig,
-    format: 'text',
-    type: 'file',
-    id: 'app',
-    include: [include],
-    exclude: [],
-    startAt: 'beginning',
-    readCompressed: false,
-    scanIntervalMs: 1000,
-    ignoreOlderMs: Infinity,
-    order: 'fair',
-    partialTimeoutMs: 5000,
-    maxDeletedBytes: 1024 ** 3,
-    stableInodes: true,
-  };
 }
 
 /** Batches in the disk buffer's folder. */

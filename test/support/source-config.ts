@@ -1,0 +1,33 @@
+/** The configuration of plain lines, and of a file source that reads them, for tests of sources. */
+import type { FileSourceConfig, LineConfig } from '../../src/config/model.ts';
+
+export const plainLineConfig = {
+  format: 'auto',
+  fields: {},
+  maxEventBytes: 1024 * 1024,
+  onOversize: 'truncate',
+  multiline: undefined,
+  charset: 'utf-8',
+  csv: { delimiter: ',', columns: undefined },
+  regex: undefined,
+  dataset: undefined,
+} satisfies Omit<LineConfig, 'id'>;
+
+export function fileSourceConfig(include: string, changes: Partial<FileSourceConfig> = {}): FileSourceConfig {
+  return {
+    ...plainLineConfig,
+    type: 'file',
+    id: 'app',
+    include: [include],
+    exclude: [],
+    startAt: 'beginning',
+    readCompressed: false,
+    scanIntervalMs: 1000,
+    ignoreOlderMs: Infinity,
+    order: 'fair',
+    partialTimeoutMs: 5000,
+    maxDeletedBytes: 1024 ** 3,
+    stableInodes: true,
+    ...changes,
+  };
+}
