@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -34,9 +34,10 @@ function file(name: string, content: string | Buffer): string {
 }
 
 /** Asks the service as its owner. */
-async function personally(method: string, path: string, body: object): Promise<unknown> {
+async function personally(method: string, path: string, body: object = {}): Promise<unknown> {
   const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
-  return await (await fetch(`${service.url}${path}`, { method, headers, body: JSON.stringify(body) })).json();
+  const reply = await fetch(`${service.url}${path}`, { method, headers, body: JSON.stringify(body) });
+  return JSON.parse((await reply.text()) || 'null');
 }
 
 async function makeDataset(name: string): Promise<void> {
@@ -146,6 +147,7 @@ test.each<[string, string[], Record<string, string>, string]>([
 test('a personal token is told the role that does not allow it, or that nobody knows it', async () => {
   const role = { role: 'user', email: 'reader@example.org' };
   await personally('POST', '/v2/users', { name: 'a reader', ...role });
+  onTestFinished(async () => void (await personally('DELETE', `/v2/users/${role.email}`)));
   const { token } = (await personally('POST', '/v2/tokens', { name: 'reads', kind: 'personal', user: role.email })) as { token: string };
   const reader = { ...personal, TAILRACE_TOKEN: token };
   const refused = await tailrace(['datasets', 'create', 'not-mine'], { env: reader });
