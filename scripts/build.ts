@@ -25,7 +25,7 @@ const entries = {
 const types = 'types';
 const isOnlyIfStale = process.argv.includes('--if-stale');
 /** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
-const assets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm'];
+const assets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm', 'src/kernel/deflate.wasm'];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 const startedAt = new Date();

@@ -18,7 +18,7 @@ export function createMemory(pages: number): WasmMemory {
 }
 
 /** What the module exports, over this memory. */
-export function instantiate(file: 'kernel.wasm' | 'content-sum.wasm', memory: WasmMemory): unknown {
+export function instantiate(file: 'kernel.wasm' | 'content-sum.wasm' | 'deflate.wasm', memory: WasmMemory): unknown {
   const bytes = readFileSync(new URL(`./${file}`, import.meta.url));
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports;
 }

@@ -1,0 +1,66 @@
+/** Symbols of RFC 1951, 3.2.5: what lengths and distances become, and how often each occurs in a block. */
+import { count } from '../compress/huffman';
+import { ENCODER_TABLES, LITERALS, SEQUENCES } from '../compress/memory';
+import { literalsEnd, sequencesEnd } from '../compress/matches';
+
+export const LITERAL_SYMBOLS: usize = 286;
+export const DISTANCE_SYMBOLS: usize = 30;
+export const END_OF_BLOCK: usize = 256;
+export const MIN_LENGTH: usize = 3;
+export const MAX_LENGTH: usize = 258;
+
+/** u32 each. */
+export const LITERAL_COUNTS: usize = ENCODER_TABLES;
+export const DISTANCE_COUNTS: usize = LITERAL_COUNTS + 288 * 4;
+const LENGTH_COUNTS: usize = DISTANCE_COUNTS + 32 * 4;
+export const SYMBOLS_END: usize = LENGTH_COUNTS + 260 * 4;
+
+/** Of the symbol that was asked for last: the bits behind its code, and how many. */
+export let extra: u32 = 0;
+export let extraBits: u32 = 0;
+
+export function lengthSymbol(length: usize): usize {
+  const n = <u32>(length - MIN_LENGTH);
+  extraBits = n < 8 || length == MAX_LENGTH ? 0 : 29 - clz<u32>(n);
+  extra = n & ((1 << extraBits) - 1);
+  if (length == MAX_LENGTH) return 285;
+  return 257 + (extraBits << 2) + (n >> extraBits);
+}
+
+export function distanceSymbol(distance: u32): usize {
+  const n = distance - 1;
+  extraBits = n < 4 ? 0 : 30 - clz<u32>(n);
+  extra = n & ((1 << extraBits) - 1);
+  return (extraBits << 1) + (n >> extraBits);
+}
+
+/** Matches may be longer than deflate has lengths for: the length of the next part of one. No part is left that is too short. */
+export function partOf(length: usize): usize {
+  if (length <= MAX_LENGTH) return length;
+  return length < MAX_LENGTH + MIN_LENGTH ? length - MIN_LENGTH : MAX_LENGTH;
+}
+
+/** Counts the symbols of the block whose matches were found last. */
+export function countSymbols(): void {
+  memory.fill(LITERAL_COUNTS, 0, SYMBOLS_END - LITERAL_COUNTS);
+  for (let p = LITERALS; p < literalsEnd; p++) count(LITERAL_COUNTS, load<u8>(p));
+  for (let p = SEQUENCES; p < sequencesEnd; p += 8) {
+    const sequence = load<u64>(p);
+    let length = <usize>((sequence >> 20) & 0xfffff);
+    const distance = distanceSymbol(<u32>(sequence >> 40));
+    while (length > 0) {
+      const part = partOf(length);
+      count(LENGTH_COUNTS, part);
+      count(DISTANCE_COUNTS, distance);
+      length -= part;
+    }
+  }
+  for (let length = MIN_LENGTH; length <= MAX_LENGTH; length++) {
+    const at = LITERAL_COUNTS + (lengthSymbol(length) << 2);
+    store<u32>(at, load<u32>(at) + load<u32>(LENGTH_COUNTS + (length << 2)));
+  }
+  count(LITERAL_COUNTS, END_OF_BLOCK);
+  // A complete code needs two symbols.
+  count(DISTANCE_COUNTS, 0);
+  count(DISTANCE_COUNTS, 1);
+}
