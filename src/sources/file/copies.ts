@@ -51,6 +51,8 @@ interface Undecided {
   check: CopyCheck | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
   isShort: boolean;
+  /** Not all of them are known yet. */
+  isIncomplete: boolean;
 }
 
 export class Copies {
@@ -67,16 +69,9 @@ export class Copies {
 
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
-    const { registry, once } = this.#options;
-    const nameStart = parentOf(file.path).length + 2;
-    for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
-      const original = registry.at(file.path.slice(0, end));
-      // Files that are seen for the first time together are two files.
-      if (original?.stream === undefined || original.firstScan >= file.firstScan) continue;
-      if (this.#mayHold(original, file) && !once) this.#compare(file, original);
-    }
-    for (const each of [...this.#homeless.keys(), ...registry.gone])
-      if (each.stream !== undefined && basesOf(each).some((base) => extendsName(file.path, base))) this.#compare(file, each);
+    const { registry } = this.#options;
+    const truncated = this.#gather(file);
+    for (const each of truncated) this.#compareWith(each);
     return file.isUndecided || registry.in(file) !== file;
   }
 
@@ -86,10 +81,8 @@ export class Copies {
    */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
-    for (const each of generations) {
-      this.#homeless.set(each, false);
-      this.#findCandidates(each, names);
-    }
+    for (const each of generations) this.#homeless.set(each, false);
+    for (const each of generations) this.#findCandidates(each, names);
     for (const each of generations) this.#compareWith(each);
   }
 
@@ -108,11 +101,34 @@ export class Copies {
     file.isUndecided = false;
   }
 
-  #compare(file: TrackedFile, original: TrackedFile, wasFollowed = true): void {
-    const entry = this.#undecided.get(file) ?? { wasFollowed, originals: [], check: undefined, isShort: false };
-    if (!entry.originals.includes(original)) entry.originals.push(original);
+  /**
+   * Holds the file against everything that it may be a copy of. Nothing is decided about it meanwhile: what is no copy of one may be
+   * a copy of the next. Returns the generations that turned out to be truncated on the way.
+   */
+  #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
+    const { registry, once } = this.#options;
+    const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
+    const truncated: TrackedFile[] = [];
+    const nameStart = parentOf(file.path).length + 2;
+    for (let end = wasFollowed ? file.path.length - 1 : 0; end >= nameStart; end -= 1) {
+      const original = registry.at(file.path.slice(0, end));
+      // Files that are seen for the first time together are two files.
+      if (original?.stream === undefined || original.firstScan >= file.firstScan) continue;
+      if (this.#mayHold(original, file) && !once) this.#compare(file, original);
+      else if (original.isHomeless) truncated.push(original);
+    }
+    for (const each of [...this.#homeless.keys(), ...registry.gone])
+      if (each.stream !== undefined && basesOf(each).some((base) => extendsName(file.path, base))) this.#compare(file, each);
+    entry.isIncomplete = false;
+    if (entry.originals.length === 0) this.forget(file);
+    return truncated;
+  }
+
+  #compare(file: TrackedFile, original: TrackedFile): void {
+    const { originals } = this.#undecided.get(file)!;
+    if (!originals.includes(original)) originals.push(original);
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -136,8 +152,10 @@ export class Copies {
     try {
       for (const { path, stat } of basesOf(generation).flatMap((base) => names.extending(base))) {
         const known = registry.in(stat);
-        if (known?.stream === undefined)
-          this.#compare(known ?? this.#options.track(path, stat, generation), generation, known !== undefined);
+        if (known?.stream !== undefined) continue;
+        const file = known ?? this.#options.track(path, stat, generation);
+        if (this.#undecided.has(file)) this.#compare(file, generation);
+        else this.#gather(file, known !== undefined);
       }
       return true;
     } catch {
@@ -146,6 +164,7 @@ export class Copies {
   }
 
   #decide(file: TrackedFile, entry: Undecided): void {
+    if (entry.isIncomplete) return;
     const { fileSystem, clock, descriptors } = this.#options;
     const age = clock.monotonic() - file.changedAtMs;
     if (!descriptors.open(file)) {
@@ -234,7 +253,7 @@ export class Copies {
       if (entry.isShort && index === 0) continue;
       originals.splice(index, 1);
       if (index === 0) entry.check = undefined;
-      if (originals.length === 0) this.#release(other, generation);
+      if (originals.length === 0 && !entry.isIncomplete) this.#release(other, generation);
     }
   }
 

@@ -87,4 +87,16 @@ export const found: readonly Found[] = [
     name: 'batch of a deleted file that was delivered before it was in the disk buffer lost its key in a kill',
     schedule: [{ kind: 'recreate', file: 1 }, { kind: 'recreate', file: 0 }, scan, { kind: 'delete', file: 1 }, scan, kill],
   },
+  {
+    name: 'copy under the inode of an older rotated file was compared with that one alone',
+    schedule: [
+      { kind: 'late append', file: 1 },
+      { kind: 'append', file: 1, lines: 1 },
+      restart,
+      wait,
+      { kind: 'compress', file: 1 },
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'partial', file: 1 },
+    ],
+  },
 ];
