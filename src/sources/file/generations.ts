@@ -6,6 +6,7 @@ import type { EventShape } from '../../core/block.ts';
 import type { LineShaping } from '../line-shaping.ts';
 import type { Clock } from '../../core/clock.ts';
 import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { codeOf } from '../../core/errors.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { ContentSum } from './content-sum.ts';
@@ -166,22 +167,23 @@ export class Generations {
   }
 
   /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
-  followInode(file: TrackedFile, { path, stat }: FoundFile): boolean {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
-    try {
-      fd = fileSystem.open(path);
-      if (!isSameFile(fileSystem.fstat(fd), stat) || !hasSameContent(file, sampleFile(fileSystem, fd, stat, file))) return false;
-    } catch {
-      return false;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
-    }
+  followInode(file: TrackedFile, found: FoundFile): boolean {
+    if (!this.#isContentAt(file, found)) return false;
     if (file.isBusy) return true;
     this.descriptors.close(file);
-    this.registry.replaceInode(file, stat);
+    this.registry.replaceInode(file, found.stat);
     this.identify(file);
     return true;
+  }
+
+  /**
+   * The file is found by its inode alone, under a path that no glob matches: true unless the inode was given to another file
+   * since. What rotation may have made of its path is read, whatever is in it now.
+   */
+  isStill(file: TrackedFile, found: FoundFile): boolean {
+    if (file.fd !== undefined || this.isRotatedFrom(found.path, file.firstPath)) return true;
+    if (file.identity.headLength === 0) return file.bornMs === found.stat.bornMs;
+    return this.#isContentAt(file, found) ?? true;
   }
 
   /** The file's present generation: another one where the known content is gone. */
@@ -250,6 +252,21 @@ export class Generations {
   /** No glob matches the path, and rotation may have made it of the other one. */
   isRotatedFrom(path: string, of: string): boolean {
     return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
+  }
+
+  /** The known content is what is found. Undefined when it cannot be told now. */
+  #isContentAt(file: TrackedFile, { path, stat }: FoundFile): boolean | undefined {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(path);
+      return isSameFile(fileSystem.fstat(fd), stat) && hasSameContent(file, sampleFile(fileSystem, fd, stat, file));
+    } catch (error) {
+      // What was read before may be read now.
+      return codeOf(error) === 'EACCES' ? false : undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
   }
 
   #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {

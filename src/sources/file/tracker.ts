@@ -220,7 +220,7 @@ export class Tracker {
     const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
-    if (path !== undefined && stat) return this.#move(file, path, stat, 'aside');
+    if (path !== undefined && stat && this.#generations.isStill(file, { path, stat })) return this.#move(file, path, stat, 'aside');
     this.#leave(file, held, file.place === 'deleted' ? 'deleted' : 'missing');
   }
 

@@ -1,5 +1,16 @@
 /** Files that take another one's place: a new file under a freed inode, a link that is pointed elsewhere, delete and create in a loop. */
-import { appendFileSync, mkdirSync, readdirSync, renameSync, statfsSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
 import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { startBench, TailBench } from './tail-bench.ts';
@@ -66,6 +77,52 @@ test('new file under the inode of a deleted one that begins alike is read from i
     const isReused = recreateUnder(statSync(path).ino, path, `${banner}new one\nnew two\n`);
     await bench.drain();
     expect(bench.texts.slice(2)).toEqual([banner.trimEnd(), 'new one', 'new two']);
+    return isReused;
+  });
+});
+
+// Symptom: a copy of a truncated file was read again. Cause: it had the inode of the rotated file that was deleted before, and was
+// compared with what had been read of that one alone.
+test.for(['*.log', '*.log*'])(
+  'copy of a truncated file under the inode of the rotated one before it is not read again, with %s',
+  async (include) => {
+    const line = (text: string): string => `${'#'.repeat(1200)} ${text}\n`;
+    await untilReused(async (bench) => {
+      await bench.start({ include: [bench.path(include)] });
+      const [path, rotated] = [bench.path('a.log'), bench.path('a.log.1')];
+      writeFileSync(path, line('first, and longer'));
+      await bench.drain();
+      renameSync(path, rotated);
+      writeFileSync(path, line('second'));
+      await bench.drain();
+      await bench.pass(30);
+      const { ino } = statSync(rotated);
+      const isReused = recreateUnder(ino, rotated, line('second'));
+      truncateSync(path, 0);
+      appendFileSync(path, 'third\n');
+      await bench.pass(90);
+      expect(bench.texts.map((text) => text.replace(/^#+ /, ''))).toEqual(['first, and longer', 'second', 'third']);
+      expect(bench.source.stats.lostBytes).toBe(0);
+      return isReused;
+    });
+  },
+);
+
+// Symptom: a file that no glob matches was read, as what became of a deleted one. Cause: a closed file was looked for by its inode
+// alone, and what was found under it was read from its beginning, whatever it was.
+test('file that no glob matches is not read when it gets the inode of a deleted one', async () => {
+  await untilReused(async (bench) => {
+    writeFileSync(bench.path('a.log'), 'one\n');
+    await bench.drain();
+    await bench.pass(30);
+    const { ino } = statSync(bench.path('a.log'));
+    unlinkSync(bench.path('a.log'));
+    writeFileSync(bench.path('private.txt'), 'nobody asked for it\n');
+    const isReused =
+      statSync(bench.path('private.txt')).ino === ino || recreateUnder(ino, bench.path('private.txt'), 'nobody asked for it\n');
+    await bench.pass(90);
+    expect(bench.texts).toEqual(['one']);
+    expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
     return isReused;
   });
 });
