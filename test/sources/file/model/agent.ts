@@ -13,6 +13,7 @@ import { stopRooms } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
 import type { Region } from '../../../../src/core/block.ts';
 import type { Log } from '../../../../src/core/log.ts';
+import type { Sink } from '../../../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../../../src/kernel/kernel.ts';
 import { type FileSystem, nodeFileSystem } from '../../../../src/sources/file/file-system.ts';
 import { createFileSource } from '../../../../src/sources/file/source.ts';
@@ -183,7 +184,7 @@ export class ModelAgent {
       ...common,
       folder,
       config,
-      sink: store.sink(() => this.#call()),
+      sink: this.#whileAlive(store.sink(() => this.#call())),
       histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
       booksOf: (source) => this.#rooms.booksOf(source),
       paused: () => {},
@@ -236,6 +237,18 @@ export class ModelAgent {
         if (this.#descriptors.delete(fd)) nodeFileSystem.close(fd);
       },
     };
+  }
+
+  /** No answer reaches the dead: their windows are the next agent's by then. */
+  #whileAlive(sink: Sink): Sink {
+    const send: Sink['send'] = (parcel, signal) =>
+      new Promise((resolve, reject) => {
+        sink.send(parcel, signal).then(
+          (result) => this.#isDead || resolve(result),
+          (error: unknown) => this.#isDead || reject(error as Error),
+        );
+      });
+    return { ...sink, send };
   }
 
   #call(): void {
