@@ -21,7 +21,7 @@ import { Registry } from './registry.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
-import { isGone, newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
+import { isGone, isReplaced, newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -177,13 +177,13 @@ export class Generations {
   }
 
   /**
-   * The file is found by its inode alone, under a path that no glob matches: true unless the inode was given to another file
-   * since. What rotation may have made of its path is read, whatever is in it now.
+   * False where the file's inode is found under another path, but was given to another file since. What rotation may have made of
+   * its path is taken for it unless a glob matches it.
    */
   isStill(file: TrackedFile, found: FoundFile): boolean {
-    if (file.fd !== undefined || this.isRotatedFrom(found.path, file.firstPath)) return true;
-    if (file.identity.headLength === 0) return file.bornMs === found.stat.bornMs;
-    return this.#isContentAt(file, found) ?? true;
+    if (file.fd !== undefined) return true;
+    if (file.identity.headLength === 0) return !isReplaced(file, found.stat);
+    return this.isRotatedFrom(found.path, file.firstPath) || (this.#isContentAt(file, found) ?? true);
   }
 
   /** The file's present generation: another one where the known content is gone. */

@@ -5,6 +5,9 @@
 import { type FileStat, inodeKey } from './file-system.ts';
 import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
 
+/** What no file has. */
+const NO_INODE = 0;
+
 export class Registry {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
@@ -90,11 +93,19 @@ export class Registry {
     if (this.dequeue(file)) this.enqueue(file);
   }
 
+  /** The file's inode was given to another one. */
+  loseInode(file: TrackedFile): void {
+    this.#unindex(file);
+    file.device = file.inode = NO_INODE;
+    this.#index(file);
+  }
+
   /** The same file has another inode now. */
-  replaceInode(file: TrackedFile, { device, inode }: FileStat): void {
+  replaceInode(file: TrackedFile, { device, inode, bornMs }: FileStat): void {
     this.#unindex(file);
     file.device = device;
     file.inode = inode;
+    file.inodeBornMs = bornMs;
     file.identity = { ...file.identity, device: String(device), inode: String(inode) };
     this.#index(file);
   }
@@ -103,8 +114,21 @@ export class Registry {
   takeOver(to: TrackedFile, from: TrackedFile): void {
     this.#unindex(from);
     this.#unindex(to);
-    const { device, inode, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
-    Object.assign(to, { device, inode, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs, isHomeless: false });
+    const { device, inode, inodeBornMs, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
+    Object.assign(to, {
+      device,
+      inode,
+      inodeBornMs,
+      path,
+      realPath,
+      place,
+      leftAtMs,
+      scan,
+      seenSize,
+      seenMtimeMs,
+      changedAtMs,
+      isHomeless: false,
+    });
     to.isRotated = path !== to.firstPath;
     to.identity = { ...to.identity, device: String(device), inode: String(inode) };
     from.isHomeless = true;
@@ -118,7 +142,7 @@ export class Registry {
   #index(file: TrackedFile): void {
     if (file.isHomeless) return;
     if (isGone(file)) this.gone.add(file);
-    this.#byInode.set(inodeKey(file), file);
+    if (file.inode !== NO_INODE) this.#byInode.set(inodeKey(file), file);
     if (file.place === 'matched') this.#byPath.set(file.path, file);
   }
 

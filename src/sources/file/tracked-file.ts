@@ -33,9 +33,11 @@ export interface TrackedFile {
   readonly shape: EventShape;
   device: number | bigint;
   inode: number | bigint;
+  /** When the file was made that has the inode. */
+  inodeBornMs: number;
   /** Undefined until there is a first byte to read. */
   stream: string | undefined;
-  /** Wall clock, when the file was made, … */
+  /** Wall clock, when the file was made, 0 where what is in it now is younger, … */
   readonly bornMs: number;
   /** … and its stream. */
   createdMs: number;
@@ -111,6 +113,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     shape,
     device: stat.device,
     inode: stat.inode,
+    inodeBornMs: stat.bornMs,
     stream: undefined,
     bornMs: stat.bornMs,
     createdMs: 0,
@@ -149,6 +152,11 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     scan: 0,
     failure: undefined,
   };
+}
+
+/** Nothing is known of the file but its inode, and that was given to another one since. Of any other its content tells. */
+export function isReplaced({ fd, identity, inodeBornMs }: TrackedFile, stat: FileStat): boolean {
+  return fd === undefined && identity.headLength === 0 && stat.bornMs !== inodeBornMs;
 }
 
 /** A stat saw so many bytes of this very generation. */

@@ -12,7 +12,7 @@ import type { FoundFile } from './finder.ts';
 import type { Generations } from './generations.ts';
 import type { Notices } from './notices.ts';
 import { FolderNames } from './siblings.ts';
-import { isBehind, isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, isReplaced, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
 import { findWhereabouts, type FolderInodes, statIfAt } from './whereabouts.ts';
 
 export interface TrackerOptions {
@@ -136,7 +136,11 @@ export class Tracker {
 
   /** True when the found file is the one that is known under its path: by inode, or where inodes change, by content. */
   #isSame(file: TrackedFile, found: FoundFile): boolean {
-    if (isSameFile(file, found.stat)) return true;
+    if (isSameFile(file, found.stat)) {
+      if (!isReplaced(file, found.stat)) return true;
+      this.#generations.registry.loseInode(file);
+      return false;
+    }
     return !this.#options.stableInodes && !this.#generations.registry.in(found.stat) && this.#generations.followInode(file, found);
   }
 
@@ -178,8 +182,13 @@ export class Tracker {
     if (!file) return false;
     if (file.path === found.path) this.#see(file, found.stat, 'matched');
     // Else a second name (hard link, symbolic link) of a file that is still under its own.
-    else if (file.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.path, file))
+    else if (file.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.path, file)) {
+      if (!this.#generations.isStill(file, found)) {
+        this.#generations.registry.loseInode(file);
+        return false;
+      }
       this.#move(file, found.path, found.stat, 'matched');
+    }
     return true;
   }
 
@@ -210,7 +219,11 @@ export class Tracker {
       file.scan = this.#scan;
       return;
     }
-    if (there && isSameFile(there, file)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
+    if (there && isSameFile(there, file)) {
+      if (!isReplaced(file, there)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
+      this.#generations.registry.remove(file);
+      return this.takeRotated({ path: file.path, stat: there }, file.firstPath);
+    }
     const held = this.#held(file);
     if (held === 'unknown') {
       file.scan = this.#scan;
@@ -220,7 +233,10 @@ export class Tracker {
     const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
-    if (path !== undefined && stat && this.#generations.isStill(file, { path, stat })) return this.#move(file, path, stat, 'aside');
+    if (path !== undefined && stat) {
+      if (this.#generations.isStill(file, { path, stat })) return this.#move(file, path, stat, 'aside');
+      this.#generations.registry.loseInode(file);
+    }
     this.#leave(file, held, file.place === 'deleted' ? 'deleted' : 'missing');
   }
 

@@ -108,6 +108,29 @@ test.for(['*.log', '*.log*'])(
   },
 );
 
+// Symptom: a copy was read again, and its lines were said to be of another file. Cause: it had the inode of an empty file, of which
+// nothing was known that it could differ from, so that it counted as that file, renamed.
+test('copy under the inode of an empty file that was deleted is not read again', async () => {
+  await untilReused(async (bench) => {
+    const [path, empty, copy] = [bench.path('a.log'), bench.path('empty.log'), bench.path('a.log.1')];
+    writeFileSync(path, 'old one\n');
+    writeFileSync(empty, '');
+    await bench.start({ include: [bench.path('*.log*')] });
+    await bench.drain();
+    await bench.pass(30);
+    const { ino } = statSync(empty);
+    unlinkSync(empty);
+    writeFileSync(copy, 'old one\n');
+    const isReused = statSync(copy).ino === ino || recreateUnder(ino, copy, 'old one\n');
+    unlinkSync(path);
+    await bench.pass(30);
+    appendFileSync(copy, 'late\n');
+    await bench.pass(30);
+    expect(bench.byFile).toEqual({ 'a.log': ['old one', 'late'] });
+    return isReused;
+  });
+});
+
 // Symptom: a file that no glob matches was read, as what became of a deleted one. Cause: a closed file was looked for by its inode
 // alone, and what was found under it was read from its beginning, whatever it was.
 test('file that no glob matches is not read when it gets the inode of a deleted one', async () => {

@@ -99,4 +99,28 @@ export const found: readonly Found[] = [
       { kind: 'partial', file: 1 },
     ],
   },
+  {
+    name: 'copy under the inode of an empty file of the first scan was taken for as old as that one, and read again',
+    include: '*.log*',
+    schedule: [
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'append', file: 0, lines: 1 },
+      wait,
+      { kind: 'compress', file: 1 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'delete', file: 0 },
+    ],
+  },
+  {
+    name: 'copy with unread lines under the inode of a deleted file counted as that file',
+    schedule: [
+      { kind: 'append', file: 1, lines: 1 },
+      { kind: 'append', file: 0, lines: 1 },
+      wait,
+      { kind: 'append', file: 0, lines: 1 },
+      { kind: 'compress', file: 1 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+    ],
+  },
 ];
