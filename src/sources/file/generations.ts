@@ -265,7 +265,7 @@ export class Generations {
       // What was read before may be read now.
       return codeOf(error) === 'EACCES' ? false : undefined;
     } finally {
-      if (fd !== undefined) fileSystem.close(fd);
+      if (fd !== undefined) this.descriptors.closeQuietly(fd);
     }
   }
 

@@ -56,7 +56,7 @@ export class OpenFiles {
         return file.fd !== undefined;
       }
     } catch (error) {
-      if (fd !== undefined) this.#closeQuietly(fd);
+      if (fd !== undefined) this.closeQuietly(fd);
       if (file.fd !== undefined) return true;
       if (codeOf(error) !== 'ENOENT') this.fail(file, error);
       return false;
@@ -95,7 +95,7 @@ export class OpenFiles {
     if (fd === undefined) return;
     file.fd = undefined;
     this.#files.delete(file);
-    this.#closeQuietly(fd);
+    this.closeQuietly(fd);
   }
 
   /** The file changed: others make room before it. */
@@ -148,7 +148,8 @@ export class OpenFiles {
     if (this.#limit === MAX_OPEN_FILES) notices.clear(DESCRIPTORS);
   }
 
-  #closeQuietly(fd: number): void {
+  /** Closes a descriptor that was only read from. Never throws. */
+  closeQuietly(fd: number): void {
     try {
       this.#options.fileSystem.close(fd);
     } catch {
