@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LEGACY_OPS, legacyQuery, type LegacyQuery } from './differential/legacy.ts';
-import type { Row } from './differential/expressions.ts';
+import type { Row } from './differential/expression.ts';
 import { unordered } from './differential/aggregations.ts';
 import { noteText, unused, usesNew } from './differential/coverage.ts';
 import { events, query, rowsOf, type Event, type Query } from './differential/queries.ts';

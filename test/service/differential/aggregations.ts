@@ -1,7 +1,8 @@
 /** Random aggregations, with and without a condition: their text, and what they give of a group's rows, computed plainly. */
 import * as fc from 'fast-check';
 import { AGGREGATES } from '../../../src/service/query/functions/aggregates.ts';
-import { expressions, truth, type Expression, type Row } from './expressions.ts';
+import { truth, type Expression, type Row } from './expression.ts';
+import { expressions } from './expressions.ts';
 import { jsonOf, less, numberOf, setIdentity, type Value } from './values.ts';
 
 export interface Aggregation {

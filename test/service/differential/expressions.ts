@@ -1,75 +1,17 @@
 /** Random expressions: their text for the service, and what they are, computed plainly. */
 import * as fc from 'fast-check';
-import { FUNCTIONS } from '../../../src/service/query/functions/table.ts';
+import { called, condition, hasTerm, numberValue, set, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expression.ts'; // prettier-ignore
 import { anyFunctions, conditionFunctions, numberFunctions, textFunctions } from './functions.ts';
 import { timeExpressions } from './times.ts';
-import { equal, fits64, isNumber, less, numberOf, textOf, type Kind, type Value } from './values.ts';
-
-export type Row = ReadonlyMap<string, Value>;
-
-export interface Expression {
-  readonly text: string;
-  /** What the language knows of its type; `dynamic` is a field. */
-  readonly type: 'number' | 'string' | 'bool' | 'dynamic';
-  readonly kinds: ReadonlySet<Kind>;
-  readonly of: (row: Row) => Value;
-}
-export type Condition = Expression & { readonly type: 'bool' };
-
-const set = (...kinds: Kind[]): ReadonlySet<Kind> => new Set(kinds);
-export const int = (text: string, of: (row: Row) => bigint | null): Expression => ({ text, type: 'number', kinds: set('int'), of });
-export const number = (text: string, of: (row: Row) => number | null): Expression => ({ text, type: 'number', kinds: set('real'), of });
-export const string = (text: string, of: (row: Row) => string | null): Expression => ({ text, type: 'string', kinds: set('string'), of });
-export const condition = (text: string, of: (row: Row) => boolean | null): Condition => ({ text, type: 'bool', kinds: set('bool'), of });
-
-/** A call by one of the function's names, now the one, now the other. */
-export function called(name: string, ...args: readonly string[]): string {
-  const names = FUNCTIONS.get(name)?.names ?? [name];
-  const given = args.join(', ');
-  return `${names[given.length % names.length]}(${given})`;
-}
-
-/** Whether the text has the term with no letter or digit beside it, where the term itself ends in one. */
-export function hasTerm(value: string, wanted: string): boolean {
-  const edge = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
-  if (wanted === '') return true;
-  for (let at = value.indexOf(wanted); at >= 0; at = value.indexOf(wanted, at + 1)) {
-    const [before, after] = [value.slice(0, at), value.slice(at + wanted.length)];
-    if (!(edge(wanted[0]) && edge(before.at(-1))) && !(edge(wanted.at(-1)) && edge(after[0]))) return true;
-  }
-  return false;
-}
-
-export const foldWord = (value: string): string => value.toLowerCase();
-export const union = (...all: Expression[]): ReadonlySet<Kind> => new Set(all.flatMap(({ kinds }) => [...kinds]));
-
-export const column = (name: string, type: Expression['type'], ...kinds: Kind[]): Expression => ({
-  text: name, type, kinds: set(...kinds), of: (row) => row.get(name) ?? null,
-}); // prettier-ignore
+import { equal, fits64, isNumber, less, textOf, type Kind, type Value } from './values.ts';
 
 const literalNumber = fc.oneof(
   fc.integer({ min: -20, max: 20 }).map((n): Expression => ({ text: n < 0 ? `(${n})` : String(n), type: 'number', kinds: set('int'), of: () => BigInt(n) })),
   fc.integer({ min: -40, max: 40 }).map((n): Expression => ({ text: `real(${n / 8})`, type: 'number', kinds: set('real'), of: () => n / 8 })),
 ); // prettier-ignore
-const words = ['', 'a', 'B', 'ab', 'Ab cd', 'x_y', '5', 'true', 'ωΩ', "it's", 'a"b\\c', '%', 'éa'];
-export const word = fc.constantFrom(...words);
 const literalText = word.map((text): Expression => ({ text: JSON.stringify(text), type: 'string', kinds: set('string'), of: () => text }));
 
-export const numberValue = ({ of, kinds }: Expression, row: Row): bigint | number | null => numberOf(of(row), kinds);
-export const truth = ({ of }: Expression, row: Row): boolean | null => {
-  const value = of(row);
-  return typeof value === 'boolean' ? value : null;
-};
-
 const NOTHING: Expression = { text: 'dynamic(null)', type: 'dynamic', kinds: set(), of: () => null };
-
-/** Expressions over the columns, nested up to a depth. */
-export interface Generators {
-  readonly number: fc.Arbitrary<Expression>;
-  readonly text: fc.Arbitrary<Expression>;
-  readonly condition: fc.Arbitrary<Condition>;
-  readonly any: fc.Arbitrary<Expression>;
-}
 
 export function expressions(columns: readonly Expression[], depth: number): Generators {
   // A field that never was is null, whatever is wanted.
@@ -180,7 +122,6 @@ function functionsOfText({ text, any, number }: Generators): fc.Arbitrary<Expres
 }
 
 const isNull = (value: Value): boolean => value === null;
-const bool = condition;
 const comparable = (a: Expression, b: Expression): boolean => a.type === b.type || a.type === 'dynamic' || b.type === 'dynamic';
 
 function comparison(any: fc.Arbitrary<Expression>, number: fc.Arbitrary<Expression>, text: fc.Arbitrary<Expression>, bools: readonly Expression[]): fc.Arbitrary<Condition> {
@@ -197,39 +138,39 @@ function comparison(any: fc.Arbitrary<Expression>, number: fc.Arbitrary<Expressi
     has: hasTerm,
   };
   return fc.oneof(
-    pair.chain(([a, b]) => fc.boolean().map((not) => bool(`(${a.text} ${not ? '!=' : '=='} ${b.text})`, (row) => {
+    pair.chain(([a, b]) => fc.boolean().map((not) => condition(`(${a.text} ${not ? '!=' : '=='} ${b.text})`, (row) => {
       const found = same(a.of(row), b.of(row));
       return found === null ? null : found !== not;
     }))),
-    fc.tuple(ordered, fc.constantFrom('<', '<=', '>', '>=')).map(([[a, b], sign]) => bool(`(${a.text} ${sign} ${b.text})`, (row) => order(sign, a.of(row), b.of(row)))),
+    fc.tuple(ordered, fc.constantFrom('<', '<=', '>', '>=')).map(([[a, b], sign]) => condition(`(${a.text} ${sign} ${b.text})`, (row) => order(sign, a.of(row), b.of(row)))),
     fc.tuple(text, fc.constantFrom(...Object.keys(matches)), word, fc.boolean(), fc.boolean()).map(([a, name, wanted, not, cased]) =>
-      bool(`(${a.text} ${not ? '!' : ''}${name}${cased ? '_cs' : ''} ${JSON.stringify(wanted)})`, (row) => {
+      condition(`(${a.text} ${not ? '!' : ''}${name}${cased ? '_cs' : ''} ${JSON.stringify(wanted)})`, (row) => {
         const found = textOf(a.of(row));
         const fold = (value: string): string => (cased ? value : value.toLowerCase());
         return (found !== null && matches[name]!(fold(found), fold(wanted))) !== not;
       })),
     fc.tuple(any, fc.array(fc.oneof(literalNumber, literalText), { minLength: 1, maxLength: 4 }), fc.boolean()).filter(([a, list]) => list.every((item) => comparable(a, item))).map(([a, list, not]) =>
-      bool(`(${a.text} ${not ? '!in' : 'in'} (${list.map((item) => item.text).join(', ')}))`, (row) => list.some((item) => equal(a.of(row), item.of(row))) !== not)),
-    fc.tuple(number, literalNumber, literalNumber).map(([a, low, high]) => bool(`(${a.text} between (${low.text} .. ${high.text}))`, (row) => {
+      condition(`(${a.text} ${not ? '!in' : 'in'} (${list.map((item) => item.text).join(', ')}))`, (row) => list.some((item) => equal(a.of(row), item.of(row))) !== not)),
+    fc.tuple(number, literalNumber, literalNumber).map(([a, low, high]) => condition(`(${a.text} between (${low.text} .. ${high.text}))`, (row) => {
       const value = a.of(row);
       return isNumber(value) ? value >= (low.of(row) as number) && value <= (high.of(row) as number) : null;
     })),
-    any.map((a) => bool(`isnull(${a.text})`, (row) => isNull(a.of(row)))),
-    any.map((a) => bool(`isempty(${a.text})`, (row) => isNull(a.of(row)) || a.of(row) === '')),
+    any.map((a) => condition(`isnull(${a.text})`, (row) => isNull(a.of(row)))),
+    any.map((a) => condition(`isempty(${a.text})`, (row) => isNull(a.of(row)) || a.of(row) === '')),
     fc.constantFrom(...bools).map((a): Condition => ({ ...a, type: 'bool' })),
   );
 } // prettier-ignore
 
-function logic({ condition }: Generators): fc.Arbitrary<Condition> {
+function logic({ condition: any }: Generators): fc.Arbitrary<Condition> {
   return fc.oneof(
-    fc.tuple(fc.constantFrom('and', 'or'), fc.array(condition, { minLength: 2, maxLength: 3 })).map(([word, parts]) =>
-      bool(`(${parts.map(({ text }) => text).join(` ${word} `)})`, (row) => {
+    fc.tuple(fc.constantFrom('and', 'or'), fc.array(any, { minLength: 2, maxLength: 3 })).map(([word, parts]) =>
+      condition(`(${parts.map(({ text }) => text).join(` ${word} `)})`, (row) => {
         const found = parts.map((part) => truth(part, row));
         const decisive = word === 'or';
         return found.includes(decisive) ? decisive : found.includes(null) ? null : !decisive;
       }),
     ),
-    condition.map((part) => bool(`not(${part.text})`, (row) => {
+    any.map((part) => condition(`not(${part.text})`, (row) => {
       const found = truth(part, row);
       return found === null ? null : !found;
     })),

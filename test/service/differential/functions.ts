@@ -1,7 +1,7 @@
 /** Random calls of the functions that are not of time: numbers, texts, conditions and what choosing and conversion give. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { called, condition, foldWord, hasTerm, int, number, numberValue, string, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expressions.ts'; // prettier-ignore
+import { called, condition, foldWord, hasTerm, int, number, numberValue, string, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expression.ts'; // prettier-ignore
 import { equal, fits64, isNumber, kindOf, textOf, type Value } from './values.ts';
 
 type Of<T> = (row: Row) => T;

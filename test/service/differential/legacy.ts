@@ -1,6 +1,6 @@
 /** Random queries of the legacy form: their body for the service, and the groups or events that they give, computed plainly. */
 import * as fc from 'fast-check';
-import { hasTerm, word, type Row } from './expressions.ts';
+import { hasTerm, word, type Row } from './expression.ts';
 import { counted, different, histogram, near, unordered, variance } from './aggregations.ts';
 import { compareGroups, compareKeys, equal, identity, isNumber, jsonOf, less, setIdentity, textOf, type Value } from './values.ts';
 

@@ -1,6 +1,7 @@
 /** Random queries over random events: their text, and the rows that they give, computed plainly. */
 import * as fc from 'fast-check';
-import { column, expressions, word, type Expression, type Row } from './expressions.ts';
+import { column, word, type Expression, type Row } from './expression.ts';
+import { expressions } from './expressions.ts';
 import { inexact } from './functions.ts';
 import { binOf } from './times.ts';
 import { timeText } from './calendar.ts';

@@ -1,7 +1,7 @@
 /** Random expressions of times and timespans, and what the language makes of those: parts, differences, comparisons, texts. */
 import * as fc from 'fast-check';
 import { addMonths, DAY, difference, fits, floorDiv, modulo, MONTHS, PART_FUNCTIONS, PARTS, spanText, startOf, timeText, UNITS, WEEK, type Period } from './calendar.ts'; // prettier-ignore
-import { called, int, number, type Expression, type Generators, type Row } from './expressions.ts';
+import { called, int, number, type Expression, type Generators, type Row } from './expression.ts';
 import { isNumber, type Value } from './values.ts';
 
 /** ns. */
