@@ -5,36 +5,17 @@
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import { checkRange } from './range.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
 import { createMemory, instantiate, type WasmMemory } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
+import type { WrapResult } from './wrap-result.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
 export interface Template {
   readonly shape: EventShape;
-}
-
-/** What one call did. The object is reused by the next call. */
-export interface WrapResult {
-  /** Input bytes used up: whole lines. */
-  consumed: number;
-  /** Output bytes written. */
-  written: number;
-  /** Events written (empty lines are skipped and are no events). */
-  events: number;
-  /** Empty lines skipped. */
-  skipped: number;
-  /** U+FFFD written for what is no UTF-8. */
-  replaced: number;
-  /**
-   * `input`: all of it is used up. `output`: the next event does not fit in the room that is left, but fits a slot.
-   * `events`: `maxEvents` reached. `too_large`: the next event alone would not fit an empty slot, that is `output.bytes[0,
-   * limit)`: use `wrapLarge`. Whether something was written before, in this call or an earlier one, makes no difference,
-   * so that the caller can close the batch or not; sizes are exact, a line is never called too large on an estimate.
-   */
-  stop: 'input' | 'output' | 'events' | 'too_large';
 }
 
 export interface Kernel {
@@ -174,7 +155,7 @@ export function createKernel(capacityBytes: number): Kernel {
   }
 
   function count(input: Region, start: number, end: number): number {
-    check(input, start, end);
+    checkRange(input, start, end);
     return kernel.count(input.at + start, input.at + end);
   }
 
@@ -189,8 +170,8 @@ export function createKernel(capacityBytes: number): Kernel {
     },
 
     wrap(template, readAtMs, input, start, end, output, at, limit, maxEvents, marks, ends) {
-      check(input, start, end);
-      check(output, at, limit);
+      checkRange(input, start, end);
+      checkRange(output, at, limit);
       if (template.shape.format === 'events') return copyEvents(result, count, input, start, end, output, at, limit, maxEvents);
       setTime(readAtMs);
       load(template as CompiledTemplate, marks);
@@ -210,7 +191,7 @@ export function createKernel(capacityBytes: number): Kernel {
     },
 
     wrapLarge(template, readAtMs, input, start, end, marks, isJoined = false) {
-      check(input, start, end);
+      checkRange(input, start, end);
       const newline = isJoined ? end - start - 1 : input.bytes.subarray(start, end).indexOf(LF);
       const line = input.bytes.subarray(start, newline < 0 ? end : start + newline);
       const { shape, timestampField } = template as CompiledTemplate;
@@ -241,11 +222,4 @@ function aligned(address: number): number {
 function lineEnd(input: Region, start: number, end: number): number {
   if (end === start || input.bytes[end - 1] === LF) return end;
   return start + input.bytes.subarray(start, end).lastIndexOf(LF) + 1;
-}
-
-/** A range outside its region is a bug, and would let the kernel write anywhere. */
-function check(region: Region, from: number, to: number): void {
-  if (!(from >= 0 && from <= to && to <= region.bytes.length)) {
-    throw new RangeError(`kernel: range ${from}…${to} in a region of ${region.bytes.length} bytes`);
-  }
 }

@@ -5,6 +5,7 @@
 import type { Region } from '../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../core/syslog-priority.ts';
 import { timeText } from './reference.ts';
+import { checkRange } from './range.ts';
 
 /** What one call did. The object is reused by the next call. */
 export interface SyslogResult {
@@ -135,7 +136,7 @@ export function createSyslogFactory(
     let suffixThere: Buffer | undefined;
 
     function prepare(output: Region, at: number, limit: number): void {
-      check(output, at, limit);
+      checkRange(output, at, limit);
       if (loaded === result) return;
       loaded = result;
       exports.useSyslogSource(timesAt, timesAt + now, longest, JSON_MODES.indexOf(json), hasCharset ? 1 : 0);
@@ -157,7 +158,7 @@ export function createSyslogFactory(
       },
 
       stream(suffix, framing, input, start, end, output, at, limit) {
-        check(input, start, end);
+        checkRange(input, start, end);
         prepare(output, at, limit);
         if (suffix !== suffixThere) {
           if (suffix.length > MAX_SUFFIX_BYTES) throw new RangeError(`kernel: a suffix of ${suffix.length} bytes`);
@@ -237,11 +238,4 @@ function membersOf(priority: number): string {
   const severity = priority & 7;
   const names = `"facility":"${FACILITIES[facility]}","severity":"${SEVERITIES[severity]}"`;
   return `",${names},"facility_code":${facility},"severity_code":${severity}`;
-}
-
-/** A range outside its region is a bug, and would let the loops write anywhere. */
-function check(region: Region, from: number, to: number): void {
-  if (!(from >= 0 && from <= to && to <= region.bytes.length)) {
-    throw new RangeError(`kernel: range ${from}…${to} in a region of ${region.bytes.length} bytes`);
-  }
 }

@@ -3,7 +3,7 @@
  * The same contract as `Kernel.wrap`, without a look at what is between the newlines.
  */
 import type { Region } from '../core/block.ts';
-import type { WrapResult } from './kernel.ts';
+import type { WrapResult } from './wrap-result.ts';
 
 const LF = 0x0a;
 
