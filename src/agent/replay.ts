@@ -7,6 +7,7 @@ import { Batch } from '../batcher/batch.ts';
 import type { Books } from '../batcher/books.ts';
 import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { NO_TAIL } from '../core/tail.ts';
 import type { DeadLetters, Letter } from '../state/dead-letters.ts';
 import type { SinkRoom } from './sink-room.ts';
 
@@ -93,7 +94,7 @@ export class Replay {
         to: index + 1,
         events: 1,
         sum: 0,
-        tail: { length: 0, crc: 0 },
+        tail: NO_TAIL,
         digest: 'replay',
       };
       batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });

@@ -1,8 +1,8 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
+import { NO_TAIL, tailOf } from '../core/tail.ts';
 import { contentSum } from '../kernel/content-sum.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
@@ -120,7 +120,7 @@ export class Batch {
             to: from,
             events: 0,
             sum: 0,
-            tail: { length: 0, crc: 0 },
+            tail: NO_TAIL,
             closed: false,
           };
     if (span !== last) this.spans.push(span);
@@ -198,8 +198,4 @@ function sumOf(block: Block, from: number, to: number): number {
   const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
   cuts.set(block, { at: to, sum: addSums(before.sum, sum) });
   return sum;
-}
-
-export function tailOf(bytes: Buffer): Tail {
-  return { length: bytes.length, crc: crc32(bytes) };
 }

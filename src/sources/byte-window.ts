@@ -2,10 +2,10 @@
  * The window that a source reads into: a region of memory, what of it is not handed out yet, and the offset of that in the
  * stream. Knows no lines; hands out ranges as blocks, and remembers the last bytes that it handed out.
  */
-import { crc32 } from 'node:zlib';
 import type { Block, Marks, Region, Tail } from '../core/block.ts';
 import { READ_CHUNK_BYTES, TAIL_BYTES } from '../core/limits.ts';
 import { addSums } from '../core/sums.ts';
+import { tailOf } from '../core/tail.ts';
 import { contentSum } from '../kernel/content-sum.ts';
 import { BYTE_ORDER_MARKS, type Encoding } from '../parsers/encoding.ts';
 
@@ -187,7 +187,7 @@ export class ByteWindow {
   }
 
   tailNow(): Tail {
-    return { length: this.#tailLength, crc: crc32(this.recent) };
+    return tailOf(this.recent);
   }
 }
 

@@ -7,8 +7,6 @@ import { type ContentPoint, thinPoints } from '../core/content-point.ts';
 import { MAX_MARK_POINTS } from '../core/limits.ts';
 import { addSums } from '../core/sums.ts';
 
-export const NO_TAIL: Tail = { length: 0, crc: 0 };
-
 interface Pending {
   readonly from: number;
   readonly to: number;

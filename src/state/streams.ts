@@ -8,7 +8,8 @@ import type { Tail } from '../core/block.ts';
 import { type ContentPoint, thinPoints } from '../core/content-point.ts';
 import { MAX_MARK_POINTS } from '../core/limits.ts';
 import type { FileIdentity, StreamRecord } from '../core/stream.ts';
-import { Mark, NO_TAIL } from './marks.ts';
+import { NO_TAIL } from '../core/tail.ts';
+import { Mark } from './marks.ts';
 import { type Statements, textOfPoints, toIdentity, toPoints } from './rows.ts';
 
 interface Stream {

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_MARK_POINTS } from '../../src/core/limits.ts';
-import { Mark, NO_TAIL } from '../../src/state/marks.ts';
+import { NO_TAIL } from '../../src/core/tail.ts';
+import { Mark } from '../../src/state/marks.ts';
 import { span } from './batches.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 

@@ -6,10 +6,10 @@
 import type { Tail } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { tailOf } from '../../core/tail.ts';
 import { CopyCheck } from './copy-check.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { parentOf } from './finder.ts';
-import { tailOf } from './identity.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import { readBefore } from './sample.ts';

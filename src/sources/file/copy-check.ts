@@ -4,9 +4,10 @@
  */
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import { addSums } from '../../core/sums.ts';
+import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
-import { hashHead, tailOf } from './identity.ts';
+import { hashHead } from './identity.ts';
 import { readBefore } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
 

@@ -3,10 +3,9 @@
  * checksum of the bytes just before the position. Pure functions; who reads the bytes is elsewhere.
  */
 import { hash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { Tail } from '../../core/block.ts';
-import { TAIL_BYTES } from '../../core/limits.ts';
 import type { FileIdentity } from '../../core/stream.ts';
+import { tailOf } from '../../core/tail.ts';
 
 /** What is known of a file from before. */
 export interface KnownFile {
@@ -30,17 +29,10 @@ export interface FileSample {
 export type Verdict = 'same' | 'different' | 'undecided';
 
 export const NO_HEAD = { headLength: 0, headHash: '' } as const;
-export const NO_TAIL: Tail = { length: 0, crc: 0 };
 
 /** Length and hash of a head. */
 export function hashHead(head: Buffer): Pick<FileIdentity, 'headLength' | 'headHash'> {
   return head.length === 0 ? NO_HEAD : { headLength: head.length, headHash: hash('sha256', head, 'hex') };
-}
-
-/** Length and checksum of the last bytes before a position. */
-export function tailOf(bytes: Buffer): Tail {
-  const last = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
-  return last.length === 0 ? NO_TAIL : { length: last.length, crc: crc32(last) };
 }
 
 /** True when the content that is known is still there: nothing before the position was cut off or changed. */

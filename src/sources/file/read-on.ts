@@ -6,11 +6,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Block, StreamRange, Tail } from '../../core/block.ts';
 import { KEEP_OPEN_MS, TAIL_BYTES } from '../../core/limits.ts';
+import { tailOf } from '../../core/tail.ts';
 import { findMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../byte-window.ts';
 import type { Lines } from '../lines.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
-import { hasSameContent, tailOf } from './identity.ts';
+import { hasSameContent } from './identity.ts';
 import { isUntouched, readHead, sampleFile } from './sample.ts';
 import { noteSize, type TrackedFile } from './tracked-file.ts';
 

@@ -12,13 +12,14 @@ import { ContentSum } from './content-sum.ts';
 import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { Generations } from './generations.ts';
-import { compareFile, tailOf } from './identity.ts';
+import { compareFile } from './identity.ts';
 import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
 import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 import { type FolderInodes, inodesIn } from './whereabouts.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
+import { tailOf } from '../../core/tail.ts';
 
 export interface RecognizeOptions {
   readonly records: readonly StreamRecord[];

@@ -1,8 +1,9 @@
 /** Reads the few bytes that tell whether a file is still the one that is known, and where its last line begins. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { tailOf } from '../../core/tail.ts';
 import type { Encoding } from '../../parsers/encoding.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
-import { type FileSample, hasSameContent, type KnownFile, tailOf } from './identity.ts';
+import { type FileSample, hasSameContent, type KnownFile } from './identity.ts';
 
 const headScratch = Buffer.alloc(HEAD_BYTES);
 const tailScratch = Buffer.alloc(TAIL_BYTES);

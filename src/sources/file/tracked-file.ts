@@ -4,10 +4,11 @@
  */
 import type { EventShape, Tail } from '../../core/block.ts';
 import type { FileIdentity } from '../../core/stream.ts';
+import { NO_TAIL } from '../../core/tail.ts';
 import type { SuspendedLine } from '../long-line.ts';
 import { ContentSum } from './content-sum.ts';
 import type { FileStat } from './file-system.ts';
-import { NO_HEAD, NO_TAIL } from './identity.ts';
+import { NO_HEAD } from './identity.ts';
 
 /**
  * - `matched`: under a path that the globs match.

@@ -3,7 +3,6 @@
  * what arrives within a few milliseconds, or during an accept, becomes one block a stream. Promises: an event that was written
  * is handed over, or counted as lost when the lane gives up; memory is the window and no more.
  */
-import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Lane, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
@@ -13,8 +12,8 @@ import {
   SYSLOG_HAND_OVER_MS,
   SYSLOG_PARTS_BYTES,
   SYSLOG_PENDING_BYTES,
-  TAIL_BYTES,
 } from '../../core/limits.ts';
+import { tailOf } from '../../core/tail.ts';
 
 const NEWLINE = 10;
 
@@ -228,7 +227,6 @@ export class Collector {
 /** One event that is not to be sent. */
 function refused(window: Region, start: number, end: number, refusal: string): NonNullable<Block['single']> {
   const bytes = window.bytes.subarray(start, end);
-  const tail = bytes.subarray(-TAIL_BYTES);
   // Sums are compared only for what can be read again.
-  return { length: bytes.length, sum: 0, tail: { length: tail.length, crc: crc32(tail) }, refusal };
+  return { length: bytes.length, sum: 0, tail: tailOf(bytes), refusal };
 }

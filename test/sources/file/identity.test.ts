@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { compareFile, type FileSample, hashHead, type KnownFile, tailOf } from '../../../src/sources/file/identity.ts';
+import { tailOf } from '../../../src/core/tail.ts';
+import { compareFile, type FileSample, hashHead, type KnownFile } from '../../../src/sources/file/identity.ts';
 
 const content = Buffer.from(Array.from({ length: 300 }, (_, n) => `line ${n}`).join('\n'));
 

@@ -200,7 +200,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the bytes before the position are not compared',
-    file: 'sources/file/identity.ts',
+    file: 'core/tail.ts',
     find: 'crc: crc32(last) }',
     replace: 'crc: 0 }',
     include: alone,
