@@ -8,7 +8,7 @@ type Piece =
   | { readonly kind: 'run'; readonly length: number; readonly byte: number }
   | { readonly kind: 'again'; readonly length: number; readonly distance: number };
 
-const BLOCK = 2 ** 17;
+const BLOCK = 2 ** 18;
 const LENGTHS = [
   1,
   2,

@@ -7,7 +7,7 @@ export const SLACK: usize = 64;
 /** What is compressed in one call: matches reach back to its begin and no further. */
 export const SEGMENT_BYTES: usize = 1 << 20;
 /** What shares one set of codes. */
-export const BLOCK_BYTES: usize = 1 << 17;
+export const BLOCK_BYTES: usize = 1 << 18;
 /** Shorter ones are not found, so a block has at most a sequence for each four bytes. */
 export const MIN_MATCH_BYTES: usize = 4;
 
