@@ -1,5 +1,5 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
@@ -177,10 +177,7 @@ export class Batch {
  */
 export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
-  return createHash('sha256')
-    .update(JSON.stringify([sink, dataset, named, retired]))
-    .digest('hex')
-    .slice(0, 32);
+  return hash('sha256', JSON.stringify([sink, dataset, named, retired]), 'hex').slice(0, 32);
 }
 
 /** Of blocks that were cut: the sum from their beginning up to the cut. */

@@ -74,13 +74,14 @@ const compressing = new WeakMap<Batch, Promise<void>>();
 export async function compressBatch(batch: Batch, compression: Compression): Promise<void> {
   const underWay = compressing.get(batch);
   if (underWay) return underWay;
+  if (compression === 'none') return;
   const work = compressNow(batch, compression).finally(() => compressing.delete(batch));
   compressing.set(batch, work);
   return work;
 }
 
-async function compressNow(batch: Batch, compression: Compression): Promise<void> {
-  if (compression === 'none' || batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
+async function compressNow(batch: Batch, compression: Exclude<Compression, 'none'>): Promise<void> {
+  if (batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
   const body = await compressInPlace(batch.body, compression);
   batch.isDense = body === undefined;
   if (!body) return;
