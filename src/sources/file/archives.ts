@@ -18,7 +18,7 @@ import type { FoundFile } from './finder.ts';
 import { hashHead } from './identity.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
-import { LaneRefusal } from './offer.ts';
+import { LaneRefusal, offerBlock } from './offer.ts';
 import { isArchiveName } from './siblings.ts';
 import { Turns } from './turns.ts';
 
@@ -64,7 +64,7 @@ export class Archives {
     this.#options = options;
   }
 
-  /** Takes up what is known from before, as far as it is still there; `isFirstRun`: what is there is not to be read. */
+  /** Takes up what is known from before, as far as it is still there; `isSkipped`: the others that are there are not to be read. */
   open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
     const { streams } = this.#options;
     const there = new Map([...found.values()].map((each) => [inodeKey(each.stat), each]));
@@ -118,13 +118,14 @@ export class Archives {
     return this.#byStream(stream) !== undefined;
   }
 
-  /** Offers the span's bytes again; false when they are not there any more. Rejects with `E_UNREADABLE` when that cannot be told now. */
+  /** Offers the span's bytes again; resolves as `Source.reread`. Rejects with `E_UNREADABLE` when they cannot be told now. */
   reread(span: Span, lane: Lane): Promise<number> {
     const archive = this.#byStream(span.stream);
     if (!archive) return Promise.resolve(span.from);
+    const { clock } = this.#options;
     return this.#turns.take(async () => {
       try {
-        const isThere = await this.#readRange(archive, span.from, span.to, (block) => this.#offer(archive, block, lane));
+        const isThere = await this.#readRange(archive, span.from, span.to, (block) => offerBlock(lane, archive, block, clock.now()));
         return isThere ? span.to : span.from;
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
@@ -173,7 +174,7 @@ export class Archives {
   }
 
   async #readOne(archive: Archive): Promise<void> {
-    const { notices, stats, streams, source } = this.#options;
+    const { notices, stats, streams, source, lane, clock } = this.#options;
     try {
       const identity = this.#identify(archive);
       if (!identity) return this.#fail(archive, 'file has the name of a compressed one and is none; it is left out');
@@ -187,7 +188,7 @@ export class Archives {
       }
       const isWhole = await this.#readRange(archive, archive.offset, Infinity, async (block) => {
         const length = block.single?.length ?? streamBytesOf(block).length;
-        await this.#offer(archive, block, this.#options.lane);
+        await offerBlock(lane, archive, block, clock.now());
         archive.offset = block.offset + length;
         stats.readBytes += length;
         countLongLine(stats, block);
@@ -268,14 +269,6 @@ export class Archives {
       return await use(decompress(fileSystem, fd, compression));
     } finally {
       fileSystem.close(fd);
-    }
-  }
-
-  async #offer(archive: Archive, block: WindowBlock, lane: Lane): Promise<void> {
-    try {
-      await lane.accept({ ...block, stream: archive.stream!, shape: archive.shape, readAtMs: this.#options.clock.now() });
-    } catch (error) {
-      throw new LaneRefusal('lane refused', { cause: error });
     }
   }
 

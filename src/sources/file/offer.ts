@@ -1,4 +1,4 @@
-/** Hands a window's block to the lane as a block of the file's stream. */
+/** Hands a window's block to the lane as a block of a file's stream. */
 import type { Block, Lane } from '../../core/block.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import type { TrackedFile } from './tracked-file.ts';
@@ -7,7 +7,12 @@ import type { TrackedFile } from './tracked-file.ts';
 export class LaneRefusal extends Error {}
 
 /** Resolves when the lane took all of it; rejects with a `LaneRefusal`. */
-export async function offerBlock(lane: Lane, file: TrackedFile, block: WindowBlock & Pick<Block, 'sum'>, readAtMs: number): Promise<void> {
+export async function offerBlock(
+  lane: Lane,
+  file: Pick<TrackedFile, 'stream' | 'shape'>,
+  block: WindowBlock & Pick<Block, 'sum'>,
+  readAtMs: number,
+): Promise<void> {
   try {
     await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
   } catch (error) {
