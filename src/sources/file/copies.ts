@@ -127,8 +127,13 @@ export class Copies {
   }
 
   #compare(file: TrackedFile, original: TrackedFile): void {
-    const { originals } = this.#undecided.get(file)!;
-    if (!originals.includes(original)) originals.push(original);
+    const entry = this.#undecided.get(file)!;
+    const { originals } = entry;
+    if (originals.includes(original)) return;
+    // One of which nothing was read is like everything that begins as it did.
+    const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
+    originals.splice(unread === -1 ? originals.length : unread, 0, original);
+    if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
@@ -288,6 +293,11 @@ export class Copies {
       return true;
     }
   }
+}
+
+/** Nothing but its first bytes is known of it. */
+function isUnread(file: TrackedFile): boolean {
+  return (file.isHomeless || isGone(file)) && file.fd === undefined && file.offset === file.startAt;
 }
 
 /** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */

@@ -123,4 +123,16 @@ export const found: readonly Found[] = [
       { kind: 'copytruncate', file: 0, lines: 0 },
     ],
   },
+  {
+    name: 'generation of which nothing was read took the copy of another one that began alike',
+    schedule: [
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'rename', file: 1 },
+      { kind: 'append', file: 1, lines: 1 },
+      restart,
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      kill,
+      { kind: 'rename', file: 1 },
+    ],
+  },
 ];
