@@ -1,7 +1,7 @@
 /**
  * Finds what repeats (LZ77): a block becomes sequences, each a run of literals and then a match, the bytes at a distance
  * before it once more. One look per place, at where its six bytes were seen last; what is longer is taken, whatever else
- * there is. Branches that are guessed wrong are nearly all of the time, so there are few of them per match, and no search for better ones.
+ * there is. Branches that are guessed wrong are most of the time, so there are few of them per match, and no search for better ones.
  */
 import { INPUT, LITERALS, PLACES, PLACES_BYTES, PLACES_LOG, SEQUENCES } from './memory';
 

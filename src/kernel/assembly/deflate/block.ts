@@ -1,9 +1,9 @@
-/** The body of a block with codes of its own: literals, lengths and distances, four literals or one match between two stores. */
+/** The body of a block with codes of its own: literals, lengths and distances. */
 import { literalsEnd, sequencesEnd } from '../compress/matches';
 import { LITERALS, SEQUENCES } from '../compress/memory';
 import { output, put, waiting, waitingBits, writeFrom } from './bits';
 import { CODE_BITS, DISTANCE_CODES, LENGTH_CODES, LITERAL_CODES } from './codes';
-import { END_OF_BLOCK, distanceSymbol, extra, extraBits, partOf } from './symbols';
+import { END_OF_BLOCK, distanceBits, distanceSymbol, partOf } from './symbols';
 
 /** The bits of a code. */
 const MASK: u32 = (1 << CODE_BITS) - 1;
@@ -28,15 +28,17 @@ export function putBlock(): void {
       n &= 7;
     }
     let length = <usize>((sequence >> 20) & 0xfffff);
-    const distance = load<u32>(DISTANCE_CODES + (distanceSymbol(<u32>(sequence >> 40)) << 2));
-    const distanceBits = <u64>((distance & MASK) | (extra << (distance >> CODE_BITS)));
-    const distanceCount = <u64>((distance >> CODE_BITS) + extraBits);
+    const distance = <u32>(sequence >> 40) - 1;
+    const behind = distanceBits(distance);
+    const code = load<u32>(DISTANCE_CODES + (distanceSymbol(distance, behind) << 2));
+    const distanceCode = <u64>((code & MASK) | ((distance & ((1 << behind) - 1)) << (code >> CODE_BITS)));
+    const distanceCount = <u64>((code >> CODE_BITS) + behind);
     while (length > 0) {
       const part = partOf(length);
       const code = load<u32>(LENGTH_CODES + (part << 2));
       bits |= (<u64>(code & MASK)) << n;
       n += code >> CODE_BITS;
-      bits |= distanceBits << n;
+      bits |= distanceCode << n;
       n += distanceCount;
       store<u64>(to, bits);
       to += <usize>(n >> 3);

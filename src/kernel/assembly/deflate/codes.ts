@@ -13,13 +13,11 @@ import {
   MAX_LENGTH,
   MIN_LENGTH,
   SYMBOLS_END,
-  extra,
-  extraBits,
+  lengthBits,
   lengthSymbol,
 } from './symbols';
 
-/** Shorter than the format allows, so that four literals are written at once. */
-const MAX_CODE_BITS: u32 = 12;
+const MAX_CODE_BITS: u32 = 15;
 const HEADER_SYMBOLS: usize = 19;
 
 /** u32 each: the bits, and their number above `CODE_BITS`. By symbol, and by the length of a match. */
@@ -64,8 +62,10 @@ export function putCodes(): void {
   assign(LITERAL_LENGTHS, LITERAL_CODES, LITERAL_SYMBOLS);
   assign(DISTANCE_LENGTHS, DISTANCE_CODES, DISTANCE_SYMBOLS);
   for (let length = MIN_LENGTH; length <= MAX_LENGTH; length++) {
-    const code = load<u32>(LITERAL_CODES + (lengthSymbol(length) << 2));
-    store<u32>(LENGTH_CODES + (length << 2), (code | (extra << (code >> CODE_BITS))) + (extraBits << CODE_BITS));
+    const value = <u32>(length - MIN_LENGTH);
+    const bits = lengthBits(value);
+    const code = load<u32>(LITERAL_CODES + (lengthSymbol(value, bits) << 2));
+    store<u32>(LENGTH_CODES + (length << 2), (code | ((value & ((1 << bits) - 1)) << (code >> CODE_BITS))) + (bits << CODE_BITS));
   }
   putHeader();
 }

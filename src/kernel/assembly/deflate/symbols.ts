@@ -15,23 +15,22 @@ export const DISTANCE_COUNTS: usize = LITERAL_COUNTS + 288 * 4;
 const LENGTH_COUNTS: usize = DISTANCE_COUNTS + 32 * 4;
 export const SYMBOLS_END: usize = LENGTH_COUNTS + 260 * 4;
 
-/** Of the symbol that was asked for last: the bits behind its code, and how many. */
-export let extra: u32 = 0;
-export let extraBits: u32 = 0;
-
-export function lengthSymbol(length: usize): usize {
-  const n = <u32>(length - MIN_LENGTH);
-  extraBits = n < 8 || length == MAX_LENGTH ? 0 : 29 - clz<u32>(n);
-  extra = n & ((1 << extraBits) - 1);
-  if (length == MAX_LENGTH) return 285;
-  return 257 + (extraBits << 2) + (n >> extraBits);
+/** How many bits there are behind the symbol of a length, given less `MIN_LENGTH`, or of a distance, given less 1; they are the lowest of what is given. */
+export function lengthBits(length: u32): u32 {
+  return length == MAX_LENGTH - MIN_LENGTH ? 0 : 29 - clz<u32>(length | 4);
 }
 
-export function distanceSymbol(distance: u32): usize {
-  const n = distance - 1;
-  extraBits = n < 4 ? 0 : 30 - clz<u32>(n);
-  extra = n & ((1 << extraBits) - 1);
-  return (extraBits << 1) + (n >> extraBits);
+export function distanceBits(distance: u32): u32 {
+  return 30 - clz<u32>(distance | 2);
+}
+
+/** The symbol itself, for so many bits. */
+export function lengthSymbol(length: u32, bits: u32): usize {
+  return length == MAX_LENGTH - MIN_LENGTH ? 285 : 257 + (bits << 2) + (length >> bits);
+}
+
+export function distanceSymbol(distance: u32, bits: u32): usize {
+  return (bits << 1) + (distance >> bits);
 }
 
 /** Matches may be longer than deflate has lengths for: the length of the next part of one. No part is left that is too short. */
@@ -47,16 +46,17 @@ export function countSymbols(): void {
   for (let p = SEQUENCES; p < sequencesEnd; p += 8) {
     const sequence = load<u64>(p);
     let length = <usize>((sequence >> 20) & 0xfffff);
-    const distance = distanceSymbol(<u32>(sequence >> 40));
+    const distance = <u32>(sequence >> 40) - 1;
+    const symbol = distanceSymbol(distance, distanceBits(distance));
     while (length > 0) {
       const part = partOf(length);
       count(LENGTH_COUNTS, part);
-      count(DISTANCE_COUNTS, distance);
+      count(DISTANCE_COUNTS, symbol);
       length -= part;
     }
   }
   for (let length = MIN_LENGTH; length <= MAX_LENGTH; length++) {
-    const at = LITERAL_COUNTS + (lengthSymbol(length) << 2);
+    const at = LITERAL_COUNTS + (lengthSymbol(length - MIN_LENGTH, lengthBits(length - MIN_LENGTH)) << 2);
     store<u32>(at, load<u32>(at) + load<u32>(LENGTH_COUNTS + (length << 2)));
   }
   count(LITERAL_COUNTS, END_OF_BLOCK);
