@@ -271,3 +271,37 @@ test('file that is truncated while the first block of several waits: what is not
   expect(bench.texts).toEqual(['one']);
   expect(bench.source.stats.lostBytes).toBe(text.length - 'one\n'.length);
 });
+
+// Symptom: each truncation of a rotated file left a descriptor open for ever. Cause: the file was compared with what it had held, as
+// any file beside it is that may be the copy; being none, and under no matching name, it was let go, and then opened once more by
+// a turn after which nobody closed it. Fix: what was followed before it was compared stays followed.
+test('rotated file that is truncated and written to again is read on, and its descriptors are closed', async () => {
+  const open = new Set<number>();
+  const fileSystem = failingFileSystem((real) => ({
+    stat(path) {
+      const stat = real.stat(path);
+      return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+    },
+    open(path) {
+      const fd = real.open(path);
+      open.add(fd);
+      return fd;
+    },
+    close(fd) {
+      real.close(fd);
+      open.delete(fd);
+    },
+  }));
+  const bench = await startWith('*.log', { fileSystem });
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await bench.drain();
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  await bench.pass(3);
+  for (const late of ['two', 'three']) {
+    truncateSync(bench.path('a.log.1'), 0);
+    await bench.pass(90, 3);
+    appendFileSync(bench.path('a.log.1'), `${late}\n`);
+    await bench.pass(30, 3);
+  }
+  expect({ texts: bench.texts, open: open.size }).toEqual({ texts: ['one', 'two', 'three'], open: 0 });
+});
