@@ -38,7 +38,8 @@ const DEADLINE_MS = 60_000;
 const shared = createKernel(MEMORY_BYTES);
 const regions: Region[] = [];
 
-function nextKernel(): Kernel {
+/** `checkAlive` throws once the agent is dead: what it had in hand is in memory that is the next one's. */
+function nextKernel(checkAlive: () => void): Kernel {
   let next = 0;
   const reserve = (bytes: number): Region => {
     const known = regions[next];
@@ -46,7 +47,11 @@ function nextKernel(): Kernel {
     regions[next++] = region;
     return region;
   };
-  return { ...shared, reserve };
+  const wrap: Kernel['wrap'] = (...given) => {
+    checkAlive();
+    return shared.wrap(...given);
+  };
+  return { ...shared, reserve, wrap };
 }
 
 export interface ModelAgentOptions {
@@ -171,7 +176,7 @@ export class ModelAgent {
 
   async #start(): Promise<void> {
     const { folder, store } = this.#options;
-    const kernel = nextKernel();
+    const kernel = nextKernel(() => this.#checkAlive());
     const config = sinkConfig('http://127.0.0.1:9', {
       inputs: ['app'],
       batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000 },
@@ -254,6 +259,10 @@ export class ModelAgent {
   #call(): void {
     this.#calls += 1;
     if (this.#calls >= this.#lastCall) this.#die();
+    this.#checkAlive();
+  }
+
+  #checkAlive(): void {
     if (this.#isDead) throw new Error('killed');
   }
 

@@ -1,13 +1,14 @@
 /**
- * Plays schedules until one breaks the promise: `child.ts RUNS SEED INCLUDE PARENT`. Ends with 1 and the schedule then, else
- * with 0. On its own so that a patched source can be put under it.
+ * Plays a round of schedules until one breaks the promise: `child.ts RUNS SEED INCLUDE PARENT [found]`. Ends with 0 and what it played, else
+ * with 1 and the schedule, shrunk; with `found` it begins with those of found.ts, and does not shrink. In a process of its own, so that a
+ * patched source can be put under it, and what many agents leave in memory goes with it.
  */
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import * as fc from 'fast-check';
 import { withCallbacks, withPromises } from './at-once.ts';
-import { schedules } from './events.ts';
+import { Coverage, schedules } from './events.ts';
 import { found } from './found.ts';
 import { play } from './play.ts';
 
@@ -15,14 +16,17 @@ Object.assign(fs, withCallbacks({}));
 Object.assign(promises, withPromises({}));
 syncBuiltinESMExports();
 
-const [runs = '200', seed = '1', include = '*.log', parent = '/tmp', shrink] = process.argv.slice(2);
-const result = await fc.check(
-  fc.asyncProperty(schedules, (schedule) => play(schedule, include, parent)),
-  { numRuns: Number(runs), seed: Number(seed), examples: found.map(({ schedule }) => [schedule]), endOnFailure: shrink === undefined },
-);
+const [runs = '200', seed = '1', include = '*.log', parent = '/tmp', first] = process.argv.slice(2);
+const coverage = new Coverage();
+const property = fc.asyncProperty(schedules, async (schedule) => {
+  coverage.add(schedule);
+  await play(schedule, include, parent);
+});
+const known = first === 'found' ? { examples: found.map(({ schedule }) => [schedule] as [typeof schedule]), endOnFailure: true } : {};
+const result = await fc.check(property, { numRuns: Number(runs), seed: Number(seed), ...known });
 if (result.failed) {
   console.log(JSON.stringify(result.counterexample?.[0]));
   console.log(`seed ${result.seed}, path ${result.counterexamplePath}, after ${result.numRuns} runs`);
   console.log((result.errorInstance as Error | undefined)?.message);
-}
+} else console.log(JSON.stringify(coverage));
 process.exit(result.failed ? 1 : 0);

@@ -42,8 +42,16 @@ export class Coverage {
   readonly #pairs = new Map<string, number>();
 
   add(schedule: readonly Event[]): void {
-    for (const [index, { kind }] of schedule.entries())
-      if (index > 0) this.#pairs.set(pairOf(schedule[index - 1]!.kind, kind), this.#count(schedule[index - 1]!.kind, kind) + 1);
+    for (const [index, { kind }] of schedule.entries()) if (index > 0) this.addCounts({ [pairOf(schedule[index - 1]!.kind, kind)]: 1 });
+  }
+
+  /** Adds what another one has, by pairs. */
+  addCounts(counts: Readonly<Record<string, number>>): void {
+    for (const [pair, count] of Object.entries(counts)) this.#pairs.set(pair, (this.#pairs.get(pair) ?? 0) + count);
+  }
+
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(this.#pairs);
   }
 
   /** Pairs that never came. Each can: what an event needs is there or is made. */
