@@ -22,7 +22,7 @@ import { Registry } from './registry.ts';
 import { isUntouched, readBefore, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
-import { isGone, isReplaced, newTrackedFile, noteSize, type Place, type TrackedFile } from './tracked-file.ts';
+import { isGone, isReplaced, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -193,7 +193,7 @@ export class Generations {
     if (file.fd === undefined || !this.descriptors.open(file)) return file;
     try {
       const { size } = fileSystem.fstat(file.fd);
-      if (!isUntouched(fileSystem, file.fd, file)) return this.renew(file);
+      if (!isUntouched(fileSystem, file.fd, readOf(file))) return this.renew(file);
       noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);

@@ -171,6 +171,7 @@ export class Polling {
     while (registry.queue.size + registry.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
       await this.rescueRound();
+      generations.copies.decide();
       successors.link();
     }
     await this.archiveRound();

@@ -5,13 +5,14 @@
  */
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
+import { StoppedError } from '../../core/errors.ts';
 import { HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import type { WindowBlock } from '../byte-window.ts';
-import { type Lines, streamBytesOf } from '../lines.ts';
+import { type Lines, streamBytesIn, streamBytesOf } from '../lines.ts';
 import { countLongLine, type SuspendedLine } from '../long-line.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
@@ -168,8 +169,8 @@ export class Reader {
   async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
     const { lane, clock, stats, generations } = this.#options;
     const { length, sum, tail } = block.single!;
-    file.inHand = length;
-    for (const { file: next, range } of continuations) next.inHand = range.to;
+    Object.assign(file, { inHand: length, tailInHand: tail });
+    for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to, tailInHand: range.tail });
     try {
       await offerBlock(lane, file, block, clock.now());
     } catch (error) {
@@ -218,14 +219,34 @@ export class Reader {
     const bytes = streamBytesOf(block);
     const { length, sum } = block.single ?? { length: bytes.length, sum: contentSum(bytes, block.offset) };
     file.inHand = length;
-    await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());
+    file.tailInHand = tailOf(lines.recent());
+    try {
+      await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());
+    } catch (error) {
+      if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
+      throw error;
+    }
     file.content.add(length, sum);
     file.inHand = 0;
     file.offset = block.offset + length;
-    file.tail = tailOf(lines.recent());
+    file.tail = file.tailInHand;
     file.suspended = undefined;
     stats.readBytes += length;
     countLongLine(stats, block);
+  }
+
+  /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */
+  #keepTaken(file: TrackedFile, block: WindowBlock, leftBytes: number): void {
+    if (block.single) return;
+    const bytes = streamBytesOf(block);
+    const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, leftBytes));
+    if (taken.length === 0) return;
+    file.content.add(taken.length, contentSum(taken, file.offset));
+    file.inHand = bytes.length - taken.length;
+    file.offset += taken.length;
+    file.tail = tailOf(taken);
+    file.suspended = undefined;
+    this.#options.stats.readBytes += taken.length;
   }
 
   /** Reads the kept beginning of an oversize line back: another turn read it first. */

@@ -8,7 +8,7 @@ import { NO_TAIL } from '../../core/tail.ts';
 import type { SuspendedLine } from '../long-line.ts';
 import { ContentSum } from './content-sum.ts';
 import type { FileStat } from './file-system.ts';
-import { NO_HEAD } from './identity.ts';
+import { type KnownFile, NO_HEAD } from './identity.ts';
 
 /**
  * - `matched`: under a path that the globs match.
@@ -88,8 +88,10 @@ export interface TrackedFile {
   isBusy: boolean;
   /** A read is under way: the descriptor must stay. */
   isReading: boolean;
-  /** Bytes from `offset` on that the lane is taking. */
+  /** Bytes from `offset` on that the lane is taking, … */
   inHand: number;
+  /** … and the last of these. */
+  tailInHand: Tail;
   /** The next turn also sends the unfinished last line, if the file ends here or before. */
   finalAt: number;
   /** Whole lines wait for what may belong to their event, … */
@@ -144,6 +146,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     isBusy: false,
     isReading: false,
     inHand: 0,
+    tailInHand: NO_TAIL,
     finalAt: -1,
     hasOpenEvent: false,
     linesFinalAt: -1,
@@ -164,6 +167,11 @@ export function isReplaced({ fd, identity, inodeBornMs }: TrackedFile, stat: Fil
 export function noteSize(file: TrackedFile, size: number): void {
   if (size > file.size) file.size = size;
   if (size > file.sureSize) file.sureSize = size;
+}
+
+/** What was read of it: what the lane is taking, too. */
+export function readOf({ identity, offset, tail, inHand, tailInHand }: TrackedFile): KnownFile {
+  return inHand > 0 ? { identity, offset: offset + inHand, tail: tailInHand } : { identity, offset, tail };
 }
 
 /** Bytes that are there and not yet accepted. */

@@ -135,4 +135,30 @@ export const found: readonly Found[] = [
       { kind: 'rename', file: 1 },
     ],
   },
+  {
+    name: 'part of a block was in a batch, and read again, when a stop read its deleted file to the end',
+    schedule: [
+      { kind: 'refuse' },
+      { kind: 'append', file: 1, lines: 18 },
+      { kind: 'append', file: 0, lines: 63 },
+      scan,
+      { kind: 'delete', file: 1 },
+      restart,
+    ],
+  },
+  {
+    name: 'file whose first lines waited for the sinks was copied and truncated, and the copy was read again',
+    schedule: [
+      { kind: 'append', file: 0, lines: 59 },
+      { kind: 'rename', file: 0 },
+      { kind: 'append', file: 0, lines: 1 },
+      scan,
+      { kind: 'append', file: 1, lines: 22 },
+      { kind: 'refuse half' },
+      restart,
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'append', file: 1, lines: 1 },
+      { kind: 'rename', file: 1 },
+    ],
+  },
 ];
