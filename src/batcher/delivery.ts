@@ -107,9 +107,10 @@ export class Delivery {
     await this.#compress(batch);
   }
 
-  /** Commits the spans and keys of all batches that wait for it, now. Throws when the disk refuses. */
-  commitNow(): void {
-    this.#preparation.commitNow();
+  /** Commits the spans and keys of all batches that wait for it, and of these, that come later, now. Throws when the disk refuses. */
+  commitNow(later: readonly Batch[] = []): void {
+    for (const batch of later) batch.key ||= keyOf(batch.sink, batch.dataset, batch.spans);
+    this.#preparation.commitNow(later);
   }
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */

@@ -195,6 +195,7 @@ export class DiskBuffer {
     try {
       while (this.#waiting.length > 0) {
         const group = this.#nextGroup();
+        this.#commitTracked();
         const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
         for (const [n, batch] of group.entries()) {
           this.#waiting.shift();
@@ -225,6 +226,20 @@ export class DiskBuffer {
       bytes += batch.body.length;
       return n === 0 || bytes <= maxBytes;
     });
+  }
+
+  /**
+   * A deleted file's bytes may be found again, in a copy or under another name: what is about to be on disk must then not be read
+   * once more.
+   */
+  #commitTracked(): void {
+    const tracked = this.#waiting.filter((batch) => batch.isTracked && !batch.committed);
+    if (tracked.length === 0) return;
+    try {
+      this.#options.delivery.commitNow(tracked);
+    } catch {
+      // Delivery tries again before it sends them, and says so.
+    }
   }
 
   async #keep(batch: Batch): Promise<boolean> {

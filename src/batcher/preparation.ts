@@ -51,9 +51,9 @@ export class Preparation {
     }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself');
   }
 
-  /** Commits every batch that waits for it. Throws when the disk refuses. */
-  commitNow(): void {
-    const group = this.#options.held().filter((each) => !each.committed);
+  /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
+  commitNow(later: readonly Batch[] = []): void {
+    const group = [...this.#options.held(), ...later].filter((each) => !each.committed);
     const rows = group.filter((each) => each.isTracked);
     if (rows.length > 0) this.#options.durability.commit(rows);
     for (const each of group) each.committed = true;

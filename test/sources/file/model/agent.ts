@@ -109,7 +109,7 @@ export class ModelAgent {
   /** Resolves once it follows its files, or is dead. */
   async start(): Promise<void> {
     await Promise.race([this.#start(), this.#death.promise]);
-    await this.#rest();
+    await this.rest();
   }
 
   dieAfter(calls: number): void {
@@ -147,7 +147,7 @@ export class ModelAgent {
   /** Ends as with `kill -9`. Resolves once what it had asked the system for is done. */
   async kill(): Promise<void> {
     this.#die();
-    await this.#rest();
+    await this.rest();
   }
 
   async #tick(): Promise<false> {
@@ -157,16 +157,16 @@ export class ModelAgent {
 
   /** Lets everything go on, until only time would. */
   async #work(): Promise<void> {
-    await this.#rest();
+    await this.rest();
     for (let calls = -1; calls !== this.#calls && !this.#isDead;) {
       calls = this.#calls;
       await this.#clock.advance(COMMIT_MS);
-      await this.#rest();
+      await this.rest();
     }
   }
 
   /** Until nothing goes on but what waits for the clock or the service. */
-  async #rest(): Promise<void> {
+  async rest(): Promise<void> {
     for (let quiet = 0, calls = -1; quiet < 4; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       if (calls !== this.#calls) quiet = 0;

@@ -161,4 +161,19 @@ export const found: readonly Found[] = [
       { kind: 'rename', file: 1 },
     ],
   },
+  {
+    name: 'what was read of a truncated file was in the disk buffer alone, and read again once its copy was found',
+    schedule: [
+      { kind: 'recreate', file: 0 },
+      { kind: 'hang' },
+      scan,
+      { kind: 'truncate', file: 0 },
+      { kind: 'append', file: 1, lines: 81 },
+      scan,
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      scan,
+      { kind: 'append', file: 0, lines: 1 },
+      restart,
+    ],
+  },
 ];

@@ -58,7 +58,7 @@ class Play {
     this.log.push(`- ${JSON.stringify(event)}`);
     if ('file' in event) this.#write(event, join(this.#folder, 'logs', `app${event.file}.log`));
     else if (event.kind === 'kill') await this.#kill(event.after);
-    else if (isMood(event)) this.#setMood(event.kind);
+    else if (isMood(event)) await this.#setMood(event.kind);
     else await this.#run(event.kind);
     this.#check();
   }
@@ -147,8 +147,10 @@ class Play {
     this.#promised.killed();
   }
 
-  #setMood(mood: Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }>['kind']): void {
+  async #setMood(mood: Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }>['kind']): Promise<void> {
     this.#store.setMood(mood);
+    // Who waited for that is told before anything else happens.
+    await this.#agent?.rest();
     this.#isAnswering = mood === 'answer';
     if (!this.#isAnswering) this.#isCalm = false;
     if (mood === 'lose replies') this.#isLossUnsure = true;
@@ -176,7 +178,7 @@ class Play {
   }
 
   async #settle(): Promise<void> {
-    this.#setMood('answer');
+    await this.#setMood('answer');
     const agent = this.#agent ?? (await this.#start());
     await agent.pass(A_WHILE_SECONDS);
     await agent.deliver();
