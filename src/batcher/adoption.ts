@@ -22,6 +22,8 @@ export interface AdoptionOptions {
   readonly log: Log;
   /** Aborts when the agent stops: what waits is then tried once more, over the limit. */
   readonly stopping: AbortSignal;
+  /** It is settled, and that is saved. */
+  isReleased(batch: Batch): boolean;
 }
 
 export class Adoption {
@@ -58,7 +60,7 @@ export class Adoption {
 
   /** True when it is on disk, or need not be any more. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, delivery, maxBytes, log, sink, stopping } = this.#options;
+    const { spool, delivery, maxBytes, log, sink, stopping, isReleased } = this.#options;
     try {
       await delivery.prepare(batch);
       if (batch.isSettled || batch.spoolName !== undefined) return true;
@@ -67,7 +69,7 @@ export class Adoption {
       if (spool.bytes + batch.body.length > maxBytes && !stopping.aborted) return false;
       // Its memory may be given to another batch while this one is written.
       const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
-      if (batch.isSettled || batch.spoolName !== undefined) await spool.remove(name);
+      if (isReleased(batch) || batch.spoolName !== undefined) await spool.remove(name);
       else batch.spoolName = name;
       return true;
     } catch (error) {

@@ -47,6 +47,7 @@ export class DiskBuffer {
   #isFull = false;
   readonly #adoption: Adoption;
   readonly #spill: Spill;
+  readonly #released = new WeakSet<Batch>();
   /** Batches of files that an earlier process left, oldest first, until `sealRecovered`. */
   readonly #recovered: Batch[] = [];
   /** Ids of the recovered batches that the database knows, too. */
@@ -55,7 +56,7 @@ export class DiskBuffer {
   constructor(options: DiskBufferOptions) {
     this.#options = options;
     const common = { ...options, stopping: this.#stopping.signal };
-    this.#adoption = new Adoption(common);
+    this.#adoption = new Adoption({ ...common, isReleased: (batch) => this.#released.has(batch) });
     this.#spill = new Spill({ ...common, evict: (batch) => this.evict(batch) });
   }
 
@@ -156,8 +157,9 @@ export class DiskBuffer {
     if (batch.spoolName !== undefined) await this.#options.spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.body);
   }
 
-  /** The batch is settled. */
+  /** The batch is settled, and that need not be saved any more. */
   settle(batch: Batch): void {
+    this.#released.add(batch);
     const { spoolName } = batch;
     if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#options.spool.remove(spoolName)]).then(() => {});
   }
