@@ -23,7 +23,7 @@ export interface AdoptionOptions {
   /** Aborts when the agent stops: what waits is then tried once more, over the limit. */
   readonly stopping: AbortSignal;
   /** It is settled, and that is saved. */
-  isReleased(batch: Batch): boolean;
+  readonly isReleased: (batch: Batch) => boolean;
 }
 
 export class Adoption {

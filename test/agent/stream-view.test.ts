@@ -1,19 +1,17 @@
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { createStreamView } from '../../src/agent/stream-view.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
-import { openState, State } from '../../src/state/store.ts';
+import { openState } from '../../src/state/store.ts';
 import { batch, span } from '../state/batches.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-
-afterEach(() => vi.restoreAllMocks());
 
 test('stream is settled for its source once nothing of it is open, nor committed and not settled', () => {
   const state = openState({ folder: makeTree({}), sinksOf: () => ['store'], log: new MemoryLog() });
@@ -82,40 +80,6 @@ test('stream of a removed file is not forgotten while its lines are not settled,
       .map(({ about }) => about.file),
   ).toEqual([file]);
   expect(readdirSync(join(folder, 'data/spool/store'))).toEqual([]);
-});
-
-// Symptom: after a kill on a full disk, the events of a deleted file were counted as lost, and others of their batch stored twice, though all
-// had been stored. Cause: the batch was taken out of the disk buffer while the database, which had refused the last save, still had it as
-// under way. Fix: it leaves once that is saved.
-test('batch of a removed file stays in the disk buffer until it is saved that it is settled', async () => {
-  const service = await FakeIngest.start();
-  service.respond = (_, response) => replyWith(response, 503, 'later');
-  const { folder, agent, pass, file } = await follow(service);
-  const spooled = (): number =>
-    readdirSync(join(folder, 'data'), { recursive: true }).filter((name) => String(name).endsWith('.batch')).length;
-  rmSync(file);
-  await until('it is in the disk buffer', async () => {
-    await pass(1);
-    return spooled() === 1;
-  });
-  const save = vi.spyOn(State.prototype, 'save').mockReturnValue(false);
-  service.respond = (request, response) => service.storeAll(request, response);
-  const delivered = (count: number) =>
-    until(`${count} are delivered`, async () => {
-      await pass(10);
-      return agent.observe().sources[0]!.settled.delivered === count;
-    });
-  await delivered(1);
-  expect(spooled()).toBe(1);
-  save.mockRestore();
-  writeFileSync(file, 'two\n');
-  await until('the second line is read', async () => {
-    await pass(1);
-    return agent.observe().sources[0]!.accepted === 2;
-  });
-  await pass(3600);
-  await delivered(2);
-  await until('the disk buffer is empty', () => spooled() === 0);
 });
 
 test('file that comes back while its lines are in an open batch goes on where it was', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -352,6 +352,23 @@ test.for(['adopt', 'spill'] as const)('disk buffer keeps no file of a batch that
   await bench.stop();
   expect([bench.spool.bytes, filesIn(folder), bench.room.usedBytes]).toEqual([0, [], 0]);
   expect(bench.books.get('net')!.settled.delivered).toBe(2);
+});
+
+test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async () => {
+  const folder = makeTree({});
+  const bench = new DiskBench(folder);
+  const batch = bench.take('a', 2, { isOfFile: true });
+  const request = await bench.next();
+  const saved = vi.spyOn(bench.buffer, 'settle').mockImplementation(() => {});
+  bench.buffer.adopt(batch);
+  await request.answer(delivered(2));
+  await until('it is settled', () => batch.isSettled);
+  await until('it is written', () => batch.spoolName !== undefined);
+  expect(filesIn(folder)).toHaveLength(1);
+  saved.mockRestore();
+  bench.buffer.settle(batch);
+  await bench.stop();
+  expect([bench.spool.bytes, filesIn(folder)]).toEqual([0, []]);
 });
 
 test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async () => {
