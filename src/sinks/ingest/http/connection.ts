@@ -102,6 +102,8 @@ export class Connection {
   }
 
   #read(bytes: Uint8Array | undefined): void {
+    // What comes while nothing was asked for is no answer, on a connection that no request used yet, either.
+    if (bytes && !this.#handler) return this.abort(new Error('the service sent more than it was asked for'));
     try {
       if (bytes) this.#parser.push(bytes);
       else this.#parser.end();

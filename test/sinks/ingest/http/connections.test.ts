@@ -155,6 +155,19 @@ test.each([
   expect(peer.sockets).toHaveLength(2);
 });
 
+// Symptom: of two requests one was never answered. Cause: what a service said on a connection that no request had used counted as an
+// answer, so that the connection was free twice, and took both. Fix: it ends the connection.
+test('a connection on which the service speaks before the first request is given up', async () => {
+  const peer = await startPeer((socket) => socket.write(OK));
+  const connections = connect(peer.origin);
+  expect(await send(connections, 'x', { authorization: '\n' }).end).toContain('no header can');
+  await until('the service has it', () => peer.sockets.length === 1);
+  peer.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n');
+  await until('it is given up', () => peer.sockets[0]!.readableEnded || peer.sockets[0]!.destroyed, 10_000);
+  expect(await Promise.all([send(connections).end, send(connections).end])).toEqual(['200 {}', '200 {}']);
+  expect(peer.received(0)).toBe('');
+});
+
 test('an answer that comes before the body was taken counts, and ends the connection: the body is not read any more', async () => {
   const { promise: accepted, resolve: accept } = Promise.withResolvers<Socket>();
   const server = createServer((socket) => {
