@@ -27,7 +27,7 @@ export function putBlock(): void {
       bits >>= n & 56;
       n &= 7;
     }
-    let length = <usize>((sequence >> 20) & 0xfffff);
+    let length = <u32>(sequence >> 20) & 0xfffff;
     const distance = <u32>(sequence >> 40) - 1;
     const behind = distanceBits(distance);
     const code = load<u32>(DISTANCE_CODES + (distanceSymbol(distance, behind) << 2));

@@ -62,7 +62,7 @@ export function putCodes(): void {
   assign(LITERAL_LENGTHS, LITERAL_CODES, LITERAL_SYMBOLS);
   assign(DISTANCE_LENGTHS, DISTANCE_CODES, DISTANCE_SYMBOLS);
   for (let length = MIN_LENGTH; length <= MAX_LENGTH; length++) {
-    const value = <u32>(length - MIN_LENGTH);
+    const value = length - MIN_LENGTH;
     const bits = lengthBits(value);
     const code = load<u32>(LITERAL_CODES + (lengthSymbol(value, bits) << 2));
     store<u32>(LENGTH_CODES + (length << 2), (code | ((value & ((1 << bits) - 1)) << (code >> CODE_BITS))) + (bits << CODE_BITS));

@@ -6,8 +6,8 @@ import { literalsEnd, sequencesEnd } from '../compress/matches';
 export const LITERAL_SYMBOLS: usize = 286;
 export const DISTANCE_SYMBOLS: usize = 30;
 export const END_OF_BLOCK: usize = 256;
-export const MIN_LENGTH: usize = 3;
-export const MAX_LENGTH: usize = 258;
+export const MIN_LENGTH: u32 = 3;
+export const MAX_LENGTH: u32 = 258;
 
 /** u32 each. */
 export const LITERAL_COUNTS: usize = ENCODER_TABLES;
@@ -34,7 +34,7 @@ export function distanceSymbol(distance: u32, bits: u32): usize {
 }
 
 /** Matches may be longer than deflate has lengths for: the length of the next part of one. No part is left that is too short. */
-export function partOf(length: usize): usize {
+export function partOf(length: u32): u32 {
   if (length <= MAX_LENGTH) return length;
   return length < MAX_LENGTH + MIN_LENGTH ? length - MIN_LENGTH : MAX_LENGTH;
 }
@@ -45,7 +45,7 @@ export function countSymbols(): void {
   for (let p = LITERALS; p < literalsEnd; p++) count(LITERAL_COUNTS, load<u8>(p));
   for (let p = SEQUENCES; p < sequencesEnd; p += 8) {
     const sequence = load<u64>(p);
-    let length = <usize>((sequence >> 20) & 0xfffff);
+    let length = <u32>(sequence >> 20) & 0xfffff;
     const distance = <u32>(sequence >> 40) - 1;
     const symbol = distanceSymbol(distance, distanceBits(distance));
     while (length > 0) {
@@ -56,7 +56,8 @@ export function countSymbols(): void {
     }
   }
   for (let length = MIN_LENGTH; length <= MAX_LENGTH; length++) {
-    const at = LITERAL_COUNTS + (lengthSymbol(length - MIN_LENGTH, lengthBits(length - MIN_LENGTH)) << 2);
+    const value = length - MIN_LENGTH;
+    const at = LITERAL_COUNTS + (lengthSymbol(value, lengthBits(value)) << 2);
     store<u32>(at, load<u32>(at) + load<u32>(LENGTH_COUNTS + (length << 2)));
   }
   count(LITERAL_COUNTS, END_OF_BLOCK);
