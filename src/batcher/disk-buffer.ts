@@ -1,11 +1,10 @@
 /**
- * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before
- * they are first sent, and leave memory while the service is not there to take them; batches of files only where they are told to. Order is kept: a few batches are written
- * at a time, and delivery gets them in the order in which they came.
+ * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before they are first
+ * sent (spool-writer.ts), and leave memory while the service is not there to take them; batches of files only where their file was deleted
+ * (adoption.ts), or where they are told to (spill.ts). What an earlier process left in it goes first.
  */
 import { messageOf } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
-import { MAX_SPOOL_WRITES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { StoredPart } from '../state/stored.ts';
 import type { Spool } from '../state/spool.ts';
@@ -15,10 +14,8 @@ import type { Books } from './books.ts';
 import type { Delivery } from './delivery.ts';
 import type { Room } from './room.ts';
 import { Spill } from './spill.ts';
+import { SpoolWriter } from './spool-writer.ts';
 import { EMPTY, headerOf, restoreSpooled } from './spooled-batch.ts';
-
-/** How long to wait before a disk that refused is tried again. */
-const RETRY_MS = 1000;
 
 export interface DiskBufferOptions {
   readonly sink: string;
@@ -40,11 +37,9 @@ export interface DiskBufferOptions {
 
 export class DiskBuffer {
   readonly #options: DiskBufferOptions;
-  readonly #waiting: Batch[] = [];
   readonly #stopping = new AbortController();
-  #writing: Promise<void> | undefined;
   #removing: Promise<void> = Promise.resolve();
-  #isFull = false;
+  readonly #writer: SpoolWriter;
   readonly #adoption: Adoption;
   readonly #spill: Spill;
   readonly #released = new WeakSet<Batch>();
@@ -55,9 +50,16 @@ export class DiskBuffer {
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
+    const evict = (batch: Batch): void => this.evict(batch);
     const common = { ...options, stopping: this.#stopping.signal };
+    this.#writer = new SpoolWriter({ ...common, evict, removed: () => this.#removing });
     this.#adoption = new Adoption({ ...common, isReleased: (batch) => this.#released.has(batch) });
-    this.#spill = new Spill({ ...common, evict: (batch) => this.evict(batch) });
+    this.#spill = new Spill({ ...common, evict });
+  }
+
+  /** Takes a closed batch; delivery gets it once it is durable. */
+  take(batch: Batch): void {
+    this.#writer.take(batch);
   }
 
   /** Keeps a batch that delivery holds: a file that it could be rebuilt from was deleted. */
@@ -72,37 +74,24 @@ export class DiskBuffer {
 
   /** Batches that delivery does not have yet, for the books. */
   held(): readonly Batch[] {
-    return [...this.#recovered, ...this.#waiting];
+    return [...this.#recovered, ...this.#writer.held()];
   }
 
-  /** Resolves when nothing waits to be written. */
-  async idle(): Promise<void> {
-    while (this.#writing) await this.#writing;
+  /** As the writer's, and so are the next three. */
+  idle(): Promise<void> {
+    return this.#writer.idle();
   }
 
-  /**
-   * False while what waits to be written takes half of the memory: a flood of what cannot be read again must leave files the
-   * other half.
-   */
   wantsMore(): boolean {
-    const { room } = this.#options;
-    return this.#waiting.reduce((sum, { memory }) => sum + memory, 0) < room.budgetBytes / 2;
+    return this.#writer.wantsMore();
   }
 
-  /** Why nothing is written now, if so: for readiness. */
   get isFull(): boolean {
-    return this.#isFull;
+    return this.#writer.isFull;
   }
 
-  /** True while a batch waits to be written. */
   get isWriting(): boolean {
-    return this.#writing !== undefined;
-  }
-
-  /** Takes a closed batch; delivery gets it once it is durable. */
-  take(batch: Batch): void {
-    this.#waiting.push(batch);
-    this.#writing ??= this.#writeAll();
+    return this.#writer.isWriting;
   }
 
   /**
@@ -167,7 +156,7 @@ export class DiskBuffer {
   /** Writes what still waits, over the limit if need be: better than losing it with the process. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#writing;
+    await this.#writer.idle();
     await this.#adoption.idle();
     await this.#spill.idle();
   }
@@ -190,113 +179,5 @@ export class DiskBuffer {
       }
     }
     await this.#removing;
-  }
-
-  async #writeAll(): Promise<void> {
-    const { room, delivery } = this.#options;
-    try {
-      while (this.#waiting.length > 0) {
-        const group = this.#nextGroup();
-        this.#commitTracked();
-        const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
-        for (const [n, batch] of group.entries()) {
-          this.#waiting.shift();
-          room.wake();
-          if (kept[n] !== true) continue;
-          // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
-          if (!room.hasSlot()) this.evict(batch);
-          // Delivery takes over in the same turn, so that the batch is always somewhere.
-          delivery.seal(batch);
-          if (!delivery.isNext(batch)) this.evict(batch);
-        }
-      }
-    } finally {
-      // In the same turn in which nothing waited: a batch that comes now must start the writing anew.
-      this.#writing = undefined;
-      this.#options.written?.();
-    }
-  }
-
-  /**
-   * The oldest that waits, and those behind it for which there surely is room. One alone while the disk refuses, and where dropping makes
-   * room: one decides after the other.
-   */
-  #nextGroup(): Batch[] {
-    const { spool, maxBytes, whenFull } = this.#options;
-    let bytes = spool.bytes;
-    return this.#waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
-      bytes += batch.body.length;
-      return n === 0 || bytes <= maxBytes;
-    });
-  }
-
-  /**
-   * A deleted file's bytes may be found again, in a copy or under another name: what is about to be on disk must then not be read
-   * once more.
-   */
-  #commitTracked(): void {
-    const tracked = this.#waiting.filter((batch) => batch.isTracked && !batch.committed);
-    if (tracked.length === 0) return;
-    try {
-      this.#options.delivery.commitNow(tracked);
-    } catch {
-      // Delivery tries again before it sends them, and says so.
-    }
-  }
-
-  async #keep(batch: Batch): Promise<boolean> {
-    await this.#options.delivery.prepare(batch);
-    return this.#write(batch);
-  }
-
-  /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
-  async #write(batch: Batch): Promise<boolean> {
-    const { spool, log, sink, clock, delivery, whenFull } = this.#options;
-    for (;;) {
-      const isStopping = this.#stopping.signal.aborted;
-      try {
-        if (spool.bytes + batch.body.length <= this.#options.maxBytes || isStopping) {
-          batch.spoolName = await spool.write(headerOf(batch), batch.body, batch.encoding === 'identity' ? batch.bodyCrc : undefined);
-          this.#noteRoom();
-          return true;
-        }
-        this.#noteFull('the disk buffer has reached its max_bytes');
-      } catch (error) {
-        this.#noteFull(messageOf(error));
-        if (isStopping) return true;
-      }
-      if (whenFull === 'drop_newest') return this.#drop(batch);
-      if (whenFull === 'drop_oldest' && delivery.dropOldest()) {
-        // A full disk has room only once the file is gone.
-        await this.#removing;
-        continue;
-      }
-      // Block. A batch in memory alone may still be sent when the service takes it.
-      if (delivery.isIdle()) {
-        log.debug({ sink, key: batch.key }, 'sent from memory, the disk buffer is full');
-        return true;
-      }
-      await clock.sleep(RETRY_MS, this.#stopping.signal);
-    }
-  }
-
-  #drop(batch: Batch): boolean {
-    this.#options.delivery.drop(batch);
-    return false;
-  }
-
-  #noteFull(reason: string): void {
-    if (!this.#isFull) {
-      const { sink, whenFull, log } = this.#options;
-      const effect =
-        whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
-      log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
-    }
-    this.#isFull = true;
-  }
-
-  #noteRoom(): void {
-    if (this.#isFull) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
-    this.#isFull = false;
   }
 }
