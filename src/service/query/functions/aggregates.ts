@@ -3,9 +3,10 @@
  * `arg_max` and `arg_min` make several columns and are in the summarize operator.
  */
 import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../../core/limits.ts';
+import type { Kind } from '../sql/kind.ts';
 import { list, sql, type Sql } from '../sql/sql.ts';
 import { jsonOf } from '../sql/text.ts';
-import { asJson, exists, facetsOf, one, oneRequired, type Kind, type Value } from '../sql/value.ts';
+import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
 import type { Type } from '../types.ts';
 import { plainOf, type AggregateCall, type AggregateFunction } from './spec.ts';
 

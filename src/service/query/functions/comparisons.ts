@@ -1,6 +1,7 @@
 /** Operators that compare: ==, <, in, between and what combines them. What is null in them: docs/service.md. */
+import type { Kind } from '../sql/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../sql/sql.ts';
-import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Kind, type Value } from '../sql/value.ts';
+import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
 import { comparable, type Constant, type Type } from '../types.ts';
 import type { Call, ScalarFunction } from './spec.ts';
 

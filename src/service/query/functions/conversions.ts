@@ -1,6 +1,7 @@
 /** From one type to another, what is there and what is not, and choosing between values. */
+import type { Kind } from '../sql/kind.ts';
 import { sql, type Sql } from '../sql/sql.ts';
-import { asJson, choose, constantValue, exists, facetsOf, firstOf, isNull, one, oneRequired, type Kind, type Value } from '../sql/value.ts';
+import { asJson, choose, constantValue, exists, facetsOf, firstOf, isNull, one, oneRequired, type Value } from '../sql/value.ts';
 import { readDatetime, readSpanText } from '../syntax/literals.ts';
 import { jsonValue } from '../sql/json.ts';
 import type { Type } from '../types.ts';

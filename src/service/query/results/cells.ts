@@ -3,7 +3,7 @@ import type { Cell } from '../../engine/engine.ts';
 import { formatTime } from '../../ingest/timestamps.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
-import type { Kind } from '../sql/value.ts';
+import type { Kind } from '../sql/kind.ts';
 
 export type Row = readonly Cell[];
 

@@ -1,6 +1,6 @@
 /** SQL that writes values as text: times as RFC 3339 with as many digits as needed, timespans as Go durations, values as JSON. */
 import { sql, type Sql } from './sql.ts';
-import type { Kind } from './value.ts';
+import type { Kind } from './kind.ts';
 
 /** Computes a value once for an expression that uses it several times: the engine has no other way to name one in mid-expression. */
 function once(value: Sql, use: (name: Sql) => Sql): Sql {

@@ -3,12 +3,9 @@
  * SQL expression for each type it may have, of which at most one is not null. No facet at all is null.
  */
 import type { Constant } from '../types.ts';
+import { KINDS, type Kind } from './kind.ts';
 import { any, first, list, sql, type Params, type Sql } from './sql.ts';
 import { durationText, jsonOf, timeText } from './text.ts';
-
-/** int: Int64. real: Float64. datetime: DateTime64(9, 'UTC'). timespan: Int64 of ns. json: JSON text of an array or object. All nullable. */
-export const KINDS = ['int', 'real', 'string', 'bool', 'datetime', 'timespan', 'json'] as const;
-export type Kind = (typeof KINDS)[number];
 
 export type Facets = Readonly<Partial<Record<Kind, Sql>>>;
 
