@@ -9,7 +9,7 @@ import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYT
 import { tailOf } from '../../core/tail.ts';
 import { CopyCheck } from './copy-check.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
-import { parentOf } from './finder.ts';
+import { type FoundFile, parentOf } from './finder.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import { readBefore } from './sample.ts';
@@ -33,6 +33,8 @@ export interface CopiesOptions {
   isRead(copy: TrackedFile, stat: FileStat): void;
   /** The file is no copy of `generation`; `wasFollowed` before it was compared. */
   isOwn(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void;
+  /** The file that is known to be what was found. */
+  holderOf(found: FoundFile): TrackedFile | undefined;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
 }
@@ -153,12 +155,11 @@ export class Copies {
 
   /** False when the folder cannot be read now. */
   #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
-    const { registry } = this.#options;
     try {
-      for (const { path, stat } of basesOf(generation).flatMap((base) => names.extending(base))) {
-        const known = registry.in(stat);
+      for (const found of basesOf(generation).flatMap((base) => names.extending(base))) {
+        const known = this.#options.holderOf(found);
         if (known?.stream !== undefined) continue;
-        const file = known ?? this.#options.track(path, stat, generation);
+        const file = known ?? this.#options.track(found.path, found.stat, generation);
         if (this.#undecided.has(file)) this.#compare(file, generation);
         else this.#gather(file, known !== undefined);
       }

@@ -6,7 +6,6 @@ import type { EventShape } from '../../core/block.ts';
 import type { LineShaping } from '../line-shaping.ts';
 import type { Clock } from '../../core/clock.ts';
 import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
-import { codeOf } from '../../core/errors.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
@@ -19,7 +18,7 @@ import { hasSameContent, hashHead } from './identity.ts';
 import type { Notices } from './notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
-import { isUntouched, readBefore, sampleFile } from './sample.ts';
+import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
 import { isGone, isReplaced, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
@@ -57,6 +56,8 @@ export class Generations {
   readonly house: Housekeeping;
   readonly successors: Successors;
   readonly #options: GenerationsOptions;
+  /** Generations whose inode has another file. */
+  readonly #forsaken = new WeakSet<TrackedFile>();
   /** The number of the scan under way. */
   scan = 0;
 
@@ -80,7 +81,8 @@ export class Generations {
       moved: (generation, copy, stat, end) => this.#moveInto(generation, copy, stat, end),
       isRead: (copy, stat) => this.#noteRead(copy, stat),
       isOwn: (file, generation, wasFollowed) => this.#takeUp(file, generation, wasFollowed),
-      isLost: (generation) => this.house.giveUpLost(generation, this.scan > 0),
+      isLost: (file) => this.house.giveUpLost(file, this.scan === 0 ? 'unseen' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
+      holderOf: (found) => this.holderOf(found),
     });
   }
 
@@ -177,14 +179,30 @@ export class Generations {
     return true;
   }
 
-  /**
-   * False where the file's inode is found under another path, but was given to another file since. What rotation may have made of
-   * its path is taken for it unless a glob matches it.
-   */
-  isStill(file: TrackedFile, found: FoundFile): boolean {
+  /** False where the file's inode is found under another path, but was given to another file since; undefined while that cannot be told. */
+  isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
     if (file.fd !== undefined) return true;
     if (file.identity.headLength === 0) return !isReplaced(file, found.stat);
-    return this.isRotatedFrom(found.path, file.firstPath) || (this.#isContentAt(file, found) ?? true);
+    return this.#isContentAt(file, found);
+  }
+
+  /** The known file that this is, or that nobody knows better of. */
+  holderOf(found: FoundFile): TrackedFile | undefined {
+    const file = this.registry.in(found.stat);
+    if (!file || !isGone(file) || this.isStill(file, found) !== false) return file;
+    this.forsake(file);
+    return undefined;
+  }
+
+  /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
+  forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
+    this.registry.vacate(file);
+    file.leftAtMs = this.#now;
+    takeUp();
+    if (file.stream === undefined) return this.registry.remove(file);
+    this.#forsaken.add(file);
+    this.copies.seek([file]);
+    if (file.isHomeless) this.noteDeleted(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */
@@ -263,8 +281,8 @@ export class Generations {
       fd = fileSystem.open(path);
       return isSameFile(fileSystem.fstat(fd), stat) && hasSameContent(file, sampleFile(fileSystem, fd, stat, file));
     } catch (error) {
-      // What was read before may be read now.
-      return codeOf(error) === 'EACCES' ? false : undefined;
+      this.descriptors.fail(file, error);
+      return undefined;
     } finally {
       if (fd !== undefined) this.descriptors.closeQuietly(fd);
     }
@@ -291,10 +309,12 @@ export class Generations {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 
+  /** False where there is no byte that it could be known by. */
   #mint(file: TrackedFile): boolean {
     const { fileSystem, streams, source } = this.#options;
-    const head = Buffer.alloc(HEAD_BYTES);
-    file.identity = { ...file.identity, ...hashHead(head.subarray(0, fileSystem.peek(file.fd!, head, 0))) };
+    const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
+    if (head.length === 0) return false;
+    file.identity = { ...file.identity, ...hashHead(head) };
     if (file.path !== file.firstPath) file.identity = { ...file.identity, path: file.path };
     const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
     file.stream = id;

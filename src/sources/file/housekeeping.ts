@@ -26,6 +26,12 @@ export interface HousekeepingOptions {
 /** What a log line of a loss says that is a lower bound. */
 export const UNSEEN = '; lostBytes is what was seen of it, what was written after the last look is not counted';
 
+const LOST = {
+  unseen: 'file of a checkpoint is gone or has other content now',
+  gone: 'file is gone, and its inode is that of another one',
+  'cut off': 'file was truncated or replaced, reading it from its beginning',
+} as const;
+
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   /** Streams whose file generation is gone, by the time they were left (monotonic). */
@@ -85,15 +91,10 @@ export class Housekeeping {
     registry.enqueue(file);
   }
 
-  /** The content of a generation is gone and no copy of it was found. */
-  giveUpLost(file: TrackedFile, isSeen: boolean): void {
-    const text = 'file was truncated or replaced, reading it from its beginning';
-    const lostText = `${text}${UNSEEN}`;
-    this.#giveUp(
-      file,
-      undefined,
-      !isSeen ? 'file of a checkpoint is gone or has other content now' : lagOf(file) > file.inHand ? lostText : text,
-    );
+  /** What is known of a generation is in no file, and no copy of it was found. */
+  giveUpLost(file: TrackedFile, how: 'unseen' | 'gone' | 'cut off'): void {
+    const text = LOST[how];
+    this.#giveUp(file, undefined, how !== 'unseen' && lagOf(file) > file.inHand ? `${text}${UNSEEN}` : text);
   }
 
   /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */

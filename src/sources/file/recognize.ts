@@ -69,6 +69,8 @@ export async function recognizeFiles({
     const { device, inode, path: lastPath = record.path } = record.identity;
     const key = inodeKey({ device, inode });
     const matched = byInode.get(key);
+    // Without a first byte to know it by, it is any file that has its inode by now.
+    if (record.identity.headLength === 0 && matched?.path !== lastPath) return undefined;
     if (matched) return matched;
     for (const folder of new Set([parentOf(lastPath), parentOf(record.path)])) {
       const path = inodesIn(fileSystem, folder, folders).get(key);

@@ -5,9 +5,6 @@
 import { type FileStat, inodeKey } from './file-system.ts';
 import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
 
-/** What no file has. */
-const NO_INODE = 0;
-
 export class Registry {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
@@ -93,11 +90,12 @@ export class Registry {
     if (this.dequeue(file)) this.enqueue(file);
   }
 
-  /** The file's inode was given to another one. */
-  loseInode(file: TrackedFile): void {
+  /** What is known of the file is in none any more. */
+  vacate(file: TrackedFile): void {
     this.#unindex(file);
-    file.device = file.inode = NO_INODE;
-    this.#index(file);
+    file.isHomeless = true;
+    file.place = 'missing';
+    this.dequeue(file);
   }
 
   /** The same file has another inode now. */
@@ -112,7 +110,6 @@ export class Registry {
 
   /** `to` lives in the file of `from` from now on, and `from` in none. The descriptors are the caller's. */
   takeOver(to: TrackedFile, from: TrackedFile): void {
-    this.#unindex(from);
     this.#unindex(to);
     const { device, inode, inodeBornMs, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
     Object.assign(to, {
@@ -131,9 +128,7 @@ export class Registry {
     });
     to.isRotated = path !== to.firstPath;
     to.identity = { ...to.identity, device: String(device), inode: String(inode) };
-    from.isHomeless = true;
-    from.place = 'missing';
-    this.dequeue(from);
+    this.vacate(from);
     if (this.dequeue(to)) this.enqueue(to);
     if (this.files.has(to)) this.#index(to);
     else this.add(to);
@@ -142,7 +137,7 @@ export class Registry {
   #index(file: TrackedFile): void {
     if (file.isHomeless) return;
     if (isGone(file)) this.gone.add(file);
-    if (file.inode !== NO_INODE) this.#byInode.set(inodeKey(file), file);
+    this.#byInode.set(inodeKey(file), file);
     if (file.place === 'matched') this.#byPath.set(file.path, file);
   }
 

@@ -96,7 +96,7 @@ export class Tracker {
   /** Takes up a file that is not known, if no glob matches it and rotation may have made its name of the path. */
   takeRotated({ path, stat }: FoundFile, of: string): void {
     const generations = this.#generations;
-    if (generations.registry.in(stat) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
+    if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
     this.#options.notices.event('info', { path, file: of, size: stat.size }, 'file was made and rotated unseen, reading it');
     this.#see(generations.trackAside(path, stat, of), stat, 'aside');
   }
@@ -138,7 +138,7 @@ export class Tracker {
   #isSame(file: TrackedFile, found: FoundFile): boolean {
     if (isSameFile(file, found.stat)) {
       if (!isReplaced(file, found.stat)) return true;
-      this.#generations.registry.loseInode(file);
+      this.#generations.forsake(file);
       return false;
     }
     return !this.#options.stableInodes && !this.#generations.registry.in(found.stat) && this.#generations.followInode(file, found);
@@ -183,8 +183,8 @@ export class Tracker {
     if (file.path === found.path) this.#see(file, found.stat, 'matched');
     // Else a second name (hard link, symbolic link) of a file that is still under its own.
     else if (file.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.path, file)) {
-      if (!this.#generations.isStill(file, found)) {
-        this.#generations.registry.loseInode(file);
+      if (this.#generations.isStill(file, found) === false) {
+        this.#generations.forsake(file);
         return false;
       }
       this.#move(file, found.path, found.stat, 'matched');
@@ -221,8 +221,7 @@ export class Tracker {
     }
     if (there && isSameFile(there, file)) {
       if (!isReplaced(file, there)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
-      this.#generations.registry.remove(file);
-      return this.takeRotated({ path: file.path, stat: there }, file.firstPath);
+      return this.#generations.forsake(file, () => this.takeRotated({ path: file.path, stat: there }, file.firstPath));
     }
     const held = this.#held(file);
     if (held === 'unknown') {
@@ -234,8 +233,13 @@ export class Tracker {
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
     if (path !== undefined && stat) {
-      if (this.#generations.isStill(file, { path, stat })) return this.#move(file, path, stat, 'aside');
-      this.#generations.registry.loseInode(file);
+      const isStill = this.#generations.isStill(file, { path, stat });
+      if (isStill) return this.#move(file, path, stat, 'aside');
+      if (isStill === undefined && this.#mayPass(file)) {
+        file.scan = this.#scan;
+        return;
+      }
+      return this.#generations.forsake(file, () => this.takeRotated({ path, stat }, file.firstPath));
     }
     this.#leave(file, held, file.place === 'deleted' ? 'deleted' : 'missing');
   }
@@ -268,7 +272,11 @@ export class Tracker {
       return this.#options.fileSystem.fstat(file.fd);
     } catch (error) {
       this.#generations.descriptors.fail(file, error);
-      return this.#now - file.failure!.sinceMs < FORGET_AFTER_MS ? 'unknown' : undefined;
+      return this.#mayPass(file) ? 'unknown' : undefined;
     }
+  }
+
+  #mayPass({ failure }: TrackedFile): boolean {
+    return failure !== undefined && this.#now - failure.sinceMs < FORGET_AFTER_MS;
   }
 }

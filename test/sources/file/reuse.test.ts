@@ -131,6 +131,54 @@ test('copy under the inode of an empty file that was deleted is not read again',
   });
 });
 
+// Symptom: a file that was rotated away unseen was never read. Cause: it had the inode of an empty file that was gone for longer than
+// it is looked for, and counted as known.
+test('file that was rotated away unseen is read, under the inode of an empty file that is gone for long', async () => {
+  await untilReused(async (bench) => {
+    const [path, empty] = [bench.path('a.log'), bench.path('empty.log')];
+    writeFileSync(empty, '');
+    writeFileSync(path, 'one\n');
+    await bench.pass(30);
+    const { ino } = statSync(empty);
+    unlinkSync(empty);
+    await bench.pass(15);
+    bench.bornNow();
+    renameSync(path, bench.path('a.log.2'));
+    writeFileSync(path, 'two\n');
+    const isReused = statSync(path).ino === ino || recreateUnder(ino, path, 'two\n');
+    renameSync(path, bench.path('a.log.1'));
+    await bench.pass(15);
+    expect(bench.byFile).toEqual({ 'a.log': ['one', 'two'] });
+    return isReused;
+  });
+});
+
+// Symptom: after a restart, lines were said to be of another file, and a copy of it was read again. Cause: an empty file that was compared
+// with what is gone got a stream without a first byte to know it by; then any file under its inode was taken for it.
+test('file under the inode of an empty one that was compared with what is gone is not taken for it after a restart', async () => {
+  await untilReused(async (bench) => {
+    const include = [bench.path('*.log*')];
+    const [path, empty, next] = [bench.path('a.log'), bench.path('a.log.1'), bench.path('b.log')];
+    await bench.start({ include });
+    writeFileSync(path, 'one\n');
+    await bench.drain();
+    bench.commit();
+    unlinkSync(path);
+    writeFileSync(empty, '');
+    await bench.start({ include });
+    await bench.pass(2);
+    const { ino } = statSync(empty);
+    await bench.source.stop();
+    unlinkSync(empty);
+    writeFileSync(next, 'two\n');
+    const isReused = statSync(next).ino === ino || recreateUnder(ino, next, 'two\n');
+    await bench.start({ include });
+    await bench.drain();
+    expect(bench.byFile).toEqual({ 'b.log': ['two'] });
+    return isReused;
+  });
+});
+
 // Symptom: a file that no glob matches was read, as what became of a deleted one. Cause: a closed file was looked for by its inode
 // alone, and what was found under it was read from its beginning, whatever it was.
 test('file that no glob matches is not read when it gets the inode of a deleted one', async () => {
