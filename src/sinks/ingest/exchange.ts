@@ -25,7 +25,8 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
     let givenUp: Error | undefined;
     let status = 0;
     let headers: Record<string, string> = {};
-    const chunks: Buffer[] = [];
+    // Grows twofold: an answer that comes byte by byte would be as many objects.
+    let body = Buffer.alloc(0);
     let length = 0;
 
     const end = (): void => {
@@ -36,7 +37,7 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
       end();
       resolve({ answer: given, started: controller !== undefined });
     };
-    const answerSoFar = () => answer({ kind: 'answer', status, headers, body: Buffer.concat(chunks).toString('utf8') });
+    const answerSoFar = () => answer({ kind: 'answer', status, headers, body: body.toString('utf8', 0, length) });
     /** A request that still waits for a connection is ended when it gets one. */
     const giveUp = (reason: Error): void => {
       givenUp = reason;
@@ -66,8 +67,9 @@ export function exchange(dispatcher: Dispatcher, request: Request, timeoutMs: nu
         headers = flattenHeaders(answered);
       },
       onResponseData(_controller, chunk) {
+        if (length + chunk.length > body.length) body = Buffer.concat([body], Math.max(2 * body.length, length + chunk.length));
+        body.set(chunk, length);
         length += chunk.length;
-        chunks.push(Buffer.from(chunk));
         if (length <= MAX_ANSWER_BYTES) return;
         // The rest is not read: the connection is given up.
         answerSoFar();

@@ -86,7 +86,10 @@ export class Transport {
 
   async #make(stamp: string): Promise<Generation> {
     const dispatcher = await this.#dispatcher(stamp);
-    if (this.#closed) throw new TailraceError('E_STOPPED', 'the sink is closed');
+    if (this.#closed) {
+      await dispatcher.destroy();
+      throw new TailraceError('E_STOPPED', 'the sink is closed');
+    }
     const old = this.#current;
     const made = { dispatcher, stamp, madeAtMs: this.#options.clock.monotonic() };
     this.#dispatchers.add(dispatcher);

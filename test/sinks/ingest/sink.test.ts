@@ -161,6 +161,21 @@ test('ingest sink counts its timeout to the last byte of the answer', async () =
   });
 });
 
+test('ingest sink reads an answer whose bytes come alone, the halves of a character, too', async () => {
+  const service = await FakeIngest.start();
+  const reason = 'zwölf Äpfel'.repeat(10);
+  const failures = [{ timestamp: '', error: reason, index: 1 }];
+  service.respond = (_request, response) => {
+    const answer = Buffer.from(JSON.stringify({ ingested: 1, failed: 1, failures, processedBytes: 1, blocksCreated: 0, walLength: 0 }));
+    for (const byte of answer) response.write(Buffer.of(byte));
+    response.end();
+  };
+  expect((await makeSink(service.url).send(parcel, never)).outcome).toMatchObject({
+    kind: 'partial',
+    failures: [{ index: 1, error: reason }],
+  });
+});
+
 test('ingest sink takes a connection that is cut in the middle of the answer for a network error', async () => {
   const { url } = await startRaw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"ingested":2,"failed":0}');

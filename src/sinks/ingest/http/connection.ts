@@ -111,6 +111,8 @@ export class Connection {
       this.abort(error as Error);
     }
     if (!bytes) this.abort(Object.assign(new Error('the service closed the connection before it answered'), { code: 'E_CLOSED' }));
+    // Not before all that came is read: what follows an answer is none to another request.
+    else if (!this.#handler) this.#free();
   }
 
   #head(status: number, headers: ResponseHeaders): void {
@@ -127,7 +129,6 @@ export class Connection {
     const canStay = keepAlive && !this.#failure && this.#socket!.writableLength === 0;
     if (!canStay) this.abort(new Error('not kept'));
     handler?.onResponseEnd();
-    if (canStay) this.#free();
   }
 
   #free(): void {

@@ -73,22 +73,19 @@ export class Connections implements Dispatcher {
   /** Gives waiting requests to free connections, and opens as many more as are wanted and allowed. */
   #assign(): void {
     while (this.#waiting.length > 0) {
-      const connection = this.#takeFree();
+      // The one that was used last, so that those not needed grow old.
+      const connection = this.#free.pop();
       if (!connection) break;
+      if (!connection.isFresh) {
+        // Assigns in its turn: afterwards nothing may be waiting any more.
+        connection.abort(new Error('idle for too long'));
+        continue;
+      }
       const { request, handler } = this.#waiting.shift()!;
       connection.send(request, handler);
     }
     while (this.#opening.size < this.#waiting.length && this.#opening.size + this.#all.size < this.#options.connections) this.#open();
     this.#endIfDone();
-  }
-
-  /** The one that was used last, so that those not needed grow old. */
-  #takeFree(): Connection | undefined {
-    for (;;) {
-      const connection = this.#free.pop();
-      if (!connection || connection.isFresh) return connection;
-      connection.abort(new Error('idle for too long'));
-    }
   }
 
   #open(): void {

@@ -131,15 +131,16 @@ export class ResponseParser {
     const connection = tokensOf(headers['connection']);
     this.#keepAlive = minor === 1 ? !connection.includes('close') : connection.includes('keep-alive');
     this.#framingBytes = 0;
+    const isCoded = headers['transfer-encoding'] !== undefined;
     const codings = tokensOf(headers['transfer-encoding']);
     const length = lengthOf(headers['content-length']);
-    if (codings.length > 0 && (length !== undefined || codings.join() !== 'chunked'))
+    if (isCoded && (length !== undefined || codings.join() !== 'chunked'))
       throw new ResponseError(
         `the response comes in a way that this agent does not read (transfer-encoding: ${codings.join(', ').slice(0, 50)})`,
       );
     this.#listener.head(status, headers);
     if (status === 204 || status === 304) return this.#complete();
-    if (codings.length > 0) this.#place = 'chunk-size';
+    if (isCoded) this.#place = 'chunk-size';
     else if (length === undefined) this.#place = 'until-close';
     else if (length === 0) this.#complete();
     else {
@@ -188,7 +189,7 @@ function headersOf(lines: readonly string[]): ResponseHeaders {
   for (const line of lines) {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(colon, 0));
-    const value = line.slice(colon + 1).trim();
+    const value = trimmed(line.slice(colon + 1));
     if (!HEADER_NAME.test(name) || BAD_IN_VALUE.test(value))
       throw new ResponseError(`a header of the response is malformed: ${JSON.stringify(line.slice(0, 40))}`);
     const key = name.toLowerCase();
@@ -198,22 +199,31 @@ function headersOf(lines: readonly string[]): ResponseHeaders {
   return headers;
 }
 
+/** Without the white space that HTTP knows: others take what else `trim` removes for a part of the value. */
+function trimmed(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isSpace(text[from])) from += 1;
+  while (from < to && isSpace(text[to - 1])) to -= 1;
+  return text.slice(from, to);
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
+}
+
 function tokensOf(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   return String(value)
     .split(',')
-    .map((token) => token.trim().toLowerCase())
+    .map((token) => trimmed(token).toLowerCase())
     .filter((token) => token !== '');
 }
 
 /** Throws where lengths differ or one is no number: such a response can be read in two ways. */
 function lengthOf(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const lengths = new Set(
-    String(value)
-      .split(',')
-      .map((length) => length.trim()),
-  );
+  const lengths = new Set(String(value).split(',').map(trimmed));
   const [length] = lengths;
   if (lengths.size !== 1 || !/^\d{1,15}$/.test(length!)) throw new ResponseError('the length of the response is not one number');
   return Number(length);

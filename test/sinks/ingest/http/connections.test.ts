@@ -1,83 +1,9 @@
 /** The connections of the sink over real sockets. TLS, proxies and what answers mean are tested with the sink. */
-import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { Connections, type ConnectionsOptions } from '../../../../src/sinks/ingest/http/connections.ts';
 import { until } from '../../../support/until.ts';
-
-const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
-
-interface Peer {
-  readonly origin: string;
-  readonly server: Server;
-  /** Each connection's socket, in the order in which they came, and the bytes of its requests so far. */
-  readonly sockets: Socket[];
-  received(index: number): string;
-}
-
-/** A server that calls `respond` once for each whole request. */
-async function startPeer(respond: (socket: Socket, index: number, request: string) => void): Promise<Peer> {
-  const sockets: Socket[] = [];
-  const texts: string[] = [];
-  const server = createServer((socket) => {
-    const index = sockets.push(socket) - 1;
-    let text = '';
-    texts[index] = '';
-    socket.on('error', () => {});
-    socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
-      texts[index] += bytes.toString('latin1');
-      for (;;) {
-        const end = text.indexOf('\r\n\r\n');
-        const length = Number(/content-length: (\d+)/.exec(text)?.[1]);
-        if (end < 0 || text.length < end + 4 + length) return;
-        respond(socket, index, text.slice(0, end + 4 + length));
-        text = text.slice(end + 4 + length);
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets, received: (index) => texts[index]! };
-}
-
-function connect(origin: string, changes: Partial<ConnectionsOptions> = {}): Connections {
-  const limits = { connections: 2, connectTimeoutMs: 5000, idleMs: 30_000, maxIdleMs: 60_000 };
-  const made = new Connections({ origin, ...limits, secureContext: undefined, ...changes });
-  onTestFinished(() => made.destroy());
-  return made;
-}
-
-interface Sent {
-  readonly end: Promise<string>;
-  started: boolean;
-  abort(): void;
-}
-
-/** The end is `STATUS body`, or the error's message. */
-function send(connections: Connections, body: string | Uint8Array = 'x', headers: Record<string, string> = {}): Sent {
-  let controller: { abort(reason: Error): void } | undefined;
-  const sent: Sent = { started: false, abort: () => controller?.abort(new Error('given up')), end: undefined as never };
-  let [status, text] = [0, ''];
-  const end = new Promise<string>((resolve) => {
-    const request = { origin: '', method: 'POST', path: '/p', headers, body: Buffer.from(body) } as const;
-    connections.dispatch(request, {
-      onRequestStart: (given) => {
-        controller = given;
-        sent.started = true;
-      },
-      onResponseStart: (_controller, given) => (status = given),
-      onResponseData: (_controller, part) => (text += Buffer.from(part).toString()),
-      onResponseEnd: () => resolve(`${status} ${text}`),
-      onResponseError: (_controller, error) => resolve(error.message),
-    });
-  });
-  return Object.assign(sent, { end });
-}
+import { connect, OK, send, startPeer } from './peer.ts';
 
 test('connections carry one request after another, and no more at once than they may be', async () => {
   const waiting: (() => void)[] = [];
@@ -255,4 +181,31 @@ test('closing waits for what is under way and for what waits; destroying does no
   await ending.destroy();
   expect(await Promise.all(ended.map(({ end }) => end))).toEqual(Array(2).fill('the connections are closed'));
   await connect(peer.origin).close();
+});
+
+test('what follows an answer is none to the request that waits', async () => {
+  const peer = await startPeer((socket, index) =>
+    socket.write(index === 0 ? `${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged` : OK),
+  );
+  const connections = connect(peer.origin, { connections: 1 });
+  const all = [send(connections, 'first'), send(connections, 'second')];
+  expect(await Promise.all(all.map(({ end }) => end))).toEqual(['200 {}', '200 {}']);
+  expect(peer.sockets).toHaveLength(2);
+});
+
+test('a connection that grew old does not disturb those that are fresh', async () => {
+  const sockets: Socket[] = [];
+  const peer = await startPeer((socket) => sockets.push(socket));
+  const connections = connect(peer.origin, { connections: 3 });
+  const all = [1, 2, 3].map(() => send(connections));
+  await until('the requests', () => sockets.length === 3);
+  for (const [index, { end }] of all.entries()) {
+    sockets.shift()!.write(index < 2 ? OK : 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n{}');
+    await Promise.race([end, ...all.slice(index + 1).map((later) => later.end)]);
+  }
+  const more = [1, 2].map(() => send(connections));
+  await until('the requests', () => sockets.length === 2);
+  for (const socket of sockets) socket.write(OK);
+  expect(await Promise.all(more.map(({ end }) => end))).toEqual(['200 {}', '200 {}']);
+  expect(peer.sockets).toHaveLength(3);
 });
