@@ -7,7 +7,7 @@ import type { Tail } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import { tailOf } from '../../core/tail.ts';
-import { CopyCheck } from './copy-check.ts';
+import { beginsLike, CopyCheck } from './copy-check.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -88,6 +88,19 @@ export class Copies {
     for (const each of generations) this.#compareWith(each);
   }
 
+  /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
+  mayHaveCopy(generation: TrackedFile): boolean {
+    const { fileSystem, registry, descriptors } = this.#options;
+    const names = new FolderNames(fileSystem);
+    const beside = basesOf(generation).flatMap((base) => names.extending(base));
+    return beside.some(
+      ({ path, stat }) =>
+        stat.size >= generation.sureSize &&
+        registry.in(stat)?.stream === undefined &&
+        beginsLike(fileSystem, descriptors, path, generation.identity),
+    );
+  }
+
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
     this.#isSpent = false;
@@ -149,7 +162,11 @@ export class Copies {
   }
 
   #compareWith(generation: TrackedFile): void {
-    for (const [file, entry] of this.#undecided) if (entry.originals.includes(generation)) this.#decide(file, entry);
+    const candidates = this.#candidatesOf(generation);
+    // Where nothing was read that tells them apart, what one of them lacks of what was seen would count as lost.
+    const isWhole = ([file]: [TrackedFile, Undecided]): number => Number(file.size >= generation.size);
+    if (isUnread(generation)) candidates.sort((a, b) => isWhole(b) - isWhole(a));
+    for (const [file, entry] of candidates) if (this.#undecided.get(file) === entry) this.#decide(file, entry);
     this.#settleShort(generation);
   }
 

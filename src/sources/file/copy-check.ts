@@ -3,12 +3,14 @@
  * was read. A file may be large, so the sum is made a bounded amount at a time.
  */
 import { HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { FileIdentity } from '../../core/stream.ts';
 import { addSums } from '../../core/sums.ts';
 import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { hashHead } from './identity.ts';
-import { readBefore } from './sample.ts';
+import type { OpenFiles } from './open-files.ts';
+import { readBefore, readHead } from './sample.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
 const chunk = Buffer.alloc(256 * 1024);
@@ -80,5 +82,18 @@ export class CopyCheck {
     return (
       tailOf(readBefore(this.#fileSystem, held, end, TAIL_BYTES)).crc === tailOf(readBefore(this.#fileSystem, fd, end, TAIL_BYTES)).crc
     );
+  }
+}
+
+/** True when the file at the path has the head that is known. False also where that cannot be told. */
+export function beginsLike(fileSystem: FileSystem, descriptors: OpenFiles, path: string, { headLength, headHash }: FileIdentity): boolean {
+  let fd: number | undefined;
+  try {
+    fd = fileSystem.open(path);
+    return headLength > 0 && hashHead(readHead(fileSystem, fd, headLength)).headHash === headHash;
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) descriptors.closeQuietly(fd);
   }
 }

@@ -211,12 +211,20 @@ export class Generations {
     if (file.fd === undefined || !this.descriptors.open(file)) return file;
     try {
       const { size } = fileSystem.fstat(file.fd);
-      if (!isUntouched(fileSystem, file.fd, readOf(file))) return this.renew(file);
+      if (!isUntouched(fileSystem, file.fd, readOf(file)) || this.isBegunAnew(file, size)) return this.renew(file);
       noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);
     }
     return file;
+  }
+
+  /**
+   * Nothing was read of the file, and it is shorter than it was seen: the end of it was cut off, or it was truncated and begins as
+   * before. It was the latter where a copy may have been made before.
+   */
+  isBegunAnew(file: TrackedFile, size: number): boolean {
+    return size < file.sureSize && readOf(file).offset === file.startAt && file.stream !== undefined && this.copies.mayHaveCopy(file);
   }
 
   /**

@@ -52,7 +52,7 @@ export class Polling {
   }
 
   async scanOnce(): Promise<void> {
-    const { tracker, finder, archives, notices, generations, rescue } = this.#options;
+    const { tracker, finder, archives, notices, rescue } = this.#options;
     const found = await finder.find();
     const compressed = takeArchives(found);
     await tracker.scan(found, this.yieldToOthers);
@@ -65,8 +65,8 @@ export class Polling {
         { path: left, files: compressed.size },
         'compressed files are left out; `read_compressed: true` reads them',
       );
-    // What was read of it before it was gone is in a batch that is not full yet.
-    if (generations.registry.gone.size > 0) rescue?.flush();
+    // What was read of files that are gone, be they followed yet or not, is in a batch that is not full yet.
+    rescue?.flush();
     this.#wake();
   }
 

@@ -83,7 +83,8 @@ export class Reader {
     if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.fd!);
     const sample = sampleFile(fileSystem, file.fd!, stat, file);
-    let current = hasSameContent(file, sample) ? file : generations.renew(file);
+    const isSame = hasSameContent(file, sample) && !generations.isBegunAnew(file, stat.size);
+    let current = isSame ? file : generations.renew(file);
     if (current === file) noteSize(file, stat.size);
     if (current.takenTo > current.offset && current.size > current.offset) current = generations.beginAfter(current, stat);
     const known = current.identity.headLength;
@@ -140,7 +141,8 @@ export class Reader {
     file.readTo = isAtEnd ? position : file.offset;
     noteSize(file, position);
     if (isAtEnd && position < file.size) generations.noteCut(file, position);
-    return !isAtEnd;
+    // It grew while the lane was taking what was read.
+    return !isAtEnd || position < file.size;
   }
 
   /** The file ends in an event that is open, and another one goes on with it. */
