@@ -4,6 +4,8 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
+import { prepareContentSum } from '../kernel/content-sum.ts';
+import { prepareGzip } from '../kernel/gzip.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { createIngestSink } from '../sinks/ingest/sink.ts';
 import { type AbandonedSpool, findAbandoned } from '../state/abandoned.ts';
@@ -78,6 +80,9 @@ export class RunningAgent implements Agent {
   async start(): Promise<void> {
     const { config } = this.#options;
     const kernel = createKernel(kernelBytesOf(config));
+    // Where the address space does not hold all of them, the start fails and not a file or a batch later on.
+    prepareContentSum();
+    if (config.sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
     for (const sinkConfig of config.sinks) {
       const sink = createIngestSink(sinkConfig, this.#clock, this.#log);
       const paused = (dataset: string) => this.#notePause(sinkConfig.id, dataset);

@@ -15,6 +15,11 @@ const PIECE_BYTES = 32 * 1024;
 
 let made: { readonly exports: Exports; readonly piece: Buffer } | undefined;
 
+/** Takes its memory now, so that no file waits for it when there is none. Throws `TailraceError` `E_KERNEL_MEMORY`. */
+export function prepareContentSum(): void {
+  made ??= make();
+}
+
 /** The sum of bytes of which the first is at `offset` in its stream: a whole number below 2^52, 0 for no bytes. */
 export function contentSum(bytes: Uint8Array, offset: number): number {
   const { exports, piece } = (made ??= make());

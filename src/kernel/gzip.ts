@@ -1,6 +1,5 @@
 /**
- * gzip (RFC 1952) of the bodies that are sent: deflate by a module of its own (assembly/deflate.ts) over memory of its own, made when the
- * first body wants it. Why it is not Node's: docs/adr/0013-own-compressor.md.
+ * gzip (RFC 1952) of the bodies that are sent: deflate by a module of its own (assembly/deflate.ts) over memory of its own. Why it is not Node's: docs/adr/0013-own-compressor.md.
  */
 import { crc32 } from 'node:zlib';
 import { createMemory, instantiate } from './web-assembly.ts';
@@ -29,6 +28,11 @@ const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 const TRAILER_BYTES = 8;
 
 let made: Deflater | undefined;
+
+/** Takes its memory now, so that no body is waited for when there is none. Throws `TailraceError` `E_KERNEL_MEMORY`. */
+export function prepareGzip(): void {
+  made ??= make();
+}
 
 /** The compressed body in pieces. The last is in the module's memory: it holds until the next call, the others for good. */
 export function gzip(body: Uint8Array): Buffer[] {

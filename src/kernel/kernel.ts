@@ -9,7 +9,7 @@ import { checkRange } from './range.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
 import { encodeTemplate } from './template.ts';
-import { createMemory, instantiate, type WasmMemory } from './web-assembly.ts';
+import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
 import type { WrapResult } from './wrap-result.ts';
 
@@ -80,7 +80,6 @@ interface CompiledTemplate extends Template {
   readonly image: Buffer;
 }
 
-const PAGE_BYTES = 64 * 1024;
 const ALIGN_BYTES = 64;
 const STOPS = ['input', 'output', 'events', 'too_large'] as const;
 const LF = 0x0a;
@@ -105,7 +104,7 @@ const REGIONS_AT = ENDS_AT + 4 * MAX_ENDS;
  */
 export function createKernel(capacityBytes: number): Kernel {
   const capacityEnd = REGIONS_AT + capacityBytes;
-  const memory = allocate(Math.ceil(capacityEnd / PAGE_BYTES));
+  const memory = createMemory(Math.ceil(capacityEnd / PAGE_BYTES));
   const bytes = Buffer.from(memory.buffer);
   const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
@@ -201,17 +200,6 @@ export function createKernel(capacityBytes: number): Kernel {
 
     count,
   };
-}
-
-function allocate(pages: number): WasmMemory {
-  try {
-    return createMemory(pages);
-  } catch (cause) {
-    throw new TailraceError('E_KERNEL_MEMORY', `${pages * PAGE_BYTES} bytes of memory could not be reserved`, {
-      fix: 'Lower buffer.max_memory or max_event_bytes, or allow more address space (ulimit -v)',
-      cause,
-    });
-  }
 }
 
 function aligned(address: number): number {

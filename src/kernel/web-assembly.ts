@@ -1,5 +1,6 @@
 /** Memory and modules of WebAssembly, which stand beside this file, and beside the bundle that this file becomes part of. */
 import { readFileSync } from 'node:fs';
+import { TailraceError } from '../core/errors.ts';
 
 /** The part of WebAssembly that is used: without the DOM's types TypeScript knows no more than its name. */
 declare const WebAssembly: {
@@ -12,9 +13,18 @@ export interface WasmMemory {
   readonly buffer: ArrayBuffer;
 }
 
-/** Memory of a fixed size, in pages of 64 KiB. Throws a `RangeError` where there is no room for it. */
+export const PAGE_BYTES = 64 * 1024;
+
+/** Memory of a fixed size, in pages. Throws `TailraceError` `E_KERNEL_MEMORY` when the system gives none. */
 export function createMemory(pages: number): WasmMemory {
-  return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  } catch (cause) {
+    throw new TailraceError('E_KERNEL_MEMORY', `${pages * PAGE_BYTES} bytes of memory could not be reserved`, {
+      fix: 'Allow more address space (ulimit -v), or lower buffer.max_memory or max_event_bytes',
+      cause,
+    });
+  }
 }
 
 /** What the module exports, over this memory. */
