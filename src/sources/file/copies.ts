@@ -127,10 +127,10 @@ export class Copies {
     file.isUndecided = true;
     const truncated: TrackedFile[] = [];
     const nameStart = parentOf(file.path).length + 2;
-    for (let end = wasFollowed ? file.path.length - 1 : 0; end >= nameStart; end -= 1) {
+    for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
       const original = registry.at(file.path.slice(0, end));
       // Files that are seen for the first time together are two files.
-      if (original?.stream === undefined || original.firstScan >= file.firstScan) continue;
+      if (original?.stream === undefined || original.firstScan >= Math.max(file.firstScan, file.filledScan)) continue;
       if (this.#mayHold(original, file) && !once) this.#compare(file, original);
       else if (original.isHomeless) truncated.push(original);
     }

@@ -83,6 +83,8 @@ export async function recognizeFiles({
   }
 
   function isKnown(record: StreamRecord, file: FoundFile): boolean {
+    // Nothing but its beginning is known, which others may have: one that was made later is another one, or a copy.
+    if (record.resumeAt === 0 && file.stat.bornMs > record.createdMs + 1) return false;
     const known = { identity: record.identity!, offset: record.resumeAt, tail: record.tail };
     let fd: number | undefined;
     try {

@@ -58,6 +58,8 @@ export interface TrackedFile {
   isUndecided: boolean;
   /** The number of the scan that it appeared in; 0 for one that was found at the start, -1 for one that is known from before. */
   firstScan: number;
+  /** The number of the scan that saw its first bytes, where it was empty before. */
+  filledScan: number;
   /** Where the stream begins in the file. */
   startAt: number;
   /** Everything before it was accepted by the lane; always the beginning of a line, or of the rest of one that was sent unfinished. */
@@ -129,6 +131,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     isHomeless: false,
     isUndecided: false,
     firstScan: 0,
+    filledScan: 0,
     startAt: 0,
     offset: 0,
     takenTo: 0,

@@ -82,11 +82,12 @@ export class Tracker {
 
   /**
    * Takes up the rotated files beside a path that no glob matches and that were made after `sinceMs`: they had that path and
-   * lost it before any scan saw them. False when the folder cannot be read now.
+   * lost it before any scan saw them. So may those that are empty, whenever they were made. False when the folder cannot be read now.
    */
   findBorn(path: string, sinceMs: number, names = new FolderNames(this.#options.fileSystem)): boolean {
     try {
-      for (const each of names.extending(path)) if (each.stat.bornMs > sinceMs - BIRTH_SLACK_MS) this.takeRotated(each, path);
+      for (const each of names.extending(path))
+        if (each.stat.size === 0 || each.stat.bornMs > sinceMs - BIRTH_SLACK_MS) this.takeRotated(each, path);
       return true;
     } catch {
       return false;
@@ -155,6 +156,7 @@ export class Tracker {
     if (file.place !== place) this.#generations.place(file, place);
     const isChanged = stat.size !== file.seenSize || stat.mtimeMs !== file.seenMtimeMs;
     if (isChanged) {
+      if (file.seenSize === 0) file.filledScan = this.#scan;
       file.seenSize = stat.size;
       file.seenMtimeMs = stat.mtimeMs;
       file.changedAtMs = this.#now;

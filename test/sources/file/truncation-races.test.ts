@@ -199,6 +199,37 @@ test.for(inGlobs)('restart with two generations in two copies, both with more re
   }
 });
 
+// Symptom: a copy was read again. Cause: an empty file of its name was there as long as the original, and files that are seen for the first
+// time together count as two.
+test('copy into a file that was empty is told from a file of its own', async () => {
+  const bench = new TailBench();
+  writeFileSync(bench.path('a.log'), 'one\n');
+  writeFileSync(bench.path('a.log.1'), '');
+  await bench.start({ include: [bench.path('*.log*')] });
+  await bench.drain();
+  copyFileSync(bench.path('a.log'), bench.path('a.log.1'));
+  await bench.pass(2);
+  truncateSync(bench.path('a.log'), 0);
+  await bench.pass(30);
+  expect(bench.texts).toEqual(['one']);
+});
+
+// Symptom: lines were missing that were written to a rotated file after a restart. Cause: it was empty, so that nothing was saved of it, and
+// it was made before the stream of the file before it.
+test('rotated file that is empty at a restart is followed', async () => {
+  const bench = new TailBench();
+  writeFileSync(bench.path('a.log.1'), '');
+  bench.bornNow();
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await bench.start();
+  await bench.drain();
+  bench.commit();
+  await bench.start();
+  appendFileSync(bench.path('a.log.1'), 'late\n');
+  await bench.drain();
+  expect(bench.byFile).toEqual({ 'a.log': ['late'] });
+});
+
 // Symptom: a copy was read again after a restart. Cause: it was taken for a newer generation of which nothing was saved, so that
 // nothing but the beginning could differ, before it was compared with the one it is a copy of.
 test.for(inGlobs)('restart with two generations that begin alike, and a copy of the one that was read, with %s', async (include) => {

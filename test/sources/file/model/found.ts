@@ -278,4 +278,30 @@ export const found: readonly Found[] = [
       { kind: 'late append', file: 1 },
     ],
   },
+  {
+    name: 'copy under the inode of a file of which nothing was saved, and that began alike, was taken for it after a restart',
+    include: '*.log*',
+    schedule: [
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'append', file: 1, lines: 101 },
+      { kind: 'refuse half' },
+      { kind: 'stop' },
+      { kind: 'compress', file: 1 },
+      { kind: 'copytruncate', file: 1, lines: 0 },
+    ],
+  },
+  {
+    name: 'copy was compared with one truncated file, and read, before it was seen that its original was truncated, too',
+    include: '*.log*',
+    schedule: [
+      { kind: 'append', file: 0, lines: 1 },
+      kill,
+      { kind: 'late append', file: 0 },
+      { kind: 'append', file: 0, lines: 1 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'rename', file: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+    ],
+  },
 ];

@@ -7,6 +7,7 @@
  * - it was deleted or truncated away, not delivered yet, while no agent ran, or the agent was killed before it could bring it to
  *   the disk buffer: within a scan or two;
  * - its file had a name that the source follows between two scans only, and none before it under that name had been seen;
+ * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copy that was made of it before, where the source does not follow its name.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
@@ -105,7 +106,7 @@ export class Promised {
     for (const [index, token] of gone.entries()) token.isCounted = isNoticed && this.isRunning && kept + index < file.seen;
     this.#destroy(gone, (token) => token.isRead);
     if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;
-    if (copied && !isNoticed && !this.#around.isFollowed(copy!)) hide(copied);
+    if (copied && (!isNoticed || copied.tokens.length === 0) && !this.#around.isFollowed(copy!)) hide(copied);
     if (copied && file.seen === 0) this.#hideUnseen(copied, copy!, path);
   }
 
