@@ -208,8 +208,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a truncated generation does not look for its copy',
     file: 'sources/file/copies.ts',
-    find: 'names.extending(base)',
-    replace: '(names.extending(base), [])',
+    find: 'for (const found of basesOf(generation).flatMap((base) => names.extending(base))) {',
+    replace: 'for (const found of basesOf(generation).flatMap((base) => (names.extending(base), []))) {',
     include: withRotated,
   },
   {
