@@ -172,6 +172,31 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     expect(shown).toEqual(['first', 'second']);
   });
 
+  test('names the host that it wants to a server of many', async () => {
+    const service = await FakeIngest.start(0, readCertificate(server));
+    const named: unknown[] = [];
+    service.respond = (request, response) => {
+      named.push((response.socket as TLSSocket & { servername: unknown }).servername);
+      service.storeAll(request, response);
+    };
+    for (const url of [service.url.replace('127.0.0.1', 'localhost'), service.url])
+      expect(await send(makeSink(url, { ca: authority.cert }))).toMatchObject({ kind: 'delivered' });
+    expect(named).toEqual(['localhost', false]);
+  });
+
+  test('begins the next connection with the session of the last one', async () => {
+    const service = await FakeIngest.start(0, readCertificate(server));
+    const resumed: boolean[] = [];
+    service.respond = (request, response) => {
+      resumed.push((response.socket as TLSSocket).isSessionReused());
+      response.setHeader('connection', 'close');
+      service.storeAll(request, response);
+    };
+    const sink = makeSink(service.url, { ca: authority.cert });
+    for (let requests = 0; requests < 2; requests += 1) expect(await send(sink)).toMatchObject({ kind: 'delivered' });
+    expect(resumed).toEqual([false, true]);
+  });
+
   test('keeps what it has loaded while files are broken, and says so once', async () => {
     const path = join(folder, 'changing-ca.crt');
     copyFileSync(authority.cert, path);

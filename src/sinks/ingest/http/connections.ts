@@ -65,7 +65,6 @@ export class Connections implements Dispatcher {
     const reason = new Error('the connections are closed');
     for (const { handler } of this.#waiting.splice(0)) handler.onResponseError(undefined, reason);
     for (const connection of this.#all) connection.abort(reason);
-    for (const socket of this.#opening) socket.destroy();
     this.#endIfDone();
     return this.#closed.promise;
   }

@@ -47,6 +47,11 @@ test.each<[string, string, Partial<Read>]>([
     { body: 'abc0123456789', keepAlive: true },
   ],
   ['chunks and a trailer', `${OK}transfer-encoding: Chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n`, { body: 'a', keepAlive: true }],
+  [
+    'more chunks than a head may be long',
+    `${OK}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(MAX_RESPONSE_HEAD_BYTES)}0\r\n\r\n`,
+    { body: 'a'.repeat(MAX_RESPONSE_HEAD_BYTES) },
+  ],
   ['a body up to the end of the connection', `${OK}\r\nabc`, { body: 'abc', keepAlive: false }],
   ['no content', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', keepAlive: true }],
   [
