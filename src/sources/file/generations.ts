@@ -191,7 +191,8 @@ export class Generations {
     const file = this.registry.in(found.stat);
     if (!file || !isGone(file) || this.isStill(file, found) !== false) return file;
     this.forsake(file);
-    return undefined;
+    // It may have been taken up where a copy was looked for.
+    return this.registry.in(found.stat);
   }
 
   /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */

@@ -153,6 +153,47 @@ test('file that was rotated away unseen is read, under the inode of an empty fil
   });
 });
 
+test('file that was rotated away unseen is read once, under the inode of one before it that is gone for long', async () => {
+  await untilReused(async (bench) => {
+    const path = bench.path('a.log');
+    writeFileSync(path, 'one\n');
+    await bench.pass(30);
+    const { ino } = statSync(path);
+    unlinkSync(path);
+    await bench.pass(15);
+    writeFileSync(path, 'two\n');
+    const isReused = statSync(path).ino === ino || recreateUnder(ino, path, 'two\n');
+    renameSync(path, bench.path('a.log.1'));
+    await bench.pass(15);
+    expect(bench.byFile).toEqual({ 'a.log': ['one', 'two'] });
+    return isReused;
+  });
+});
+
+// Symptom: a copy was read again after a restart. Cause: it had the inode of a file of which nothing was saved and that began alike, and
+// was taken for that file; what it is a copy of was then not found.
+test('copy under the inode of a file that began alike, of which nothing was saved, is not read again after a restart', async () => {
+  const banner = `${'#'.repeat(1200)}\n`;
+  await untilReused(async (bench) => {
+    const include = [bench.path('*.log*')];
+    const [path, rotated] = [bench.path('a.log'), bench.path('a.log.1')];
+    await bench.start({ include });
+    writeFileSync(path, `${banner}second\n`);
+    await bench.drain();
+    bench.commit();
+    writeFileSync(rotated, `${banner}first\n`);
+    await bench.source.scanOnce();
+    await bench.source.stop();
+    bench.bornNow();
+    const isReused = recreateUnder(statSync(rotated).ino, rotated, `${banner}second\n`);
+    truncateSync(path, 0);
+    await bench.start({ include });
+    await bench.pass(30);
+    expect(bench.texts).toEqual([]);
+    return isReused;
+  });
+});
+
 // Symptom: after a restart, lines were said to be of another file, and a copy of it was read again. Cause: an empty file that was compared
 // with what is gone got a stream without a first byte to know it by; then any file under its inode was taken for it.
 test('file under the inode of an empty one that was compared with what is gone is not taken for it after a restart', async () => {
