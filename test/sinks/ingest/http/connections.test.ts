@@ -74,7 +74,7 @@ test('a connection that is idle for too long is closed, though no other request 
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const peer = await startPeer((socket) => socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\n{}'));
-  const connections = connect(peer.origin);
+  const connections = connect(peer.origin, { connectTimeoutMs: 3_600_000 });
   expect(await send(connections).end).toBe('200 {}');
   const gone = new Promise((resolve) => peer.sockets[0]!.once('close', resolve));
   vi.advanceTimersByTime(5000);
@@ -85,7 +85,7 @@ test('a connection that is idle for too long is closed, though no other request 
 
 test('destroying ends connections that are not there yet', async () => {
   const peer = await startPeer(() => {});
-  const connections = connect(peer.origin.replace('http:', 'https:'));
+  const connections = connect(peer.origin.replace('http:', 'https:'), { connectTimeoutMs: 3_600_000 });
   const sent = send(connections);
   await until('the service sees it', () => peer.sockets.length === 1);
   await connections.destroy();
