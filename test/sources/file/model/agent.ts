@@ -272,6 +272,9 @@ export class ModelAgent {
     for (const fd of this.#descriptors) nodeFileSystem.close(fd);
     this.#descriptors.clear();
     this.#database.close();
+    // Its disk buffer stays as it is, too.
+    const never = (): Promise<never> => new Promise(() => {});
+    for (const { spool } of this.#rooms.sinks.values()) Object.assign(spool, { write: never, rewrite: never, remove: never });
     this.#death.resolve();
   }
 
