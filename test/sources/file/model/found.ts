@@ -296,4 +296,30 @@ export const found: readonly Found[] = [
     name: 'file under the inode of one that was gone for long was taken up where a copy was looked for, and once more',
     schedule: [{ kind: 'append', file: 1, lines: 1 }, wait, deliver, { kind: 'compress', file: 1 }, wait, { kind: 'rename', file: 1 }],
   },
+  {
+    name: 'block of which a batch has a part was read again when a stop read its deleted file to the end',
+    schedule: [
+      { kind: 'partial', file: 1 },
+      { kind: 'lose replies' },
+      wait,
+      { kind: 'append', file: 0, lines: 1 },
+      { kind: 'append', file: 1, lines: 39 },
+      restart,
+      { kind: 'delete', file: 1 },
+      restart,
+    ],
+  },
+  {
+    name: 'unfinished line of a file whose name was gone as soon as it was seen counted on being read again',
+    schedule: [
+      { kind: 'append', file: 0, lines: 1 },
+      scan,
+      { kind: 'rename', file: 0 },
+      { kind: 'partial', file: 0 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'rename', file: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+    ],
+  },
 ];

@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a file that left its path is not looked for beside it',
     file: 'sources/file/whereabouts.ts',
     find: 'for (const path of [told, file.realPath])',
-    replace: 'if (told !== undefined) return undefined;\n  for (const path of [told, file.realPath])',
+    replace: 'return undefined;\n  for (const path of [told, file.realPath])',
     include: alone,
   },
   {
@@ -150,11 +150,11 @@ export const mutants: readonly Mutant[] = [
     include: withRotated,
   },
   {
-    name: 'an archive under the inode of a deleted file is taken for that file',
-    file: 'sources/file/whereabouts.ts',
-    find: 'if (!entry.isFile() || isCompressedName(entry.name)) continue;',
-    replace: 'if (!entry.isFile()) continue;',
-    include: alone,
+    name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
+    file: 'sources/file/tracker.ts',
+    find: 'if (this.#generations.isStill(file, found) === false) {',
+    replace: 'if (this.#generations.isStill(file, found) === null) {',
+    include: withRotated,
   },
   {
     name: 'what was settled of a file is not saved when it is deleted',
@@ -217,6 +217,27 @@ export const mutants: readonly Mutant[] = [
     file: 'agent/sink-room.ts',
     find: 'if (!batch.isTracked || batch.canBeRebuilt) return removeFile();',
     replace: 'if (!batch.isTracked || batch.canBeRebuilt || batch.spoolName === undefined) return removeFile();',
+    include: alone,
+  },
+  {
+    name: 'what the lane is taking of a file counts as unread when its content is compared',
+    file: 'sources/file/generations.ts',
+    find: 'isUntouched(fileSystem, file.fd, readOf(file))',
+    replace: 'isUntouched(fileSystem, file.fd, file)',
+    include: alone,
+  },
+  {
+    name: 'a stop reads what a batch has of a deleted file once more',
+    file: 'sources/file/reader.ts',
+    find: 'this.#keepTaken(file, block, error.cause.leftBytes);',
+    replace: 'void 0;',
+    include: alone,
+  },
+  {
+    name: 'what is in the disk buffer of a deleted file is not committed',
+    file: 'batcher/spool-writer.ts',
+    find: 'this.#commitTracked();',
+    replace: 'void 0;',
     include: alone,
   },
 ];
