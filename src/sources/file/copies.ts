@@ -199,8 +199,8 @@ export class Copies {
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // Of a generation that lives on in a longer copy.
         if (entry.isShort && !original.isHomeless) return this.#noteRead(file, stat);
-        // Not all that was read of it is summed up yet.
-        if (original.inHand > 0 && (original.isHomeless || isGone(original))) return;
+        // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
+        if (original.inHand > 0 && original.offset === original.startAt && (original.isHomeless || isGone(original))) return;
         const isCopy = this.#isCopy(file, stat, original, entry, age);
         if (isCopy === undefined) return;
         if (isCopy) return this.#settle(file, entry, original, stat);

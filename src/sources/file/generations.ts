@@ -156,7 +156,7 @@ export class Generations {
     this.registry.takeOver(next, file);
     this.successors.add(next);
     this.descriptors.handOver(file, next);
-    next.seenSize = stat.size;
+    next.seenSize = next.sureSize = stat.size;
     next.seenMtimeMs = stat.mtimeMs;
     next.changedAtMs = file.leftAtMs = this.#now;
     if (file.stream === undefined) this.registry.remove(file);

@@ -322,4 +322,20 @@ export const found: readonly Found[] = [
       { kind: 'copytruncate', file: 0, lines: 0 },
     ],
   },
+  {
+    name: 'file that was truncated twice counted nothing of what a scan had seen in between',
+    schedule: [
+      { kind: 'partial', file: 0 },
+      { kind: 'append', file: 0, lines: 4 },
+      scan,
+      { kind: 'append', file: 0, lines: 3 },
+      { kind: 'append', file: 0, lines: 113 },
+      { kind: 'refuse' },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'append', file: 0, lines: 1 },
+      scan,
+      { kind: 'truncate', file: 0 },
+      scan,
+    ],
+  },
 ];

@@ -171,13 +171,6 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
-    name: 'a stream that begins in a file that is gone may count on being read again',
-    file: 'sources/file/generations.ts',
-    find: 'if (isGone(file)) this.#options.rescue?.keep(id);',
-    replace: "if (file.place === 'deleted') this.#options.rescue?.keep(id);",
-    include: alone,
-  },
-  {
     name: 'the unfinished line of a deleted file waits as long as any other',
     file: 'sources/file/housekeeping.ts',
     find: "file.place === 'deleted' ? LOOK_EVERY_MS : isOver",
