@@ -37,7 +37,7 @@ export class Connection {
   #failure: Error | undefined;
   #idleMs = 0;
   #freeUntilMs = 0;
-  isGone = false;
+  #isGone = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -52,15 +52,23 @@ export class Connection {
   use(socket: Socket): void {
     this.#socket = socket;
     socket.on('error', (error) => (this.#failure ??= error));
-    socket.on('end', () => this.#read(undefined));
+    socket.on('end', () => this.#end());
     socket.on('close', () => this.#gone());
     this.#idleMs = this.#options.idleMs;
     this.#free();
   }
 
-  /** Bytes that came; used up when it returns. */
+  /** Takes bytes that came; they are used up when it returns. */
   read(bytes: Uint8Array): void {
-    this.#read(bytes);
+    // What comes while nothing was asked for is no answer, on a connection that no request used yet, either.
+    if (!this.#handler) return this.abort(new Error('the service sent more than it was asked for'));
+    try {
+      this.#parser.push(bytes);
+    } catch (error) {
+      this.abort(error as Error);
+    }
+    // Not before all that came is read: what follows an answer is none to another request.
+    if (!this.#handler) this.#free();
   }
 
   /** Sends a request; every failure goes to the handler. To be called only while it is free. */
@@ -101,18 +109,14 @@ export class Connection {
     return `${head}content-length: ${body.length}\r\n\r\n`;
   }
 
-  #read(bytes: Uint8Array | undefined): void {
-    // What comes while nothing was asked for is no answer, on a connection that no request used yet, either.
-    if (bytes && !this.#handler) return this.abort(new Error('the service sent more than it was asked for'));
+  /** The service sends nothing more. */
+  #end(): void {
     try {
-      if (bytes) this.#parser.push(bytes);
-      else this.#parser.end();
+      this.#parser.end();
     } catch (error) {
       this.abort(error as Error);
     }
-    if (!bytes) this.abort(Object.assign(new Error('the service closed the connection before it answered'), { code: 'E_CLOSED' }));
-    // Not before all that came is read: what follows an answer is none to another request.
-    else if (!this.#handler) this.#free();
+    this.abort(Object.assign(new Error('the service closed the connection before it answered'), { code: 'E_CLOSED' }));
   }
 
   #head(status: number, headers: ResponseHeaders): void {
@@ -132,14 +136,14 @@ export class Connection {
   }
 
   #free(): void {
-    if (this.isGone) return;
+    if (this.#isGone) return;
     this.#freeUntilMs = performance.now() + this.#idleMs;
     this.#options.onFree();
   }
 
   #gone(): void {
-    if (this.isGone) return;
-    this.isGone = true;
+    if (this.#isGone) return;
+    this.#isGone = true;
     const handler = this.#handler;
     this.#handler = undefined;
     this.#options.onGone();

@@ -1,5 +1,5 @@
 /**
- * The connections to one origin, at most so many at a time, kept alive between requests. Own code and not undici's pool, which costs a fifth of the agent's CPU
+ * The connections to one origin, at most so many at a time, kept alive between requests. Own code and not undici's pool, which costs an eighth of the agent's CPU
  * (docs/adr/0014). Requests wait in the order in which they came; a connection that cannot be made fails the first that waits, and nothing is tried twice.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
