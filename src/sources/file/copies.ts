@@ -35,6 +35,8 @@ export interface CopiesOptions {
   isOwn(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void;
   /** The file that is known to be what was found. */
   holderOf(found: FoundFile): TrackedFile | undefined;
+  /** What was found has its stream: it is a copy no more, or never was. */
+  isNamed(found: FoundFile): boolean;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
 }
@@ -90,15 +92,13 @@ export class Copies {
 
   /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
   mayHaveCopy(generation: TrackedFile): boolean {
-    const { fileSystem, registry, descriptors } = this.#options;
+    const { fileSystem, descriptors } = this.#options;
     const names = new FolderNames(fileSystem);
     const beside = basesOf(generation).flatMap((base) => names.extending(base));
-    return beside.some(
-      ({ path, stat }) =>
-        stat.size >= generation.sureSize &&
-        registry.in(stat)?.stream === undefined &&
-        beginsLike(fileSystem, descriptors, path, generation.identity),
-    );
+    return beside.some((found) => {
+      if (found.stat.size < generation.sureSize || this.#options.isNamed(found)) return false;
+      return beginsLike(fileSystem, descriptors, found.path, generation.identity);
+    });
   }
 
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */

@@ -22,6 +22,7 @@ import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
 import { isGone, isReplaced, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
+import { statIfAt } from './whereabouts.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -83,6 +84,7 @@ export class Generations {
       isOwn: (file, generation, wasFollowed) => this.#takeUp(file, generation, wasFollowed),
       isLost: (file) => this.house.giveUpLost(file, this.scan === 0 ? 'unseen' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
       holderOf: (found) => this.holderOf(found),
+      isNamed: (found) => this.#isNamed(found),
     });
   }
 
@@ -189,7 +191,7 @@ export class Generations {
   /** The known file that this is, or that nobody knows better of. */
   holderOf(found: FoundFile): TrackedFile | undefined {
     const file = this.registry.in(found.stat);
-    if (!file || !isGone(file) || this.isStill(file, found) !== false) return file;
+    if (!file || !this.#hasLost(file, found)) return file;
     this.forsake(file);
     // It may have been taken up where a copy was looked for.
     return this.registry.in(found.stat);
@@ -280,6 +282,18 @@ export class Generations {
   /** No glob matches the path, and rotation may have made it of the other one. */
   isRotatedFrom(path: string, of: string): boolean {
     return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
+  }
+
+  /** What was found has its stream, whatever its inode had before. */
+  #isNamed(found: FoundFile): boolean {
+    const file = this.registry.in(found.stat);
+    return file?.stream !== undefined && !this.#hasLost(file, found);
+  }
+
+  /** The file's inode is that of what was found by now. The scan under way may not have missed the file yet. */
+  #hasLost(file: TrackedFile, found: FoundFile): boolean {
+    if (file.fd !== undefined || (!isGone(file) && statIfAt(this.#options.fileSystem, file.path, file))) return false;
+    return this.isStill(file, found) === false;
   }
 
   /** The known content is what is found. Undefined when it cannot be told now. */

@@ -338,4 +338,32 @@ export const found: readonly Found[] = [
       scan,
     ],
   },
+  {
+    name: 'second copy was not read, as it had the inode of a file deleted since the last scan, and the first one was found at once',
+    schedule: [
+      { kind: 'partial', file: 0 },
+      { kind: 'partial', file: 1 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'compress', file: 1 },
+      { kind: 'append', file: 0, lines: 1 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+    ],
+  },
+  {
+    name: 'unread file that was truncated counted as cut off, as its copy had the inode of a file deleted since the last scan',
+    include: '*.log*',
+    schedule: [
+      { kind: 'append', file: 0, lines: 1 },
+      scan,
+      { kind: 'rename', file: 0 },
+      wait,
+      ...flood,
+      { kind: 'append', file: 1, lines: 1 },
+      scan,
+      { kind: 'compress', file: 0 },
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'partial', file: 1 },
+    ],
+  },
 ];
