@@ -62,7 +62,9 @@ interface CompiledShape {
 
 export class Batcher {
   readonly #options: BatcherOptions;
-  readonly #open = new Map<string, { readonly batch: Batch; readonly closing: AbortController }>();
+  readonly #open = new Map<string, { readonly batch: Batch; readonly dueMs: number }>();
+  /** Ends the wait for open batches to be old enough; undefined while nobody waits. */
+  #watch: AbortController | undefined;
   readonly #shapes = new WeakMap<EventShape, CompiledShape>();
 
   constructor(options: BatcherOptions) {
@@ -101,6 +103,8 @@ export class Batcher {
   /** Closes every open batch. */
   flush(): void {
     for (const name of [...this.#open.keys()]) this.#close(name);
+    this.#watch?.abort();
+    this.#watch = undefined;
   }
 
   /** Closes the open batches that cannot be read again. */
@@ -220,19 +224,27 @@ export class Batcher {
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
     const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot }, intake.isTracked);
-    const closing = new AbortController();
-    this.#open.set(name, { batch, closing });
-    void this.#options.clock.sleep(this.#options.limits.maxAgeMs, closing.signal).then(() => {
-      if (!closing.signal.aborted) this.#close(name);
-    });
+    this.#open.set(name, { batch, dueMs: this.#options.clock.monotonic() + this.#options.limits.maxAgeMs });
+    if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
     this.#options.room.wake();
     return batch;
+  }
+
+  /** Closes batches when they are old enough, until none is open. One wait for all: one for each batch costs more than closing it. */
+  async #closeAged(watch: AbortController): Promise<void> {
+    const { clock } = this.#options;
+    while (this.#open.size > 0) {
+      const dueMs = Math.min(...[...this.#open.values()].map((each) => each.dueMs));
+      await clock.sleep(dueMs - clock.monotonic(), watch.signal);
+      if (watch.signal.aborted) return;
+      for (const [name, each] of this.#open) if (each.dueMs <= clock.monotonic()) this.#close(name);
+    }
+    this.#watch = undefined;
   }
 
   #close(name: string): void {
     const entry = this.#open.get(name);
     if (!entry) return;
-    entry.closing.abort(CLOSED);
     this.#open.delete(name);
     const { batch } = entry;
     batch.body = batch.body.subarray(0, batch.bytes);
@@ -254,9 +266,6 @@ export class Batcher {
 }
 
 const ORPHAN = 'orphan ';
-
-/** Given as the reason, because one that is made each time costs more than closing the batch. */
-const CLOSED = new Error('the batch is closed');
 
 /** One batch is open for each dataset and kind of bytes. */
 function nameOf({ rereadable, isTracked = rereadable, dataset }: Intake): string {

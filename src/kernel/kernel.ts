@@ -5,6 +5,7 @@
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import { sumInPlace, WEIGHTS_BYTES } from './content-sum.ts';
 import { checkRange } from './range.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
@@ -96,7 +97,8 @@ const INDEX_BYTES = 8 * 1024;
 const ENDS_AT = INDEX_AT + INDEX_BYTES;
 /** Ends of joined events that one call gets. */
 const MAX_ENDS = 4096;
-const REGIONS_AT = ENDS_AT + 4 * MAX_ENDS;
+const SUM_WEIGHTS_AT = ENDS_AT + 4 * MAX_ENDS;
+const REGIONS_AT = SUM_WEIGHTS_AT + WEIGHTS_BYTES;
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -110,6 +112,7 @@ export function createKernel(capacityBytes: number): Kernel {
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   const kernel = instantiate('kernel.wasm', memory) as Exports;
   kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT);
+  sumInPlace(memory, SUM_WEIGHTS_AT);
 
   let free = REGIONS_AT;
   let timeMs = Number.NaN;

@@ -40,7 +40,7 @@ test('batcher closes a batch before it would be larger than max_bytes', async ()
 });
 
 test('batcher closes a batch max_age after its first event, however many follow', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const bench = makeBench({ maxAgeMs: 1000 });
   await bench.take(blockOf(lines(1)));
   await vi.advanceTimersByTimeAsync(600);
@@ -62,6 +62,13 @@ test('batcher closes a batch max_age after its first event, however many follow'
   await full.take(blockOf(lines(1)));
   await vi.advanceTimersByTimeAsync(999);
   expect(full.sealed).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(full.sealed).toHaveLength(2);
+  // What keeps the process alive is gone with the last batch.
+  await full.take(blockOf(lines(1)));
+  full.batcher.flush();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('batcher knows the checksum of what goes to the disk buffer as it is, however it came', async () => {

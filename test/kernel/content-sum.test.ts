@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addSums, CONTENT_SUM_MODULUS, subtractSums } from '../../src/core/sums.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
+import { createKernel } from '../../src/kernel/kernel.ts';
 
 const MASK = 2n ** 64n - 1n;
 
@@ -36,6 +37,16 @@ test('content sum is that of its definition, at any offset and length', () => {
   );
   const long = Buffer.alloc(100_000, 'a line of a log\n');
   expect(contentSum(long, 4093)).toBe(oracle(long, 4093));
+});
+
+test('content sum of bytes in a kernel, which are not copied, is the same', () => {
+  const kernels = [createKernel(64 * 1024), createKernel(64 * 1024)].map((kernel) => kernel.reserve(10_000).bytes);
+  fc.assert(
+    fc.property(contents, offsets, fc.nat(999), fc.constantFrom(...kernels), (bytes, offset, at, memory) => {
+      memory.set(bytes, at);
+      expect(contentSum(memory.subarray(at, at + bytes.length), offset)).toBe(oracle(bytes, offset));
+    }),
+  );
 });
 
 test('content sum of a stretch is that of its parts, and the rest comes back out', () => {

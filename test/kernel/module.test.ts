@@ -12,7 +12,7 @@ test('kernel.wasm is rebuilt from its source to the same bytes', () => {
   execFileSync(process.execPath, [join(root, 'scripts/build-kernel.ts'), '--check'], { stdio: 'pipe' });
 });
 
-test('a bundle finds kernel.wasm beside itself', async () => {
+test('a bundle finds its modules beside itself', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-bundle-'));
   try {
     const source = `import { createKernel } from ${JSON.stringify(join(root, 'src/kernel/kernel.ts'))};
@@ -29,7 +29,7 @@ test('a bundle finds kernel.wasm beside itself', async () => {
       outfile,
       logLevel: 'error',
     });
-    copyFileSync(join(root, 'src/kernel/kernel.wasm'), join(folder, 'kernel.wasm'));
+    for (const name of ['kernel.wasm', 'content-sum.wasm']) copyFileSync(join(root, 'src/kernel', name), join(folder, name));
     expect(execFileSync(process.execPath, [outfile], { encoding: 'utf8' })).toBe('100\n');
   } finally {
     rmSync(folder, { recursive: true });

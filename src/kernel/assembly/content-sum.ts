@@ -8,13 +8,17 @@
 
 const PAGE_BYTES: u64 = 4096;
 
-/** The weights of a page's words, then a chunk of a stream: there is nothing else in this memory. */
-const WEIGHTS: usize = 0;
+/** Where the weights of a page's words are. */
+let weights: usize = 0;
 
-let state: u64 = 0;
-for (let at: u32 = 0; at < <u32>PAGE_BYTES; at += 4) {
-  state += 0x9e3779b97f4a7c15;
-  store<u32>(WEIGHTS + at, <u32>(mix(state) >> 32) | 1);
+/** Writes the weights to `[at, at + 4096)`. */
+export function setUp(at: usize): void {
+  weights = at;
+  let state: u64 = 0;
+  for (let word: u32 = 0; word < <u32>PAGE_BYTES; word += 4) {
+    state += 0x9e3779b97f4a7c15;
+    store<u32>(at + word, <u32>(mix(state) >> 32) | 1);
+  }
 }
 
 /** The sum of `[p, end)`, which begins at `offset` in its stream. */
@@ -35,7 +39,7 @@ export function sum(p: usize, end: usize, offset: f64): f64 {
 function sumInPage(p: usize, end: usize, at: usize): u64 {
   const aligned = min(end, p + ((0 - at) & 3));
   const total = sumOfBytes(p, aligned, at);
-  let weight = WEIGHTS + at + (aligned - p);
+  let weight = weights + at + (aligned - p);
   p = aligned;
   // Four sums that do not wait for each other.
   let a = i64x2.splat(0);
@@ -53,12 +57,12 @@ function sumInPage(p: usize, end: usize, at: usize): u64 {
     d = i64x2.add(d, i64x2.extmul_high_i32x4_u(second, secondWeights));
   }
   a = i64x2.add(i64x2.add(a, b), i64x2.add(c, d));
-  return total + i64x2.extract_lane(a, 0) + i64x2.extract_lane(a, 1) + sumOfBytes(p, end, weight - WEIGHTS);
+  return total + i64x2.extract_lane(a, 0) + i64x2.extract_lane(a, 1) + sumOfBytes(p, end, weight - weights);
 }
 
 function sumOfBytes(p: usize, end: usize, at: usize): u64 {
   let total: u64 = 0;
-  for (; p < end; p++, at++) total += ((<u64>load<u8>(p)) << ((<u64>(at & 3)) << 3)) * <u64>load<u32>(WEIGHTS + (at & ~3));
+  for (; p < end; p++, at++) total += ((<u64>load<u8>(p)) << ((<u64>(at & 3)) << 3)) * <u64>load<u32>(weights + (at & ~3));
   return total;
 }
 
