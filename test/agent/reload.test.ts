@@ -21,11 +21,11 @@ interface Bench {
   readonly reloads: (result: string) => Promise<number | undefined>;
 }
 
-async function startBench(): Promise<Bench> {
+async function startBench(more = ''): Promise<Bench> {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
-  const configure = (sources: string, top = 'telemetry: {listen: "127.0.0.1:0"}'): void =>
+  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}\n${more}`): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
@@ -75,6 +75,36 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
   expect(linesOf(service).toSorted((x, y) => x.n - y.n)).toMatchObject([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4, role: 'web' }]);
   expect(await reloads('success')).toBe(1);
   expect(await reloads('failure')).toBe(0);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('run sends what was read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
+  const { service, folder, program, configure, reload, count } = await startBench('shutdown_timeout: 1s');
+  const sources = (exclude: string): string =>
+    `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`;
+  const numbers = (): number[] => linesOf(service).map(({ n }) => n);
+  const inForce = (times: number): Promise<void> =>
+    until('it is in force', () => count('the changed configuration is in force') === times, 60_000);
+  let isAway = true;
+  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
+  await until('it is sent', () => service.requests.length > 0);
+
+  configure(sources('"a.log"'));
+  reload();
+  await inForce(1);
+  isAway = false;
+  appendFileSync(join(folder, 'a.log'), '{"n":2}\n');
+  appendFileSync(join(folder, 'b.log'), '{"n":3}\n');
+  await until('all that may be is stored', () => numbers().length === 2);
+  expect(new Set(numbers())).toEqual(new Set([1, 3]));
+  expect(program.stderr()).toContain('files that the patterns do not match any more are not read');
+
+  configure(sources(''));
+  reload();
+  await inForce(2);
+  await until('the rest is stored', () => numbers().length === 3);
+  expect(numbers().at(-1)).toBe(2);
   expect(await program.end('SIGTERM')).toBe(0);
 });
 

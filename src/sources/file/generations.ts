@@ -114,6 +114,11 @@ export class Generations {
     return file;
   }
 
+  /** Takes up a file that is known from before and that no pattern leads to now: only what was read of it is read again. */
+  leaveOut(record: StreamRecord, path: string, stat: FileStat): void {
+    this.registry.leftOut.add(Object.assign(this.#fromRecord(record, stat), { path }));
+  }
+
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
     const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);

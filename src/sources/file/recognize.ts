@@ -28,17 +28,19 @@ export interface RecognizeOptions {
   readonly generations: Generations;
   readonly fileSystem: FileSystem;
   readonly stableInodes: boolean;
+  /** True for a path that a scan comes to, if something is there. */
+  readonly isReached: (path: string) => boolean;
 }
 
-/** Hands every recognised file to the tracker; the streams of the others are retired. Returns how many were recognised. */
-export async function recognizeFiles({
-  records,
-  found,
-  tracker,
-  generations,
-  fileSystem,
-  stableInodes,
-}: RecognizeOptions): Promise<number> {
+/** How many files were recognised, and how many of these no pattern leads to any more: they are not read, and their streams are kept. */
+export interface Recognized {
+  readonly recognized: number;
+  readonly leftOut: number;
+}
+
+/** Hands every recognised file to the tracker; the streams of those that are not found are retired. */
+export async function recognizeFiles(options: RecognizeOptions): Promise<Recognized> {
+  const { records, found, tracker, generations, fileSystem, stableInodes, isReached } = options;
   const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
   const folders: FolderInodes = new Map();
   const names = new FolderNames(fileSystem);
@@ -47,11 +49,17 @@ export async function recognizeFiles({
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
     const file = locate(record);
-    if (file && !generations.registry.in(file.stat) && isKnown(record, file)) generations.adopt(record, file.path, file.stat);
+    const isRecognized = file !== undefined && !generations.registry.in(file.stat) && isKnown(record, file);
+    if (isRecognized && !isReached(record.path) && !isReached(file.path)) {
+      generations.leaveOut(record, file.path, file.stat);
+      continue;
+    }
+    if (isRecognized) generations.adopt(record, file.path, file.stat);
     else homeless.push(generations.remember(record));
     if (file) changed.push([record, file]);
   }
-  const recognized = records.length - homeless.length;
+  const leftOut = generations.registry.leftOut.size;
+  const recognized = records.length - homeless.length - leftOut;
   generations.copies.seek(homeless, names);
   while (generations.copies.decide()) await setImmediate();
   // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
@@ -60,9 +68,9 @@ export async function recognizeFiles({
   const lastBorn = new Map<string, number>();
   for (const { firstPath, path, bornMs, isHomeless } of generations.registry.files)
     if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
-  const made = new Map(records.map((record) => [record.path, record.createdMs]));
+  const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
-  return recognized;
+  return { recognized, leftOut };
 
   function locate(record: StreamRecord): FoundFile | undefined {
     if (!record.identity) return undefined;

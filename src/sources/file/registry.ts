@@ -16,6 +16,8 @@ export class Registry {
   readonly #byInode = new Map<string, TrackedFile>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
+  /** Generations that the patterns do not lead to any more: found by their streams alone, so that their batches can be sent. */
+  readonly leftOut = new Set<TrackedFile>();
 
   readonly #hasRescue: boolean;
 
@@ -76,7 +78,7 @@ export class Registry {
   }
 
   byStream(stream: string): TrackedFile | undefined {
-    for (const file of this.files) if (file.stream === stream) return file;
+    for (const files of [this.files, this.leftOut]) for (const file of files) if (file.stream === stream) return file;
     return undefined;
   }
 

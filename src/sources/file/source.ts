@@ -116,8 +116,18 @@ export function createFileSource(
     const isSkipping = isFirstRun && config.startAt === 'end';
     const isPlain = (record: StreamRecord): boolean => !isArchiveName(record.path);
     const compressed = takeArchives(found);
-    const recognized = await recognizeFiles({ records: records.filter(isPlain), found, tracker, generations, fileSystem, stableInodes });
-    known.remember(records.filter(isPlain));
+    const isReached = (path: string): boolean => finder.reaches(path);
+    const plain = records.filter(isPlain);
+    const { recognized, leftOut } = await recognizeFiles({
+      records: plain,
+      found,
+      tracker,
+      generations,
+      fileSystem,
+      stableInodes,
+      isReached,
+    });
+    known.remember(plain);
     archives?.open(
       records.filter((record) => !isPlain(record)),
       compressed,
@@ -130,6 +140,11 @@ export function createFileSource(
       }
     }
     await tracker.scan(found, polling.yieldToOthers);
+    if (leftOut > 0)
+      log.info(
+        { source: config.id, files: leftOut },
+        'files that the patterns do not match any more are not read; their positions are kept',
+      );
     log.info(
       { source: config.id, files: files.size, recognized },
       found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
