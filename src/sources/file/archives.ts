@@ -3,60 +3,40 @@
  * with a window of its own. Positions count decompressed bytes; after a restart what was read is decompressed and passed over.
  * An archive that is being written, or whose plain form is still followed, waits.
  */
-import type { EventShape, Lane, Span } from '../../core/block.ts';
+import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { ARCHIVE_SETTLES_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
-import type { FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import { type Lines, streamBytesOf } from '../lines.ts';
 import { countLongLine } from '../long-line.ts';
-import { type Compression, compressionOf, decompress } from './decompress.ts';
-import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
+import { type Archive, type ArchiveFiles, beginsAs } from './archive-files.ts';
+import { compressionOf, decompress } from './decompress.ts';
+import { type FileSystem, isSameFile } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
-import { hashHead } from './identity.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { readHead } from './sample.ts';
 import { isArchiveName } from './siblings.ts';
 import { Turns } from './turns.ts';
 
 export interface ArchivesOptions {
-  readonly source: string;
   readonly fileSystem: FileSystem;
-  readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
   readonly stats: SourceStats;
   readonly lines: Lines;
   readonly lane: Lane;
+  readonly files: ArchiveFiles;
   readonly known: KnownContent;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
-  shapeOf(path: string): EventShape;
 }
-
-interface Archive {
-  path: string;
-  stat: FileStat;
-  stream: string | undefined;
-  shape: EventShape;
-  identity: FileIdentity;
-  /** Everything before was accepted by the lane; decompressed bytes. */
-  offset: number;
-  /** As the last try that failed saw it: it is tried again once that differs. */
-  failedAt: FileStat | undefined;
-  /** `accepted`: to its end, not all of it settled yet. `done`: nothing of it is to be read any more. */
-  state: 'waiting' | 'accepted' | 'done';
-}
-
-/** What `headHash` begins with once nothing of the archive is to be read any more. */
-const DONE = 'done ';
 
 export class Archives {
   readonly #options: ArchivesOptions;
-  readonly #archives = new Map<string, Archive>();
   readonly #turns = new Turns();
   #isStopped = false;
 
@@ -64,63 +44,27 @@ export class Archives {
     this.#options = options;
   }
 
-  /** Takes up what is known from before, as far as it is still there; `isSkipped`: the others that are there are not to be read. */
-  open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
-    const { streams } = this.#options;
-    const there = new Map([...found.values()].map((each) => [inodeKey(each.stat), each]));
-    for (const record of records) {
-      const each = record.identity && there.get(inodeKey(record.identity));
-      const identity = each && this.#identify(each);
-      const isDone = record.identity?.headHash.startsWith(DONE) === true;
-      if (!each || !identity || record.identity?.headHash.replace(DONE, '') !== identity.headHash) {
-        if (streams.isSettled(record.id)) streams.forget(record.id);
-        continue;
-      }
-      const state = isDone ? 'done' : 'waiting';
-      this.#add(each, { stream: record.id, identity: record.identity, offset: record.resumeAt, state }, record.path);
-    }
-    for (const each of found.values()) {
-      if (!isSkipped || this.#archives.has(inodeKey(each.stat))) continue;
-      const identity = this.#identify(each);
-      if (identity) this.#finish(this.#add(each, { identity }), 0);
-    }
-  }
-
   /** Takes note of the archives that a scan found. */
   see(found: ReadonlyMap<string, FoundFile>): void {
-    const { streams, known } = this.#options;
-    known.note();
-    const present = new Set<string>();
-    for (const each of found.values()) {
-      const key = inodeKey(each.stat);
-      const archive = this.#archives.get(key);
-      present.add(key);
-      if (archive) Object.assign(archive, { path: each.path, stat: each.stat });
-      else this.#add(each, {});
-    }
-    for (const [key, archive] of this.#archives) {
-      if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.#noteDone(archive);
-      if (present.has(key) || (archive.stream !== undefined && !streams.isSettled(archive.stream))) continue;
-      this.#archives.delete(key);
-      if (archive.stream !== undefined) streams.forget(archive.stream);
-    }
+    this.#options.known.note();
+    this.#options.files.see(found);
   }
 
   /** Reads every archive that can be read now, to its end. Rejects only with what the lane rejected with. */
   async readRound(): Promise<void> {
-    for (const archive of [...this.#archives.values()].sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs)) {
+    for (const archive of this.#options.files.present) {
       if (!this.#isStopped && this.#isReady(archive)) await this.#turns.take(() => this.#readOne(archive));
     }
   }
 
   /** True when the span is one of an archive. */
   has(stream: string): boolean {
-    return this.#byStream(stream) !== undefined;
+    return this.#options.files.byStream(stream) !== undefined;
   }
 
   /** Offers the span's bytes again; resolves as `Source.reread`. Rejects with `E_UNREADABLE` when they cannot be told now. */
   reread(span: Span, lane: Lane): Promise<number> {
-    const archive = this.#byStream(span.stream);
+    const archive = this.#options.files.byStream(span.stream);
     if (!archive) return Promise.resolve(span.from);
     const { clock } = this.#options;
     return this.#turns.take(async () => {
@@ -136,35 +80,12 @@ export class Archives {
 
   /** What is known of the archive at this path. */
   explain(path: string): { readonly state: string; readonly offset: number } | undefined {
-    for (const { path: at, state, offset } of this.#archives.values()) if (at === path) return { state, offset };
+    for (const { path: at, state, offset } of this.#options.files.present) if (at === path) return { state, offset };
     return undefined;
   }
 
   stop(): void {
     this.#isStopped = true;
-  }
-
-  #add({ path, stat }: FoundFile, changes: Partial<Archive>, firstPath = path): Archive {
-    const identity = { device: String(stat.device), inode: String(stat.inode), headLength: 0, headHash: '' };
-    const shape = this.#options.shapeOf(firstPath);
-    const archive: Archive = {
-      path,
-      stat,
-      stream: undefined,
-      shape,
-      identity,
-      offset: 0,
-      failedAt: undefined,
-      state: 'waiting',
-      ...changes,
-    };
-    this.#archives.set(inodeKey(stat), archive);
-    return archive;
-  }
-
-  #byStream(stream: string): Archive | undefined {
-    for (const archive of this.#archives.values()) if (archive.stream === stream) return archive;
-    return undefined;
   }
 
   #isReady({ stat, state, failedAt }: Archive): boolean {
@@ -174,16 +95,13 @@ export class Archives {
   }
 
   async #readOne(archive: Archive): Promise<void> {
-    const { notices, stats, streams, source, lane, clock } = this.#options;
+    const { notices, stats, files, lane, clock } = this.#options;
     try {
-      const identity = this.#identify(archive);
-      if (!identity) return this.#fail(archive, 'file has the name of a compressed one and is none; it is left out');
       if (archive.stream === undefined) {
+        if (!files.identify(archive)) return this.#fail(archive, 'file has the name of a compressed one and is none; it is left out');
         const read = await this.#findRead(archive);
         if (read === 'later') return;
-        archive.identity = identity;
-        archive.offset = read;
-        archive.stream = streams.mint(source, archive.path, identity, read).id;
+        files.mint(archive, read);
         notices.event('info', { path: archive.path, offset: read }, 'reading a compressed file');
       }
       const isWhole = await this.#readRange(archive, archive.offset, Infinity, async (block) => {
@@ -262,44 +180,15 @@ export class Archives {
     const { fileSystem } = this.#options;
     const fd = fileSystem.open(archive.path);
     try {
-      if (!isSameFile(fileSystem.fstat(fd), archive.stat)) throw new Error('it was replaced a moment ago');
-      const head = Buffer.alloc(HEAD_BYTES);
-      const compression: Compression | undefined = compressionOf(head.subarray(0, fileSystem.peek(fd, head, 0)));
+      const head = readHead(fileSystem, fd, HEAD_BYTES);
+      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, head))
+        throw new Error('it was replaced a moment ago');
+      const compression = compressionOf(head);
       if (!compression) throw new Error('it is not compressed with gzip or zstd');
       return await use(decompress(fileSystem, fd, compression));
     } finally {
       fileSystem.close(fd);
     }
-  }
-
-  /** The identity of the compressed file itself; undefined for one that is not compressed, or cannot be read now. */
-  #identify({ path, stat }: FoundFile): FileIdentity | undefined {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
-    try {
-      fd = fileSystem.open(path);
-      const into = Buffer.alloc(HEAD_BYTES);
-      const head = into.subarray(0, fileSystem.peek(fd, into, 0));
-      return compressionOf(head) && { device: String(stat.device), inode: String(stat.inode), ...hashHead(head) };
-    } catch {
-      return undefined;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
-    }
-  }
-
-  /** Nothing of the archive is to be read any more, also after a restart. */
-  #finish(archive: Archive, offset: number): void {
-    const { streams, source } = this.#options;
-    archive.offset = offset;
-    archive.stream ??= streams.mint(source, archive.path, archive.identity, offset).id;
-    this.#noteDone(archive);
-  }
-
-  #noteDone(archive: Archive): void {
-    archive.state = 'done';
-    archive.identity = { ...archive.identity, headHash: `${DONE}${archive.identity.headHash}` };
-    this.#options.streams.identify(archive.stream!, archive.identity);
   }
 
   #fail(archive: Archive, text: string, reason?: string): void {

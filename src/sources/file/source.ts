@@ -9,6 +9,7 @@ import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../line-shaping.ts';
 import { Lines } from '../lines.ts';
+import { ArchiveFiles } from './archive-files.ts';
 import { Archives, takeArchives } from './archives.ts';
 import { Explainer, type FileExplanation } from './explain.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
@@ -84,13 +85,15 @@ export function createFileSource(
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, registry, clock, turns });
   const known = new KnownContent(registry);
+  const retire = (stream: string): void => generations.house.retire(stream);
+  const archiveFiles = new ArchiveFiles({ source: config.id, fileSystem, streams, clock, stableInodes, shapeOf: shapeOfFile, retire });
   const archives = config.readCompressed
     ? new Archives({
-        ...{ source: config.id, fileSystem, streams, clock, notices, stats: counters, once: context.once },
+        ...{ fileSystem, clock, notices, stats: counters, once: context.once },
         lines: createLines(),
         lane: context.lane,
+        files: archiveFiles,
         known,
-        shapeOf: shapeOfFile,
       })
     : undefined;
   const explainer = new Explainer({ ...common, config, finder, registry, archive: (path) => archives?.explain(path) });
@@ -128,11 +131,12 @@ export function createFileSource(
       isReached,
     });
     known.remember(plain);
-    archives?.open(
-      records.filter((record) => !isPlain(record)),
-      compressed,
-      isSkipping,
-    );
+    if (archives)
+      archiveFiles.open(
+        records.filter((record) => !isPlain(record)),
+        compressed,
+        isSkipping,
+      );
     if (isSkipping) {
       for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
         if (registry.in(each.stat)) continue;

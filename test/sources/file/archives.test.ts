@@ -3,7 +3,8 @@ import { appendFileSync, readFileSync, renameSync, rmSync, utimesSync, writeFile
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
-import { TailBench } from './tail-bench.ts';
+import type { FileStat } from '../../../src/sources/file/file-system.ts';
+import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 
 const OLD = new Date('2020-01-01');
 const linesOf = (from: number, to: number, prefix = 'line'): string =>
@@ -201,8 +202,75 @@ test('archive under another name is the same one, and its stream is forgotten on
   await bench.drain();
   expect(bench.texts).toEqual([]);
   rmSync(bench.path('a.log.2.gz'));
-  await bench.pass(1);
+  await bench.pass(130);
   expect(bench.streams.forgotten).toHaveLength(1);
+});
+
+// Symptom: every archive of a folder was read again. Cause: a scan that could not list the folder had them forgotten at once.
+test.each([
+  ['while the source runs', false],
+  ['at its start', true],
+])('archives of a folder that cannot be listed for a while are not read again, %s', async (_, isRestarted) => {
+  let isFailing = false;
+  const fileSystem = failingFileSystem((real) => ({
+    readdir(path) {
+      if (isFailing) throw systemError('EIO');
+      return real.readdir(path);
+    },
+    stat(path) {
+      const stat = real.stat(path);
+      return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+    },
+  }));
+  const bench = await start({ fileSystem });
+  bench.write('a.log.gz', gzipSync('one\n'));
+  await bench.pass(3);
+  expect(bench.texts).toEqual(['one']);
+  bench.commit();
+  await bench.pass(3);
+  isFailing = true;
+  if (isRestarted) await again(bench);
+  await bench.pass(30);
+  isFailing = false;
+  await bench.pass(70);
+  expect(bench.texts).toEqual(isRestarted ? [] : ['one']);
+});
+
+test('archive is the same one under another device number, and with stable_inodes: false under another inode', async () => {
+  let device = 1;
+  let inode = 0;
+  const numbered = (stat: FileStat): FileStat => (stat.kind === 'file' ? { ...stat, device, inode: Number(stat.inode) + inode } : stat);
+  const fileSystem = failingFileSystem((real) => ({
+    stat(path) {
+      const stat = real.stat(path);
+      return stat && numbered(stat);
+    },
+    fstat: (fd) => numbered(real.fstat(fd)),
+  }));
+  const bench = await start({ fileSystem, stableInodes: false });
+  bench.write('a.log.gz', gzipSync('one\n'));
+  await bench.pass(3);
+  expect(bench.texts).toEqual(['one']);
+  bench.commit();
+  await bench.pass(3);
+  inode = 1;
+  await bench.pass(3);
+  expect(bench.texts).toEqual(['one']);
+  device = 2;
+  await bench.start({ include: [bench.path('*.log*')], stableInodes: true });
+  await bench.pass(70);
+  expect(bench.texts).toEqual([]);
+});
+
+test('archive that is written over another one is read from its beginning', async () => {
+  const bench = await start();
+  bench.write('a.log.gz', gzipSync(linesOf(0, 100)));
+  await bench.pass(3);
+  bench.commit();
+  await bench.pass(3);
+  bench.write('a.log.gz', gzipSync(linesOf(200, 300)));
+  await bench.pass(3);
+  expect(bench.texts).toEqual([...linesOf(0, 100).trimEnd().split('\n'), ...linesOf(200, 300).trimEnd().split('\n')]);
 });
 
 test('span of an archive is read again as the same events', async () => {
@@ -215,6 +283,18 @@ test('span of an archive is read again as the same events', async () => {
   expect(await bench.source.reread!(span, lane)).toBe(span.to);
   expect(lane.texts).toEqual(['two', 'three']);
   expect(await bench.source.reread!({ ...span, to: 900 }, new LaneDouble())).toBe(span.from);
+});
+
+test('span of an archive is not read again from another one that was written over it', async () => {
+  const bench = await start();
+  bench.write('a.log.gz', gzipSync('one\ntwo\n'));
+  await bench.drain();
+  const [block] = bench.lane.blocks;
+  bench.write('a.log.gz', gzipSync('six\nten\n'));
+  const lane = new LaneDouble();
+  const span = { source: 'app', stream: block!.stream, from: 0, to: 8, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
+  await expect(bench.source.reread!(span, lane)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  expect(lane.texts).toEqual([]);
 });
 
 test('archive in UTF-16 is read by its mark, its joined lines to the last', async () => {

@@ -10,8 +10,10 @@ import {
   symlinkSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import { startBench, TailBench } from './tail-bench.ts';
@@ -21,7 +23,7 @@ const TRIES = 2000;
 const ATTEMPTS = 10;
 
 /** Deletes and creates `path` until its inode is `inode` again; false on a file system that numbers files without end. */
-function recreateUnder(inode: number, path: string, content: string): boolean {
+function recreateUnder(inode: number, path: string, content: string | Buffer): boolean {
   for (let tries = 0; tries < TRIES; tries += 1) {
     unlinkSync(path);
     writeFileSync(path, content);
@@ -267,6 +269,32 @@ test('file that no glob matches is not read when it gets the inode of a deleted 
     await bench.pass(90);
     expect(bench.texts).toEqual(['one']);
     expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
+    return isReused;
+  });
+});
+
+// Symptom: an archive was never read. Cause: archives were known by inode alone, and it had that of one that was read, and deleted since the
+// last scan; rotation deletes the oldest archive just before it makes the newest.
+test('archive under the inode of one that was read and deleted is read', async () => {
+  await untilReused(async (bench) => {
+    await bench.start({ include: [bench.path('*.log*')], readCompressed: true });
+    const [oldest, newest] = [bench.path('a.log.2.gz'), bench.path('a.log.1.gz')];
+    const still = (path: string): void => utimesSync(path, new Date('2020-01-01'), new Date('2020-01-01'));
+    writeFileSync(oldest, gzipSync('one\n'));
+    still(oldest);
+    await bench.pass(3);
+    bench.commit();
+    await bench.pass(3);
+    const { ino } = statSync(oldest);
+    unlinkSync(oldest);
+    writeFileSync(newest, gzipSync('two\n'));
+    const isReused = statSync(newest).ino === ino || recreateUnder(ino, newest, gzipSync('two\n'));
+    still(newest);
+    await bench.pass(3);
+    expect(bench.byFile).toEqual({ 'a.log.2.gz': ['one'], 'a.log.1.gz': ['two'] });
+    bench.commit();
+    await bench.pass(130);
+    expect(bench.streams.list('app').map(({ path }) => path)).toEqual([newest]);
     return isReused;
   });
 });
