@@ -89,6 +89,9 @@ export class Batcher {
         continue;
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
+      // Never of a block that ends in a whole line; it would go round for ever.
+      if (step.consumed === 0 && !step.tooLarge && !(step.full && batch.bytes > 0))
+        throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
       start += step.consumed;
       firstEvent += step.events;
       if (step.tooLarge) {

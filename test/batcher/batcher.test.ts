@@ -71,6 +71,12 @@ test('batcher closes a batch max_age after its first event, however many follow'
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('batcher refuses a block that does not end in a whole line', async () => {
+  const bench = makeBench();
+  await expect(bench.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');
+  expect(bench.batcher.open().map(({ events }) => events)).toEqual([1]);
+});
+
 test('batcher knows the checksum of what goes to the disk buffer as it is, however it came', async () => {
   const bench = makeBench({ maxEvents: 10 });
   for (const count of [3, 4, 20]) await bench.take(blockOf(lines(count)), { rereadable: false });
