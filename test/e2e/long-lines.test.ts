@@ -1,5 +1,5 @@
 /** Lines over `max_event_bytes` through the real binary: what arrives, what is kept as a dead letter, and what memory it takes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
@@ -106,6 +106,55 @@ test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat
   expect(parts.flatMap(({ rest }) => (rest['part_last'] ? [rest['part']] : []))).toEqual([1024]);
   expect(seen.filter(({ rest }) => !('part' in rest)).map(({ message }) => message)).toEqual(['before', 'after']);
   expect(peak()).toBeLessThan(300 * 1024);
+});
+
+test(
+  'a line of 1 GiB in a file, most of it a hole, is cut, its neighbours arrive, and memory stays flat',
+  { timeout: 180_000 },
+  async () => {
+    const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"]}');
+    const fd = openSync(join(folder, 'logs', 'app.log'), 'w');
+    writeSync(fd, 'before\nlong');
+    ftruncateSync(fd, LINE_BYTES);
+    writeSync(fd, '\nafter\n', LINE_BYTES);
+    closeSync(fd);
+    const program = startProgram(['run', '--config', config]);
+    onTestFinished(() => void program.end('SIGKILL'));
+    const peak = await watchMemory(program, folder);
+    await until('all three are stored', () => seen.length === 3, 120_000);
+    const file = join(folder, 'logs', 'app.log');
+    expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
+      { message: `long${'\0'.repeat(16)}`, bytes: MEBIBYTE, rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 } },
+      { message: 'before', bytes: 6, rest: { file } },
+      { message: 'after', bytes: 5, rest: { file } },
+    ]);
+    expect(peak()).toBeLessThan(200 * 1024);
+    expect(await program.end('SIGTERM')).toBe(0);
+  },
+);
+
+test('a long line of a file is sent in parts, also over a restart in its middle', async () => {
+  const { config, folder, seen } = await setUp(
+    '{type: file, include: ["LOGS/*.log"], on_oversize: split, scan_interval: 100ms, partial_timeout: 1h}',
+  );
+  const file = join(folder, 'logs', 'app.log');
+  const line = 'abcdefg'.repeat(MEBIBYTE);
+  writeFileSync(file, `before\n${line.slice(0, 4 * MEBIBYTE)}`);
+  const first = startProgram(['run', '--config', config]);
+  onTestFinished(() => void first.end('SIGKILL'));
+  await until('its first parts', () => seen.length >= 4);
+  expect(await first.end('SIGTERM')).toBe(0);
+  writeFileSync(file, `${line.slice(4 * MEBIBYTE)}\nafter\n`, { flag: 'a' });
+  const again = startProgram(['run', '--config', config]);
+  onTestFinished(() => void again.end('SIGKILL'));
+  await until('the next line', () => seen.some(({ message }) => message === 'after'));
+  expect(await again.end('SIGTERM')).toBe(0);
+  const parts = seen.filter(({ rest }) => 'part' in rest).toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
+  expect(parts.map(({ rest, bytes }) => [rest['part'], bytes, rest['part_last']])).toEqual(
+    Array.from({ length: 7 }, (_, n) => [n + 1, MEBIBYTE, n === 6 ? true : undefined]),
+  );
+  expect(parts.map(({ message }) => message)).toEqual(parts.map((_, n) => line.slice(n * MEBIBYTE, n * MEBIBYTE + 20)));
+  expect(seen.length).toBe(9);
 });
 
 test('a long line of a file goes to the dead letters with its reason, and the next ones arrive', async () => {

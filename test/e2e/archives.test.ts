@@ -1,0 +1,48 @@
+/** Compressed files beside the plain ones that they were made of, under the real agent: nothing comes twice, and nothing is left out. */
+import { unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { makeSite, startShipping } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+// They wait for what a loaded machine takes its time for.
+vi.setConfig({ testTimeout: 240_000 });
+
+test('what was read before it was compressed is not read again, also after a restart; what never was is read when asked', async () => {
+  const site = await makeSite();
+  const { service, log } = site;
+  const lines = (name: string): string => Array.from({ length: 300 }, (_, n) => `${name} ${n}\n`).join('');
+  const compress = (name: string, to: string, pack: (bytes: Buffer) => Buffer): void => {
+    writeFileSync(to, pack(Buffer.from(lines(name))));
+    utimesSync(to, new Date(Date.now() - 60_000), new Date(Date.now() - 60_000));
+  };
+  const sources = (more = ''): Record<string, string> => ({
+    app: `{type: file, include: ["${site.folder}/logs/app.log*"], scan_interval: 100ms${more}}`,
+  });
+  writeFileSync(log, lines('second'));
+  compress('never read', `${log}.3.gz`, gzipSync);
+  let agent = startShipping(site, { sources: sources() });
+  await until('the plain one is stored', () => service.stored.length === 300, 60_000);
+  await agent.says('compressed');
+  expect(await agent.end()).toBe(0);
+  // As logrotate does it, between the look that read it and the next.
+  agent = startShipping(site, { sources: sources(', read_compressed: true') });
+  await agent.says('tailrace runs');
+  compress('second', `${log}.1.gz`, gzipSync);
+  unlinkSync(log);
+  writeFileSync(log, lines('third'));
+  await until('the archive that was never read is', () => service.stored.length >= 900, 60_000);
+  await until('the other one is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'), 60_000);
+  compress('third', `${log}.2.zst`, zstdCompressSync);
+  expect(await agent.end()).toBe(0);
+  unlinkSync(log);
+  compress('at last', `${log}.4.zst`, zstdCompressSync);
+  agent = startShipping(site, { sources: sources(', read_compressed: true') });
+  await until('the last archive is stored', () => service.stored.length >= 1200, 60_000);
+  await until('the one before is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'), 60_000);
+  expect(await agent.end()).toBe(0);
+  const names = ['second', 'never read', 'third', 'at last'];
+  expect(service.stored.map((event) => (JSON.parse(event) as { message: string }).message).sort()).toEqual(
+    names.flatMap((name) => lines(name).trimEnd().split('\n')).sort(),
+  );
+});

@@ -1,0 +1,81 @@
+/** Checkpoints under the real agent: a database that is deleted or broken between two runs, and entries of files that are gone. */
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { findProgram } from '../support/installed.ts';
+import { BINARY, startCommand } from '../support/program.ts';
+import { configure, makeSite, range, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+// They wait for what a loaded machine takes its time for.
+vi.setConfig({ testTimeout: 120_000 });
+
+const BROKEN = 'state database is broken and was set aside';
+const MISSING = 'state database is missing although this folder was used before';
+
+test.each([
+  ['deleted', MISSING, (file: string) => rmSync(file)],
+  ['damaged inside', BROKEN, (file: string) => writeFileSync(file, readFileSync(file).fill(0xa5, 4096, 12_288))],
+])('a database that was %s is said so; nothing is missing, also of a file that was rotated meanwhile', async (_, said, damage) => {
+  const site = await makeSite();
+  // Also files that it would have passed over without a checkpoint are read.
+  const sources = { app: `{type: file, include: ["${site.folder}/logs/*.log*"], start_at: end, scan_interval: 100ms}` };
+  const first = startShipping(site, { sources });
+  await first.says('tailrace runs');
+  writeLines(site, 500);
+  await until('they are stored', () => site.service.stored.length === 500, 60_000);
+  expect(await first.end()).toBe(0);
+  appendFileSync(site.log, '{"seq":500}\n');
+  renameSync(site.log, `${site.log}.1`);
+  writeFileSync(site.log, '{"seq":501}\n');
+  const data = join(site.folder, 'agent');
+  damage(join(data, 'state.db'));
+  const again = startShipping(site, { sources });
+  await until('every line is stored', () => new Set(storedSeqs(site)).size === 502, 60_000);
+  expect(await again.end()).toBe(0);
+  expect(again.stderr()).toContain(said);
+  expect(readdirSync(data).some((name) => name.startsWith('state.db.broken-'))).toBe(said === BROKEN);
+  expect(new Set(storedSeqs(site))).toEqual(new Set(range(502)));
+  // The new one knows them.
+  const third = startShipping(site, { sources });
+  await third.says('following files');
+  const before = site.service.stored.length;
+  appendFileSync(site.log, '{"seq":502}\n');
+  await until('the last line is stored', () => site.service.stored.length > before, 60_000);
+  expect(await third.end()).toBe(0);
+  expect(storedSeqs(site).length).toBe(before + 1);
+});
+
+const faketime = findProgram('faketime');
+
+test.skipIf(faketime === undefined)(
+  `entries of files that are gone expire a minute later, those of others stay${faketime === undefined ? ' (apt-get install faketime)' : ''}`,
+  async () => {
+    const site = await makeSite();
+    const files = range(20).map((n) => join(site.folder, 'logs', `${n}.log`));
+    for (const [n, file] of files.entries()) writeFileSync(file, `{"seq":${n}}\n`);
+    const config = configure(site);
+    // A minute in about a second.
+    const agent = startCommand(faketime!, ['-f', '+0 x50', BINARY, 'run', '--config', config]);
+    onTestFinished(() => void agent.end('SIGKILL'));
+    await until('they are stored', () => site.service.stored.length === 20, 60_000);
+    const entries = (): number => {
+      const database = new DatabaseSync(join(site.folder, 'agent', 'state.db'), { readOnly: true });
+      try {
+        return Number(Object.values(database.prepare('select count(*) from streams').get()!)[0]);
+      } finally {
+        database.close();
+      }
+    };
+    await until('their entries are saved', () => entries() === 20, 60_000, 50);
+    for (const file of files.slice(5)) unlinkSync(file);
+    await until('the others are left', () => entries() === 5, 60_000, 50);
+    appendFileSync(files[0]!, '{"seq":20}\n');
+    await until('the last line is stored', () => site.service.stored.length > 20, 60_000);
+    process.kill(Number(/\d+/.exec(readFileSync(join(site.folder, 'agent', 'lock.pid'), 'utf8'))![0]), 'SIGTERM');
+    expect(await agent.exited).toBe(0);
+    expect(entries()).toBe(5);
+    expect(storedSeqs(site)).toEqual(range(21));
+  },
+);
