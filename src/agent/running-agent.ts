@@ -228,8 +228,7 @@ export class RunningAgent implements Agent {
     this.#control?.close();
     await this.#telemetry?.close();
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
-    this.#state.close();
-    return report;
+    return { ...report, arePositionsSaved: this.#state.close() };
   }
 
   /** Connections and runs of earlier processes have nothing left to read; what they sent is in the disk buffer. */

@@ -17,6 +17,8 @@ export interface StopReport {
   readonly lostBytes: number;
   /** Events that a restart will send: saved by their positions or in the disk buffer, or read again. */
   readonly keptEvents: number;
+  /** False when the next start sends what was delivered last again. */
+  readonly arePositionsSaved: boolean;
   /** Events that were refused and kept as dead letters by this process. */
   readonly deadLetters: number;
   /** Why the agent gave up, where it did (`--once` and a service that refuses). */

@@ -29,6 +29,8 @@ export interface AdoptionOptions {
 export class Adoption {
   readonly #options: AdoptionOptions;
   readonly #waiting: Batch[] = [];
+  /** Tries in a row that the disk refused. */
+  #refusals = 0;
   #working: Promise<void> | undefined;
 
   constructor(options: AdoptionOptions) {
@@ -71,10 +73,15 @@ export class Adoption {
       const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
       if (isReleased(batch) || batch.spoolName !== undefined) await spool.remove(name);
       else batch.spoolName = name;
+      this.#refusals = 0;
       return true;
     } catch (error) {
-      const fields = { sink, events: batch.events, reason: messageOf(error) };
-      log.error(fields, 'a batch of a deleted file cannot be written to the disk buffer; it is in memory alone, and tried again');
+      const tries = (this.#refusals += 1);
+      const fields = { sink, events: batch.events, reason: messageOf(error), tries };
+      const text =
+        'a batch of a deleted file cannot be written to the disk buffer, and is in memory alone; free space in data_dir or mend its disk, it goes on by itself';
+      // Ever less often: it may be the same disk that the log is on.
+      if ((tries & (tries - 1)) === 0) log.error(fields, text);
       return false;
     }
   }

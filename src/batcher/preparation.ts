@@ -48,7 +48,7 @@ export class Preparation {
     if (!batch.committed) this.#committedAtMs = clock.monotonic();
     return this.#persist(() => {
       if (!batch.committed) this.commitNow();
-    }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir, it goes on by itself');
+    }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself');
   }
 
   /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */

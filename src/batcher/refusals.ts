@@ -73,7 +73,7 @@ export class Refusals {
         fate = await this.#options.bury(part.key, lettersOf(shipment, refusals));
       },
       { events: refusals.size },
-      'dead letters cannot be kept, so their batch waits; free space in data_dir, or replay or drop dead letters',
+      'dead letters cannot be kept, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
     );
     if (!isDone) return 'park';
     for (const [index, refusal] of refusals) {
@@ -101,7 +101,7 @@ export class Refusals {
     const taken = await this.#persist(
       () => this.#options.durability.commitParts(batch, parts),
       {},
-      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir, it goes on by itself',
+      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or mend its disk, it goes on by itself',
     );
     return taken ? 'go on' : 'park';
   }

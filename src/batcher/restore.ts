@@ -127,7 +127,7 @@ async function replace(options: RestoreOptions, id: number, batches: readonly St
     } catch (error) {
       log.error(
         { sink: batches[0]?.sink, reason: messageOf(error) },
-        'cannot save the new key of a batch, so it is not sent yet; free space in data_dir, it goes on by itself',
+        'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself',
       );
       await clock.sleep(retryMs, stopping);
       if (stopping.aborted)

@@ -50,7 +50,9 @@ export async function run(args: RunArguments): Promise<number> {
   const unreadFiles = once ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
   const hasLost = explainStop(report, log) || now.hasLost;
   if (unreadFiles > 0) log.error({ files: unreadFiles }, 'files could not be read; each was named above');
-  log.info({ sources: totals, keptEvents: report.keptEvents }, 'stopped; positions are saved');
+  const fields = { sources: totals, keptEvents: report.keptEvents };
+  if (report.arePositionsSaved) log.info(fields, 'stopped; positions are saved');
+  else log.error(fields, 'stopped; positions could not be saved: the next start sends again what was delivered since they last were');
   const undelivered = once && (report.keptEvents > 0 || report.deadLetters > 0);
   return hasLost || undelivered || unreadFiles > 0 ? 1 : 0;
 }

@@ -193,7 +193,7 @@ export class State implements StreamStore {
       if (this.failedSaves === 1 || this.failedSaves % 60 === 0) {
         this.#options.log.error(
           { reason: String(error), failedSaves: this.failedSaves },
-          'cannot save checkpoints; delivery goes on, a restart now would send events twice; free space in data_dir',
+          'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
         );
       }
       return false;
@@ -206,10 +206,12 @@ export class State implements StreamStore {
     return true;
   }
 
-  close(): void {
-    this.save();
+  /** False when what moved last could not be saved, or went with a database that was removed. */
+  close(): boolean {
+    const isSaved = this.save();
     this.#database.close();
     this.#lock.release();
+    return isSaved && !this.#isGone;
   }
 
   /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */

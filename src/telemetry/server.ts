@@ -42,7 +42,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const ready = observed.started && paused.length === 0;
       const status = ready ? 'ready' : observed.started ? 'paused' : 'starting';
       const reason = observed.checkpointRefusal;
-      const unsaved = reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir; it goes on by itself' } };
+      const unsaved =
+        reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir or mend its disk; it goes on by itself' } };
       replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
     },
   };

@@ -44,7 +44,7 @@ sinks:
   expect(await run.end('SIGTERM')).toBe(0);
 
   expect(run.stderr()).not.toContain('are lost with this process');
-  const { keptEvents } = JSON.parse(await run.says('stopped; positions are saved')) as { keptEvents: number };
+  const { keptEvents } = JSON.parse(await run.says('stopped; positions could not be saved')) as { keptEvents: number };
   expect(keptEvents).toBeGreaterThan(0);
   free();
   expect(await startProgram(['run', '--once', '-c', config]).exited).toBe(0);
@@ -74,7 +74,9 @@ test('run that can neither deliver nor write what it read from a pipe ends with 
   });
   run.child.kill('SIGTERM');
   expect(await run.exited).toBe(1);
-  const [totals] = run.fieldsOf('stopped; positions are saved')['sources'] as [{ readBytes: number; accepted: number; delivered: number }];
+  const [totals] = run.fieldsOf('stopped; positions could not be saved')['sources'] as [
+    { readBytes: number; accepted: number; delivered: number },
+  ];
   const { events } = run.fieldsOf('were not delivered and are lost with this process');
   const { bytes } = run.fieldsOf('there was no room for them before the deadline');
   expect([totals.delivered, events]).toEqual([0, totals.accepted]);

@@ -371,6 +371,25 @@ test('disk buffer keeps the file of an adopted batch that was settled while it w
   expect([bench.spool.bytes, filesIn(folder)]).toEqual([0, []]);
 });
 
+test('disk buffer says ever less often that the disk does not take an adopted batch, and takes it once it does', async () => {
+  const bench = new DiskBench(makeTree({}));
+  const batch = bench.take('a', 2, { isOfFile: true });
+  const request = await bench.next();
+  const write = vi.spyOn(bench.spool, 'write').mockRejectedValue(new Error('no space left'));
+  bench.buffer.adopt(batch);
+  for (let tries = 1; tries < 20; tries += 1) {
+    await until(`try ${tries}`, () => write.mock.calls.length === tries);
+    await settleTurns();
+    await bench.clock.advance(1000);
+  }
+  expect(bench.log.find('error', 'cannot be written to the disk buffer')).toHaveLength(5);
+  write.mockRestore();
+  await bench.clock.advance(1000);
+  await until('it is written', () => batch.spoolName !== undefined);
+  await request.answer(delivered(2));
+  await bench.stop();
+});
+
 test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async () => {
   const folder = makeTree({});
   const bench = new DiskBench(folder);

@@ -79,3 +79,24 @@ test.skipIf(faketime === undefined)(
     expect(storedSeqs(site)).toEqual(range(21));
   },
 );
+
+test('a data folder that is removed under the agent is said at once and when it stops; nothing is missing', async () => {
+  const site = await makeSite();
+  const { service } = site;
+  writeLines(site, 100);
+  const agent = startShipping(site);
+  await until('the first lines are stored', () => service.stored.length === 100, 60_000);
+  rmSync(join(site.folder, 'agent'), { recursive: true });
+  await agent.says('the state database was removed or replaced while the agent runs');
+  let requests = 0;
+  service.respond = () => ((requests += 1), { status: 503 });
+  appendFileSync(site.log, range(100).map((n) => `{"seq":${100 + n}}\n`).join('')); // prettier-ignore
+  await until('they are sent', () => requests > 0);
+  unlinkSync(site.log);
+  await agent.says('file was deleted');
+  service.respond = () => undefined;
+  await until('the others are stored', () => service.stored.length === 200, 60_000);
+  expect(await agent.end()).toBe(0);
+  expect(storedSeqs(site)).toEqual(range(200));
+  expect(agent.stderr()).toContain('stopped; positions could not be saved');
+});
