@@ -74,8 +74,8 @@ export const COPY_CHECK_BYTES = 64 * 1024 * 1024;
 export const MAX_MARK_POINTS = 8;
 /** How much a file system's clock may be behind the system's. */
 export const BIRTH_SLACK_MS = 50;
-/** Files that were made no further apart may seem to be made at once, or in the other order. */
-export const BIRTH_TICK_MS = 20;
+/** Streams that were made no further apart may be of one scan, which makes them in any order. */
+export const STREAM_ORDER_MS = 20;
 /** A file that cannot be found by path or inode is looked for this long. */
 export const FORGET_AFTER_MS = 60_000;
 /** Longest wait between two tries to open a file that refused. */

@@ -5,7 +5,7 @@
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { BIRTH_TICK_MS } from '../../src/core/limits.ts';
+import { STREAM_ORDER_MS } from '../../src/core/limits.ts';
 import type { Program } from '../support/program.ts';
 import { addressOf, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
@@ -89,7 +89,7 @@ test('joined lines over rotations, through kills', async () => {
       if (piece % 4 === 3 || written === lines.length) continue;
       renameSync(site.log, `${site.log}.${(rotations += 1)}`);
       // The next one is made so much later that their order can be told.
-      for (const later = Date.now() + 2 * BIRTH_TICK_MS; Date.now() < later;);
+      for (const later = Date.now() + 2 * STREAM_ORDER_MS; Date.now() < later;);
     }
   };
   // A file that is rotated away before its path is known is no known one's successor.

@@ -4,7 +4,7 @@
  * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
  */
 import type { Clock } from '../../core/clock.ts';
-import { BIRTH_TICK_MS, HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
+import { STREAM_ORDER_MS, HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
 import type { Grouping } from '../../parsers/grouping.ts';
 import { findMark } from '../byte-window.ts';
 import type { LineShaping } from '../line-shaping.ts';
@@ -46,14 +46,16 @@ export class Successors {
     for (const file of this.#fresh) if (!registry.files.has(file)) this.#fresh.delete(file);
     for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
     for (const [path, files] of this.#generations()) {
+      const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
+      const there = files.find(isThere);
+      // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
+      if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
       // Whether it is a generation of its own is not known yet.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
-      const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
       const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
       const isOrderKnown = row.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, row[n - 1]!)));
       // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
       // may be older than what is in it.
-      const there = files.find(isThere);
       const behind = there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
       if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
       for (const file of files) {
@@ -65,7 +67,7 @@ export class Successors {
       // Taken up too late to stand in the row.
       if (before && isThere(before)) continue;
       for (const file of row) {
-        if (before && isOrderKnown) this.#connect(before, file);
+        if (before && isOrderKnown) this.#connect(before, file, there?.bornMs === 0);
         if (before || file.firstPath === path) before = file;
       }
       if (before) this.#last.set(path, before);
@@ -112,10 +114,10 @@ export class Successors {
     file.before = undefined;
   }
 
-  #connect(before: TrackedFile, file: TrackedFile): void {
+  #connect(before: TrackedFile, file: TrackedFile, isCopied: boolean): void {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
-    // So long after the last line of the one before, its event was over.
-    const isLate = before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
+    // So long after the last line of the one before, its event was over. When a copy was made says nothing about its first line.
+    const isLate = !isCopied && before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
     if (!isUnread || isLate || isTaken || file.before || file.offset > 0) return;
     before.after = file;
@@ -154,7 +156,7 @@ function isNew({ firstScan, createdMs }: TrackedFile): boolean {
 /** By when their files were made, or where that says nothing, their streams. */
 function compareAge(a: TrackedFile, b: TrackedFile): number {
   const byBirth = a.bornMs > 0 && b.bornMs > 0 ? a.bornMs - b.bornMs : 0;
-  if (Math.abs(byBirth) > BIRTH_TICK_MS) return byBirth;
+  if (byBirth !== 0) return byBirth;
   const [isNewA, isNewB] = [isNew(a), isNew(b)];
   if (isNewA !== isNewB) return isNewA ? 1 : -1;
   return isNewA ? byBirth : a.createdMs - b.createdMs;
@@ -163,7 +165,7 @@ function compareAge(a: TrackedFile, b: TrackedFile): number {
 /** True where the file is a later generation than the other for sure. What was truncated without a copy has no time of birth. */
 function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
   const byBirth = file.bornMs > 0 && other.bornMs > 0 ? file.bornMs - other.bornMs : 0;
-  if (Math.abs(byBirth) > BIRTH_TICK_MS) return byBirth > 0;
+  if (byBirth !== 0) return byBirth > 0;
   if (isNew(other)) return false;
-  return isNew(file) || file.createdMs - other.createdMs > BIRTH_TICK_MS;
+  return isNew(file) || file.createdMs - other.createdMs > STREAM_ORDER_MS;
 }

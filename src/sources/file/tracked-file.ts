@@ -39,7 +39,7 @@ export interface TrackedFile {
   /** Undefined until there is a first byte to read. */
   stream: string | undefined;
   /** Wall clock, when the file was made, 0 where what is in it now is younger, … */
-  readonly bornMs: number;
+  bornMs: number;
   /** … and its stream. */
   createdMs: number;
   /** What was made later, and stands beside it, may have had its path after it; undefined while that is not known. */

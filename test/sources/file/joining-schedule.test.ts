@@ -1,17 +1,20 @@
 /**
- * Random schedules of writes, rotations, restarts and looks: every event is whole and comes once, wherever a rotation cut it.
+ * Random schedules of writes, rotations, restarts and looks: every event is whole and comes once, wherever a rotation cut it,
+ * by the system's clock, and by one under which looks take any time, which is what a loaded machine does.
  * TAILRACE_JOINING_RUNS sets how many (40), TAILRACE_JOINING_SEED repeats a run.
  */
-import { appendFileSync, copyFileSync, existsSync, renameSync, truncateSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BIRTH_TICK_MS } from '../../../src/core/limits.ts';
+import { STREAM_ORDER_MS } from '../../../src/core/limits.ts';
+import { type FileTimes, steppedTimes, systemTimes } from './file-times.ts';
 import { TailBench } from './tail-bench.ts';
 
 const RUNS = Number(process.env['TAILRACE_JOINING_RUNS'] ?? 40);
 const seed = Number(process.env['TAILRACE_JOINING_SEED'] ?? Date.now() % 1_000_000_000);
 // Longer than a schedule, but for what was rotated away, which waits for 10 s.
 const multiline = { kind: 'start', pattern: '^E', timeoutMs: 100_000, maxLines: 1000, maxBytes: Infinity } as const;
+const PAUSE_MS = STREAM_ORDER_MS + 5;
 
 type Step = 'event' | 'more' | 'rotate' | 'scan' | 'poll' | 'restart';
 
@@ -24,12 +27,22 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>('restart') },
 );
 
+/** Of a loaded machine: the file system's clock ticks rarely, and between two looks anything may pass. */
+const stepped = fc
+  .record({ tickMs: fc.integer({ min: 1, max: PAUSE_MS - 1 }), lookMs: fc.array(fc.oneof(fc.constant(0), fc.nat(200)), { minLength: 1 }) })
+  .map(({ tickMs, lookMs }) => ({
+    toString: () => `tick ${tickMs}, looks ${lookMs.join(' ')}`,
+    start: () => steppedTimes(tickMs, lookMs),
+  }));
+const system = fc.constant({ toString: () => 'the system', start: systemTimes });
+
 /** Runs the steps; returns the events that were written, and those that came. */
-async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', include: string) {
-  const bench = new TailBench({ multiline });
+async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', include: string, times: FileTimes) {
+  const { fileSystem, nowMs } = times;
+  const bench = new TailBench({ multiline, fileSystem, nowMs });
   const log = bench.path('a.log');
   const written: string[][] = [['E begin']];
-  appendFileSync(log, 'E begin\n');
+  times.append(log, 'E begin\n');
   await bench.start({ multiline, include: [bench.path(include)] });
   let rotations = 0;
   const came: string[] = [];
@@ -43,17 +56,17 @@ async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', inclu
       const line = each === 'event' ? `E ${(lines += 1)}` : `  more ${(lines += 1)}`;
       if (each === 'event') written.push([line]);
       else written.at(-1)!.push(line);
-      appendFileSync(log, `${line}\n`);
+      times.append(log, `${line}\n`);
     } else if (each === 'rotate' && existsSync(log)) {
       const aside = `${log}.${(rotations += 1)}`;
       if (how === 'rename') renameSync(log, aside);
       else {
         // What was never looked at when it is truncated is no one's.
         await bench.source.pollOnce();
-        copyFileSync(log, aside);
-        truncateSync(log);
+        times.copy(log, aside);
+        times.truncate(log);
       }
-      for (const later = Date.now() + BIRTH_TICK_MS + 5; Date.now() < later;);
+      times.pass(PAUSE_MS);
     } else if (each === 'scan') await bench.source.scanOnce();
     else if (each === 'poll') for (let n = 0; n < 4; n += 1) await bench.source.pollOnce();
     else if (each === 'restart') {
@@ -64,20 +77,27 @@ async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', inclu
   // What is open at the end of each file.
   await bench.pass(120, 10);
   take();
-  return { written: written.map((event) => event.join('\n')), came, bench };
+  return { written: written.map((event) => event.join('\n')), came };
 }
 
-test.each([
-  ['rename', 'a.log'],
-  ['rename', '*.log*'],
-  ['copytruncate', 'a.log'],
-] as const)(
-  `events come whole and once under random schedules of %s, include %s (seed ${seed})`,
+test.each(
+  (
+    [
+      ['rename', 'a.log'],
+      ['rename', '*.log*'],
+      ['copytruncate', 'a.log'],
+    ] as const
+  ).flatMap(([how, include]) => [
+    { how, include, clock: "the system's", times: system },
+    { how, include, clock: 'its own', times: stepped },
+  ]),
+)(
+  `events come whole and once under random schedules of $how, include $include, by $clock clock (seed ${seed})`,
   { timeout: 600_000 },
-  async (how, include) => {
+  async ({ how, include, times }) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const { written, came } = await run(steps, how, include);
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), times, async (steps, clock) => {
+        const { written, came } = await run(steps, how, include, clock.start());
         expect(came.sort()).toEqual(written.sort());
       }),
       { seed, numRuns: RUNS },

@@ -135,18 +135,6 @@ test('event goes on in the file that was rotated away unseen, not in the one beh
   expect(eventsOf(all.lane).sort()).toEqual(['A one\n two', 'B', 'M\n more\n rest of M']);
 });
 
-test('files whose order cannot be told are not joined', async () => {
-  const bench = await rotated();
-  renameSync(bench.path('a.log.1'), bench.path('a.log.3'));
-  bench.bornNow();
-  writeFileSync(bench.path('a.log.2'), ' three\n');
-  writeFileSync(bench.path('a.log.1'), ' four\n');
-  writeFileSync(bench.path('a.log'), ' five\nB\n');
-  await bench.drain();
-  await bench.pass(6);
-  expect(eventsOf(bench.lane).sort()).toEqual([' five', ' four', ' three', 'A one\n two', 'B']);
-});
-
 test('event that a copytruncate rotation cuts is one event', async () => {
   const bench = new TailBench({ multiline });
   writeFileSync(bench.path('a.log'), 'Z zero\nA one\n two\n');

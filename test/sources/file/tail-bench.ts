@@ -70,7 +70,7 @@ export function failingFileSystem(changes: (real: FileSystem) => Partial<FileSys
  * The real one, but no folder's time ever stands still: with a clock that is stepped, listings would be kept that were made
  * in the same tick of the file system as the next change.
  */
-const freshFolders = failingFileSystem((real) => ({
+export const freshFolders = failingFileSystem((real) => ({
   stat(path) {
     const stat = real.stat(path);
     return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
@@ -84,12 +84,14 @@ export function systemError(code: string): Error {
 export interface BenchOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   readonly once?: boolean;
   readonly fileSystem?: FileSystem;
+  /** Wall clock of new streams; the system's, as that of the files. */
+  readonly nowMs?: () => number;
 }
 
 export class TailBench {
   readonly folder: string;
   readonly clock = new StepClock();
-  readonly streams = new MemoryStreamStore(() => Date.now());
+  readonly streams: MemoryStreamStore;
   readonly log: LogLine[] = [];
   readonly lanes: LaneDouble[] = [];
   source!: FileSource;
@@ -103,7 +105,9 @@ export class TailBench {
   }
 
   constructor(options: BenchOptions = {}, folder = makeFolder()) {
-    this.#options = options;
+    const { nowMs = Date.now, ...rest } = options;
+    this.#options = rest;
+    this.streams = new MemoryStreamStore(nowMs);
     this.folder = folder;
   }
 

@@ -1,0 +1,98 @@
+/** The order of several generations of one path, by which an event that rotations cut is put together. Every file's times are the test's. */
+import { renameSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type FileTimes, steppedTimes } from './file-times.ts';
+import { TailBench } from './tail-bench.ts';
+
+const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
+
+interface Site {
+  readonly bench: TailBench;
+  readonly times: FileTimes;
+  readonly log: string;
+  readonly events: () => string[];
+}
+
+/** A file that was read to within its second event. */
+async function begun(times = steppedTimes()): Promise<Site> {
+  const { fileSystem, nowMs } = times;
+  const bench = new TailBench({ multiline, fileSystem, nowMs });
+  const log = bench.path('a.log');
+  times.append(log, 'Z\nA one\n');
+  await bench.start();
+  await bench.drain();
+  const events = (): string[] => bench.lane.blocks.flatMap((block) => block.events.map(String));
+  return { bench, times, log, events };
+}
+
+/** The path has files with these texts, one after the other, before anyone looks; all but the last are rotated away. */
+function rotateUnseen({ times, log }: Site, pauseMs: number, texts: readonly string[]): void {
+  for (const [n, text] of texts.entries()) {
+    renameSync(log, `${log}.${n + 1}`);
+    times.pass(pauseMs);
+    times.append(log, text);
+  }
+}
+
+test('files are joined in the order in which they were made, be it a tick of the clock apart', async () => {
+  const site = await begun();
+  rotateUnseen(site, 1, [' two\n', ' three\n', ' four\nB\n']);
+  await site.bench.drain();
+  expect(site.events()).toEqual(['Z', 'A one\n two\n three\n four']);
+});
+
+test('files that were seen together are joined in the order in which they were made, also after a restart', async () => {
+  // Their streams are not made in that order.
+  const site = await begun(steppedTimes(1, [1]));
+  rotateUnseen(site, 1, [' two\n', ' three\n', ' four\nB\n']);
+  await site.bench.source.scanOnce();
+  await site.bench.start();
+  await site.bench.drain();
+  expect(site.events()).toEqual(['Z', 'A one\n two\n three\n four']);
+});
+
+test('files that were made within one tick of the clock are not joined', async () => {
+  const site = await begun(steppedTimes(1000));
+  rotateUnseen(site, 0, [' two\n', ' three\n', ' four\nB\n']);
+  await site.bench.drain();
+  await site.bench.pass(20);
+  expect(site.events().sort()).toEqual([' four', ' three', ' two', 'A one', 'B', 'Z']);
+});
+
+/** What is in the file is copied aside, and truncated, and the text follows. */
+function copyAside({ times, log }: Site, n: number, text: string): void {
+  times.copy(log, `${log}.${n}`);
+  times.truncate(log);
+  if (text !== '') times.append(log, text);
+}
+
+test('what was copied and truncated is joined in its order where an empty copy was not decided about since the restart', async () => {
+  const site = await begun();
+  const { bench, times } = site;
+  for (const [n, text] of ['', ' two\n', ' three\n', ' four\nB\n'].entries()) {
+    if (n === 3) {
+      bench.commit();
+      await bench.start();
+    }
+    times.pass(1000);
+    await bench.source.scanOnce();
+    copyAside(site, n + 1, text);
+    await bench.source.scanOnce();
+  }
+  await bench.drain();
+  expect(site.events()).toEqual(['A one\n two\n three\n four']);
+});
+
+test('copies that were made hours apart while no agent ran are joined: when they were made says nothing of their lines', async () => {
+  const site = await begun();
+  const { bench, times } = site;
+  bench.commit();
+  for (const [n, text] of [' two\n', ' three\n', ' four\nB\n'].entries()) {
+    copyAside(site, n + 1, text);
+    times.pass(3_600_000);
+  }
+  await bench.start();
+  await bench.drain();
+  expect(site.events()).toEqual(['A one\n two\n three\n four']);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
