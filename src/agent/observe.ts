@@ -1,6 +1,8 @@
 /** What telemetry sees of the agent, counted at the moment it is asked: held events by walking the batches that hold them. */
 import { type Books, countEvents } from '../batcher/books.ts';
 import type { SourceLane } from '../batcher/lane.ts';
+import type { Pause } from '../batcher/pauses.ts';
+import type { SourceConfig } from '../config/model.ts';
 import { newStats, type SourceStats } from '../core/source.ts';
 import type { ObservedSink, ObservedSource, Waiting } from '../telemetry/observed.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
@@ -54,6 +56,27 @@ export function observeSources(
     ...[...sources].map(([id, { stats, books, lane, rescue }]) => observe(id, stats, [books, rescue.books], lane)),
     ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
   ];
+}
+
+/** Why a source's events are not delivered for the moment. */
+export interface Delay {
+  readonly waiting?: Waiting;
+  /** Datasets that it feeds and that take nothing. */
+  readonly paused?: readonly (Pause & { readonly sink: string; readonly dataset: string })[];
+}
+
+/** Empty while nothing is in the way. */
+export function describeDelay(
+  { config, lane }: BookedSource & { readonly config: SourceConfig },
+  sinks: ReadonlyMap<string, SinkRoom>,
+): Delay {
+  const waiting = describeWait(lane, sinks);
+  const paused = [...sinks.values()].flatMap(({ config: sink, delivery }) => {
+    const dataset = config.dataset ?? sink.dataset;
+    const pause = sink.inputs.includes(config.id) ? delivery.pauses.get(dataset) : undefined;
+    return pause ? [{ sink: sink.id, dataset, ...pause }] : [];
+  });
+  return { ...(waiting ? { waiting } : {}), ...(paused.length > 0 ? { paused } : {}) };
 }
 
 /** What a source waits for, from what its sink lacks now. */

@@ -20,7 +20,7 @@ import { bury } from './bury.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control.ts';
 import { isRereadable } from './create-source.ts';
 import { kernelBytesOf, scratchBytesOf } from './kernel-memory.ts';
-import { observeSink, observeSources } from './observe.ts';
+import { describeDelay, observeSink, observeSources } from './observe.ts';
 import { Replay, type ReplayResult } from './replay.ts';
 import { restoreRooms } from './restore-rooms.ts';
 import { Rooms } from './rooms.ts';
@@ -189,8 +189,10 @@ export class RunningAgent implements Agent {
       case 'drop':
         return { removed: this.drop(args) };
       case 'explain':
-        return [...this.#rooms.sources.values()].flatMap(({ source }) =>
-          source.explain ? [{ source: source.id, ...source.explain(args[0] ?? '') }] : [],
+        return [...this.#rooms.sources.values()].flatMap((room) =>
+          room.source.explain
+            ? [{ source: room.source.id, ...room.source.explain(args[0] ?? ''), ...describeDelay(room, this.#rooms.sinks) }]
+            : [],
         );
       default:
         throw new TailraceError('E_CONTROL', `the agent does not know the command "${command}"`);

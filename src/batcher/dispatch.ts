@@ -14,6 +14,8 @@ import type { Part, Shipment } from './shipment.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a lying service is not fed endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;
+/** An outage that lasted so long is said to be over; a service that fails now and then would fill the log. */
+const TELLING_OUTAGE_MS = 10_000;
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
@@ -40,6 +42,8 @@ export class Dispatch {
   #notBeforeMs = 0;
   /** In a row, by dataset. */
   readonly #badAnswers = new Map<string, number>();
+  /** Monotonic; since when nothing was stored, by dataset. */
+  readonly #outageSince = new Map<string, number>();
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
@@ -125,6 +129,7 @@ export class Dispatch {
       case 'pause':
         // The time that a person takes to mend it is none of `max_elapsed`.
         shipment.firstSentMs = undefined;
+        this.#outageSince.delete(batch.dataset);
         this.#options.pause(batch.dataset, outcome);
         return 'park';
       case 'uncompress':
@@ -147,11 +152,13 @@ export class Dispatch {
     const { reason, detail } = outcome;
     this.lastFailure = `${reason}: ${detail}`;
     addTo(stats.retries, reason, 1);
+    if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
     const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
     this.#badAnswers.set(batch.dataset, badAnswers);
     const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
     if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
+      this.#outageSince.delete(batch.dataset);
       this.#options.pause(batch.dataset, { reason, detail, fix });
       return 'park';
     }
@@ -171,12 +178,16 @@ export class Dispatch {
   }
 
   #noteStored({ dataset }: Batch, result: IngestResult): void {
-    const { stats } = this.#options;
+    const { stats, clock, log, sink } = this.#options;
     addTo(stats.ingested, dataset, result.ingested);
     addTo(stats.failed, dataset, result.failed);
     stats.processedBytes += result.processedBytes;
     stats.blocksCreated += result.blocksCreated;
     stats.walLength = result.walLength;
+    const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
+    this.#outageSince.delete(dataset);
+    if (lastedMs >= TELLING_OUTAGE_MS)
+      log.info({ sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) }, 'the service stores again; delivery goes on');
     this.#options.stored(dataset);
   }
 

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { askAgent } from '../agent/control.ts';
 import { explainAlone } from '../agent/explain-alone.ts';
+import type { Delay } from '../agent/observe.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
 import { TailraceError } from '../core/errors.ts';
@@ -13,7 +14,7 @@ export interface ExplainArguments {
   readonly json?: boolean;
 }
 
-type Explained = FileExplanation & { readonly source: string };
+type Explained = FileExplanation & Delay & { readonly source: string };
 
 /** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
 export async function explain(given: string, args: ExplainArguments): Promise<number> {
@@ -40,7 +41,10 @@ function toText(each: Explained): string {
     state: each.state,
     position:
       at === undefined ? undefined : `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`,
-    saved: savedOffset === undefined ? undefined : `${savedOffset}, where reading goes on after a restart`,
+    saved:
+      savedOffset === undefined
+        ? undefined
+        : `${savedOffset}, where reading goes on after a restart${savedOffset > (deliveredOffset ?? savedOffset) ? '; what is not delivered before it is sent again' : ''}`,
     delivered: deliveredOffset === undefined ? undefined : `up to ${deliveredOffset}`,
     "events' file": firstPath,
     'now at': currentPath === firstPath ? undefined : currentPath,
@@ -49,6 +53,14 @@ function toText(each: Explained): string {
     stream: each.stream,
   };
   const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}\n`]));
+  const { waiting, paused = [] } = each;
+  if (waiting) {
+    const { sink, dataset, reason, seconds, failure } = waiting;
+    const why = failure === undefined ? reason : `${reason}; ${failure}`;
+    lines.push(`    ${'waits'.padEnd(13)}${Math.round(seconds)} s for sink "${sink}", dataset "${dataset}": ${why}\n`);
+  }
+  for (const { sink, dataset, detail, fix } of paused)
+    lines.push(`    ${'paused'.padEnd(13)}sink "${sink}", dataset "${dataset}": ${detail}; ${fix}\n`);
   for (const beside of each.related ?? []) {
     const position = beside.offset === undefined ? `${beside.size} bytes` : `${beside.offset} of ${beside.size} bytes`;
     lines.push(`    ${'beside it'.padEnd(13)}${beside.path}: ${beside.state}, ${position}\n`);

@@ -112,6 +112,24 @@ test('delivery backs off longer and longer up to the maximum, and says so now an
   expect(bench.log.find('warn', 'sent again')).toHaveLength(3);
 });
 
+// Symptom: the last word of the log about an outage was that a batch is sent again, long after all was stored. Cause: nothing said the end.
+test('delivery says once that an outage is over, and nothing of a request that failed now and then', async () => {
+  const bench = new DeliveryBench({ random: () => 0.9999 });
+  bench.respond = () => ({ outcome: retry('network'), status: 0 });
+  bench.seal('a');
+  await until('the first wait', () => bench.clock.sleeps.length === 1);
+  for (let i = 0; i < 14; i++) await bench.clock.advance(bench.clock.nextMs);
+  bench.respond = undefined;
+  await bench.clock.advance(bench.clock.nextMs);
+  await (await bench.next()).answer(delivered(1));
+  expect(bench.log.find('info', 'stores again').map(({ fields }) => fields)).toEqual([{ sink: 'store', dataset: 'logs', seconds: 13 }]);
+  bench.seal('b');
+  await (await bench.next()).answer(retry('network'), 0);
+  await bench.clock.advance(bench.clock.nextMs);
+  await (await bench.next()).answer(delivered(1));
+  expect(bench.log.find('info', 'stores again')).toHaveLength(1);
+});
+
 test('delivery of all workers waits when the service says Retry-After', async () => {
   const bench = new DeliveryBench({ concurrency: 3 });
   for (const name of ['a', 'b', 'c', 'd']) bench.seal(name);

@@ -3,9 +3,10 @@
  * one that starts would do, from the saved positions.
  */
 import type { FileSourceConfig } from '../../config/model.ts';
+import { formatDuration } from '../../config/units.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
+import { BIRTH_SLACK_MS, DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
 import { type Finder, parentOf } from './finder.ts';
@@ -62,6 +63,8 @@ export interface ExplainerOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
+  /** False of a source that was never opened: what is told is what one that starts would do. */
+  isOpen(): boolean;
   /** What is known of a compressed file that is read; undefined for one that is not. */
   archive(path: string): { readonly state: string; readonly offset: number } | undefined;
 }
@@ -128,7 +131,7 @@ export class Explainer {
   #verdict(path: string, there: Looked, saved: StreamRecord | undefined): Verdict {
     const { config, finder, clock } = this.#options;
     const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
-    if (!finder.reaches(path)) return no(...finder.explainMiss(path));
+    if (!finder.reaches(path)) return this.#ofRotated(path, there, saved) ?? no(...finder.explainMiss(path));
     if ('error' in there) return { ...no('it cannot be looked at', OPEN_IT), lastError: there.error };
     if (!('stat' in there))
       return no(there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole');
@@ -147,10 +150,24 @@ export class Explainer {
     if (saved) return { isRead: true, reason: `${finder.explain(path)}; it is known, and read on from the saved position` };
     if (clock.now() - stat.mtimeMs > config.ignoreOlderMs)
       return no(
-        `it was not changed for longer than ignore_older, which is ${config.ignoreOlderMs / 1000} s`,
+        `it was not changed for longer than ignore_older, which is ${formatDuration(config.ignoreOlderMs)}`,
         'set ignore_older to more, or to never',
       );
     return { isRead: true, reason: `${finder.explain(path)}; it is not known yet: the next scan takes it up` };
+  }
+
+  /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
+  #ofRotated(path: string, there: Looked, saved: StreamRecord | undefined): Verdict | undefined {
+    const { finder } = this.#options;
+    if (saved && finder.reaches(saved.path) && parentOf(saved.identity?.path ?? saved.path) === parentOf(path))
+      return { isRead: true, reason: `it was "${saved.path}", is known, and is read on from the saved position` };
+    if (this.#options.isOpen() || !('stat' in there) || there.stat.kind !== 'file') return undefined;
+    const { size, bornMs } = there.stat;
+    const base = rotatedFrom(path);
+    if (base === undefined || isCompressedName(path) || !finder.reaches(base) || finder.isExcluded(path)) return undefined;
+    const last = this.#records().findLast((record) => record.path === base);
+    if (!last || (size > 0 && bornMs <= last.createdMs - BIRTH_SLACK_MS)) return undefined;
+    return { isRead: true, reason: `it was made of "${base}" since an agent last read that: what was not read of it yet is read` };
   }
 
   /** What rotation made of the file, and what it was made of: those that are followed, and those that lie beside it. */
@@ -176,12 +193,18 @@ export class Explainer {
         if (beside === path || found.has(beside) || (plain !== base && !isRotatedName(plain, base))) continue;
         const stat = fileSystem.stat(beside);
         if (stat?.kind !== 'file' || (file && isSameFile(stat, file))) continue;
-        found.set(beside, { path: beside, state: isCompressedName(beside) ? 'compressed' : 'not followed', size: stat.size });
+        found.set(beside, { path: beside, size: stat.size, ...this.#stateBeside(beside, stat) });
       }
     } catch {
       // What cannot be listed is not named; why it cannot is not what was asked.
     }
     return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, MAX_EXPLAINED_RELATIVES);
+  }
+
+  #stateBeside(path: string, stat: FileStat): Pick<RelatedFile, 'state' | 'offset'> {
+    if (isCompressedName(path)) return { state: 'compressed' };
+    const saved = this.#options.isOpen() ? undefined : this.#savedOf(path, { stat });
+    return saved ? { state: 'known', offset: saved.resumeAt } : { state: this.#options.isOpen() ? 'not followed' : 'not known' };
   }
 
   /** The saved stream of what is there now. */

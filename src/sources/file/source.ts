@@ -96,7 +96,12 @@ export function createFileSource(
         known,
       })
     : undefined;
-  const explainer = new Explainer({ ...common, config, finder, registry, archive: (path) => archives?.explain(path) });
+  let isOpen = false;
+  const explainer = new Explainer({
+    ...{ ...common, config, finder, registry },
+    isOpen: () => isOpen,
+    archive: (path) => archives?.explain(path),
+  });
   const polling = new Polling({
     config,
     finder,
@@ -113,6 +118,7 @@ export function createFileSource(
   });
 
   async function open(): Promise<void> {
+    isOpen = true;
     const records = streams.list(config.id);
     const isFirstRun = streams.hasStarted ? !streams.hasStarted(config.id) && records.length === 0 : records.length === 0;
     const found = await finder.find();
