@@ -3,7 +3,7 @@
  * with a window of its own. Positions count decompressed bytes; after a restart what was read is decompressed and passed over.
  * An archive that is being written, or whose plain form is still followed, waits.
  */
-import type { Lane, Span } from '../../core/block.ts';
+import type { EventShape, Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import { ARCHIVE_SETTLES_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
@@ -13,7 +13,7 @@ import { type Lines, streamBytesOf } from '../lines.ts';
 import { countLongLine } from '../long-line.ts';
 import { type Archive, type ArchiveFiles, beginsAs } from './archive-files.ts';
 import { compressionOf, decompress } from './decompress.ts';
-import { type FileSystem, isSameFile } from './file-system.ts';
+import { type FileSystem, isSameFile, leadsNowhere } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
@@ -33,6 +33,7 @@ export interface ArchivesOptions {
   readonly known: KnownContent;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
+  shapeOf(path: string): EventShape;
 }
 
 export class Archives {
@@ -44,9 +45,14 @@ export class Archives {
     this.#options = options;
   }
 
+  /** Takes note of the files that are followed now: an archive of them may be found once they are gone. */
+  note(): void {
+    this.#options.known.note();
+  }
+
   /** Takes note of the archives that a scan found. */
   see(found: ReadonlyMap<string, FoundFile>): void {
-    this.#options.known.note();
+    this.note();
     this.#options.files.see(found);
   }
 
@@ -62,20 +68,37 @@ export class Archives {
     return this.#options.files.byStream(stream) !== undefined;
   }
 
-  /** Offers the span's bytes again; resolves as `Source.reread`. Rejects with `E_UNREADABLE` when they cannot be told now. */
+  /**
+   * Offers the span's bytes again, of an archive or of a file that is in one by now; resolves as `Source.reread`. Rejects with
+   * `E_UNREADABLE` when they cannot be told now.
+   */
   reread(span: Span, lane: Lane): Promise<number> {
-    const archive = this.#options.files.byStream(span.stream);
-    if (!archive) return Promise.resolve(span.from);
-    const { clock } = this.#options;
+    const { files, clock } = this.#options;
     return this.#turns.take(async () => {
+      const archive = files.byStream(span.stream);
+      const holder = archive ? { archive, shape: archive.shape } : await this.#findHolder(span.stream);
+      if (!holder) return span.from;
+      const offer = (block: WindowBlock): Promise<void> =>
+        offerBlock(lane, { stream: span.stream, shape: holder.shape }, block, clock.now());
       try {
-        const isThere = await this.#readRange(archive, span.from, span.to, (block) => offerBlock(lane, archive, block, clock.now()));
-        return isThere ? span.to : span.from;
+        return (await this.#readRange(holder.archive, span.from, span.to, offer)) === true ? span.to : span.from;
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
-        throw new TailraceError('E_UNREADABLE', `cannot read "${archive.path}": ${messageOf(error)}`, { cause: error });
+        if (codeOf(error) === 'E_STOPPED') throw error;
+        if (isDamage(error)) return span.from;
+        throw new TailraceError('E_UNREADABLE', `cannot read "${holder.archive.path}": ${messageOf(error)}`, { cause: error });
       }
     });
+  }
+
+  /** The archive that holds what was read of a file that is gone. One that cannot be read holds nothing that is known. */
+  async #findHolder(stream: string): Promise<{ readonly archive: Archive; readonly shape: EventShape } | undefined> {
+    const { files, known } = this.#options;
+    for (const archive of files.present) {
+      const read = await this.#withContent(archive, (pieces) => known.find(pieces, stream)).catch(() => undefined);
+      if (read) return { archive, shape: this.#options.shapeOf(read.file.firstPath) };
+    }
+    return undefined;
   }
 
   /** What is known of the archive at this path. */
@@ -123,7 +146,9 @@ export class Archives {
   /** How much of the content was read in its plain form; `later` while that is still followed. */
   async #findRead(archive: Archive): Promise<number | 'later'> {
     const { known, notices } = this.#options;
-    const read = await this.#withContent(archive, (pieces) => known.find(pieces));
+    const found = await this.#withContent(archive, async (pieces) => ({ read: await known.find(pieces) }));
+    if (!found) return 'later';
+    const { read } = found;
     if (!read) return 0;
     if (known.isFollowed(read.file) && !this.#options.once) return 'later';
     notices.event(
@@ -134,8 +159,8 @@ export class Archives {
     return read.at;
   }
 
-  /** Offers the content's bytes `[from, to)`; false when it is shorter, or the source stops. */
-  #readRange(archive: Archive, from: number, to: number, offer: (block: WindowBlock) => Promise<void>): Promise<boolean> {
+  /** Offers the content's bytes `[from, to)`; false when it is shorter, or the source stops, undefined when it is gone. */
+  #readRange(archive: Archive, from: number, to: number, offer: (block: WindowBlock) => Promise<void>): Promise<boolean | undefined> {
     const { lines } = this.#options;
     return this.#withContent(archive, async (pieces) => {
       const first: Buffer[] = [];
@@ -151,6 +176,7 @@ export class Archives {
       };
       try {
         for await (const piece of pieces) {
+          if (this.#isStopped && to < Infinity) throw new TailraceError('E_STOPPED', 'the source stops');
           if (this.#isStopped) return false;
           if (at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
           const passed = Math.min(piece.length, Math.max(0, from - at));
@@ -176,18 +202,22 @@ export class Archives {
     });
   }
 
-  async #withContent<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>): Promise<T> {
+  /** Undefined where the archive is gone, or another one is in its place. Throws system errors, and the decompressor's. */
+  async #withContent<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>): Promise<T | undefined> {
     const { fileSystem } = this.#options;
-    const fd = fileSystem.open(archive.path);
+    let fd: number | undefined;
     try {
+      fd = fileSystem.open(archive.path);
       const head = readHead(fileSystem, fd, HEAD_BYTES);
-      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, head))
-        throw new Error('it was replaced a moment ago');
+      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, head)) return undefined;
       const compression = compressionOf(head);
       if (!compression) throw new Error('it is not compressed with gzip or zstd');
       return await use(decompress(fileSystem, fd, compression));
+    } catch (error) {
+      if (fd === undefined && leadsNowhere(error)) return undefined;
+      throw error;
     } finally {
-      fileSystem.close(fd);
+      if (fd !== undefined) fileSystem.close(fd);
     }
   }
 
@@ -196,6 +226,11 @@ export class Archives {
     const fields = { path: archive.path, offset: archive.offset, ...(reason === undefined ? {} : { reason }) };
     this.#options.notices.event('warn', fields, text);
   }
+}
+
+/** The decompressor's, not the system's: it will not pass. */
+function isDamage(error: unknown): boolean {
+  return /^Z(?:STD)?_/.test(codeOf(error));
 }
 
 /** Takes the archives out of what was found. */

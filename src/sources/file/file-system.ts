@@ -5,6 +5,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
+import { codeOf } from '../../core/errors.ts';
 
 /** What one stat says. Two stats of one file compare by `===` on each field. */
 export interface FileStat {
@@ -125,4 +126,9 @@ export function isSameFile(a: Pick<FileStat, 'device' | 'inode'>, b: Pick<FileSt
 /** The key of a file in a map. */
 export function inodeKey(file: { readonly device: number | bigint | string; readonly inode: number | bigint | string }): string {
   return `${file.device}:${file.inode}`;
+}
+
+/** True for the error of a path that leads to no file any more. */
+export function leadsNowhere(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error));
 }

@@ -54,9 +54,9 @@ export class KnownContent {
 
   /**
    * The generation of which most was read among those that the content begins with; undefined where there is none. `pieces`
-   * is the whole content; it is read as far as it takes.
+   * is the whole content; it is read as far as it takes. Only the generation of `stream` counts where that is given.
    */
-  async find(pieces: AsyncIterable<Buffer>): Promise<ReadContent | undefined> {
+  async find(pieces: AsyncIterable<Buffer>, stream?: string): Promise<ReadContent | undefined> {
     let candidates: Known[] | undefined;
     let found: ReadContent | undefined;
     let head = Buffer.alloc(0);
@@ -67,7 +67,7 @@ export class KnownContent {
     for await (const piece of pieces) {
       if (candidates === undefined) {
         head = Buffer.concat([head, piece]);
-        candidates = this.#beginningWith(head);
+        candidates = this.#beginningWith(head).filter((file) => stream === undefined || file.stream === stream);
         // Nothing of it was read yet, and it will be.
         const unread = candidates.find((file) => file.offset === 0 && this.isFollowed(file));
         if (unread) return { at: 0, file: unread };

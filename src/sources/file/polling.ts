@@ -53,6 +53,8 @@ export class Polling {
 
   async scanOnce(): Promise<void> {
     const { tracker, finder, archives, notices, rescue } = this.#options;
+    // What this scan misses is not there to be noted after it.
+    archives?.note();
     const found = await finder.find();
     const compressed = takeArchives(found);
     await tracker.scan(found, this.yieldToOthers);

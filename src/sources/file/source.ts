@@ -94,6 +94,7 @@ export function createFileSource(
         lane: context.lane,
         files: archiveFiles,
         known,
+        shapeOf: shapeOfFile,
       })
     : undefined;
   let isOpen = false;
@@ -183,8 +184,10 @@ export function createFileSource(
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },
-    reread: (span: Span, lane: Lane, continued: readonly Span[] = []) =>
-      archives?.has(span.stream) ? archives.reread(span, lane) : spanReader.reread(span, lane, continued),
+    async reread(span: Span, lane: Lane, continued: readonly Span[] = []) {
+      const end = archives?.has(span.stream) ? span.from : await spanReader.reread(span, lane, continued);
+      return archives && end === span.from && continued.length === 0 ? archives.reread(span, lane) : end;
+    },
     readSpan: (span) => spanReader.readSpan(span),
     async pollOnce() {
       await polling.scanOnce();

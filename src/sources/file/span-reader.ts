@@ -4,10 +4,10 @@
  */
 import type { Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
 import { LONGEST_MARK_BYTES } from '../byte-window.ts';
 import type { Lines } from '../lines.ts';
-import { type FileSystem, isSameFile } from './file-system.ts';
+import { type FileSystem, isSameFile, leadsNowhere } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { giveJoined, markOf } from './read-on.ts';
 import type { Registry } from './registry.ts';
@@ -27,9 +27,6 @@ export interface SpanReaderOptions {
 
 /** The most that is read of a span at once, to find one event in it. */
 const MAX_SPAN_BYTES = 16 * 1024 * 1024;
-
-/** Codes of a path that leads to no file any more. */
-const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export class SpanReader {
   readonly #options: SpanReaderOptions;
@@ -71,7 +68,7 @@ export class SpanReader {
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
-      if (GONE.has(codeOf(error))) return false;
+      if (leadsNowhere(error)) return false;
       throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
     } finally {
       if (opened !== undefined) fileSystem.close(opened);

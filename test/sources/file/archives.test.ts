@@ -1,5 +1,5 @@
 /** Compressed files: what was never read in its plain form is read once, over restarts and damage. */
-import { appendFileSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
@@ -89,6 +89,23 @@ test('archive that was made while the agent was stopped is read from where its p
   // Its plain form is looked for as long as it may come back.
   await bench.pass(70);
   expect(bench.texts).toEqual(linesOf(500, 700).trimEnd().split('\n'));
+});
+
+// Symptom: an archive was read again. Cause: files were noted after each scan, and what was read of one that an earlier process had only
+// seen was not, as it was truncated before the first scan after the start.
+test('archive of a copy is not read again where its original was read and truncated before the first scan', async () => {
+  const bench = await start();
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await bench.source.scanOnce();
+  await again(bench);
+  const running = bench.source.run();
+  await bench.lane.until(({ count }) => count === 1);
+  bench.write('a.log.1.gz', gzipSync('one\n'));
+  truncateSync(bench.path('a.log'), 0);
+  await bench.pass(130);
+  expect(bench.texts).toEqual(['one']);
+  await bench.source.stop();
+  await running;
 });
 
 test('archive that merely begins like a file that was read is read whole', async () => {
@@ -285,16 +302,58 @@ test('span of an archive is read again as the same events', async () => {
   expect(await bench.source.reread!({ ...span, to: 900 }, new LaneDouble())).toBe(span.from);
 });
 
-test('span of an archive is not read again from another one that was written over it', async () => {
+test('span of an archive that is gone, or has another one in its place, is not there', async () => {
   const bench = await start();
   bench.write('a.log.gz', gzipSync('one\ntwo\n'));
   await bench.drain();
   const [block] = bench.lane.blocks;
-  bench.write('a.log.gz', gzipSync('six\nten\n'));
   const lane = new LaneDouble();
   const span = { source: 'app', stream: block!.stream, from: 0, to: 8, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
-  await expect(bench.source.reread!(span, lane)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  bench.write('a.log.gz', gzipSync('six\nten\n'));
+  expect(await bench.source.reread!(span, lane)).toBe(span.from);
+  rmSync(bench.path('a.log.gz'));
+  expect(await bench.source.reread!(span, lane)).toBe(span.from);
   expect(lane.texts).toEqual([]);
+});
+
+// Symptom: lines of a batch that was under way at a kill were lost, though an archive had them. Cause: they were looked for in plain
+// files alone.
+test('span of a file that was compressed while the agent was stopped is read again from the archive, as of that file', async () => {
+  const bench = await start();
+  writeFileSync(bench.path('a.log'), linesOf(0, 500));
+  await bench.drain();
+  bench.commit();
+  const [block] = bench.lane.blocks;
+  await bench.source.stop();
+  bench.write('other.log.gz', gzipSync('other\n'));
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  bench.compress('a.log.1');
+  await again(bench);
+  const lane = new LaneDouble();
+  const span = { source: 'app', stream: block!.stream, from: 7, to: 21, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
+  expect(await bench.source.reread!(span, lane)).toBe(span.to);
+  expect(lane.texts).toEqual(['line 1', 'line 2']);
+  expect(lane.blocks).toMatchObject([{ stream: span.stream, shape: { wrapFields: { file: bench.path('a.log') } } }]);
+});
+
+test('span of an archive that is damaged is not there, and one that cannot be read now is left for later', async () => {
+  let isFailing = false;
+  const fileSystem = failingFileSystem((real) => ({
+    open(path) {
+      if (isFailing) throw systemError('EACCES');
+      return real.open(path);
+    },
+  }));
+  const bench = await start({ fileSystem });
+  const whole = gzipSync(linesOf(0, 40_000));
+  bench.write('a.log.gz', whole);
+  await bench.drain();
+  const [block] = bench.lane.blocks;
+  const span = { source: 'app', stream: block!.stream, from: 250_000, to: 250_010, events: 1, sum: 0, tail: { length: 0, crc: 0 } };
+  bench.write('a.log.gz', Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
+  expect(await bench.source.reread!(span, new LaneDouble())).toBe(span.from);
+  isFailing = true;
+  await expect(bench.source.reread!(span, new LaneDouble())).rejects.toMatchObject({ code: 'E_UNREADABLE' });
 });
 
 test('archive in UTF-16 is read by its mark, its joined lines to the last', async () => {
