@@ -21,6 +21,19 @@ export function rotatedFrom(path: string): string | undefined {
   return name === path || name.endsWith('/') ? undefined : name;
 }
 
+/** The first date of a file's name, with or without a time: `app-20261121.log`, `2026-11-21T10.log`. */
+const DATE =
+  /(?<!\d)(?:19|20)\d\d(?<by>[-_.]?)(?:0[1-9]|1[0-2])\k<by>(?:0[1-9]|[12]\d|3[01])(?:[-_.T]?(?:[01]\d|2[0-3])(?:[-_.:]?[0-5]\d){0,2})?(?!\d)/;
+
+/** The date of a file that is named by it, and what all such names beside it have in common; undefined for any other. */
+export function datedName(path: string): { readonly date: string; readonly series: string } | undefined {
+  const nameAt = path.lastIndexOf('/') + 1;
+  const found = DATE.exec(path.slice(nameAt));
+  if (!found) return undefined;
+  const at = nameAt + found.index;
+  return { date: found[0], series: `${path.slice(0, at)}\0${path.slice(at + found[0].length)}` };
+}
+
 /** True for a name that says that what is in it is no plain text. */
 export function isCompressedName(path: string): boolean {
   return COMPRESSED.test(path);

@@ -1,17 +1,17 @@
 /**
- * Which file goes on where another one ended: the one that took its path when it was rotated away. Where lines are joined to
+ * Which file goes on where another one ended: the one that took its path when it was rotated away, or has the next date in its name. Where lines are joined to
  * events, the first lines of a file may belong to an event that began in the file before; until that one was read to its end,
  * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
  */
 import type { Clock } from '../../core/clock.ts';
-import { STREAM_ORDER_MS, HEAD_BYTES, KEEP_OPEN_MS } from '../../core/limits.ts';
+import { BIRTH_SLACK_MS, HEAD_BYTES, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../../core/limits.ts';
 import type { Grouping } from '../../parsers/grouping.ts';
 import { findMark } from '../byte-window.ts';
 import type { LineShaping } from '../line-shaping.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Registry } from './registry.ts';
 import { readHead } from './sample.ts';
-import { rotatedFrom } from './siblings.ts';
+import { datedName, rotatedFrom } from './siblings.ts';
 import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface SuccessorsOptions {
@@ -28,6 +28,8 @@ export class Successors {
   readonly #fresh = new Set<TrackedFile>();
   /** By path: the file that had it last. */
   readonly #last = new Map<string, TrackedFile>();
+  /** By what the names of files with dates have in common: the path with the last date. */
+  readonly #dated = new Map<string, { readonly date: string; readonly path: string }>();
 
   constructor(options: SuccessorsOptions) {
     this.#options = options;
@@ -45,7 +47,8 @@ export class Successors {
     const { registry } = this.#options;
     for (const file of this.#fresh) if (!registry.files.has(file)) this.#fresh.delete(file);
     for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
-    for (const [path, files] of this.#generations()) {
+    for (const [series, { path }] of this.#dated) if (!this.#last.has(path)) this.#dated.delete(series);
+    for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
       const there = files.find(isThere);
       // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
@@ -63,7 +66,7 @@ export class Successors {
         if (file.size > 0) registry.enqueue(file);
       }
       // Files of which none was known are merely alike by name.
-      let before = this.#last.get(path);
+      let before = this.#last.get(path) ?? this.#lastDated(path, row[0]);
       // Taken up too late to stand in the row.
       if (before && isThere(before)) continue;
       for (const file of row) {
@@ -71,7 +74,21 @@ export class Successors {
         if (before || file.firstPath === path) before = file;
       }
       if (before) this.#last.set(path, before);
+      this.#noteDate(path);
     }
+  }
+
+  /** The last file of the date before, where the path has a date in its name, and nothing was written to that since this one was made. */
+  #lastDated(path: string, first: TrackedFile | undefined): TrackedFile | undefined {
+    const own = datedName(path);
+    const last = own && this.#dated.get(own.series);
+    const before = last && last.date < own.date ? this.#last.get(last.path) : undefined;
+    return before && first && before.seenMtimeMs <= first.bornMs + BIRTH_SLACK_MS ? before : undefined;
+  }
+
+  #noteDate(path: string): void {
+    const own = datedName(path);
+    if (own && !(own.date < (this.#dated.get(own.series)?.date ?? ''))) this.#dated.set(own.series, { date: own.date, path });
   }
 
   /** The files that were added, by the path that they have, or had before they were rotated away. */
