@@ -46,3 +46,34 @@ test('what was read before it was compressed is not read again, also after a res
     names.flatMap((name) => lines(name).trimEnd().split('\n')).sort(),
   );
 });
+
+// Symptom: lines that logrotate's `delaycompress` put into an archive while no agent ran were not read, and nothing said so: the log
+// called the file gone, with lostBytes 0.
+test('archive that holds more than was read before the stop, and is left out, is named at the next start, with what is unread of it', async () => {
+  const site = await makeSite();
+  const { service, log } = site;
+  const sources = (more = '', names = '*.log'): Record<string, string> => ({
+    app: `{type: file, include: ["${site.folder}/logs/${names}"], scan_interval: 100ms${more}}`,
+  });
+  writeFileSync(log, 'one\n');
+  let agent = startShipping(site, { sources: sources() });
+  await until('the first is stored', () => service.stored.length === 1, 60_000);
+  expect(await agent.end()).toBe(0);
+  const pack = (name: string, text: string): void => writeFileSync(`${log}.${name}`, gzipSync(text));
+  pack('4.gz', 'one and another file\n');
+  pack('3.gz', 'one\ntwo\nthree\n');
+  unlinkSync(log);
+  writeFileSync(log, 'four\n');
+  agent = startShipping(site, { sources: sources(), args: ['--once'] });
+  expect(await agent.exited).toBe(0);
+  const said = agent.stderr().match(/.*compressed before it was read to its end.*/g) ?? [];
+  expect(said.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 'warn', path: `${log}.3.gz`, file: log, offset: 4, unreadBytes: 10 },
+  ]);
+  expect(service.stored).toHaveLength(2);
+  // As the line says.
+  agent = startShipping(site, { sources: sources(', read_compressed: true', '*.log*'), args: ['--once'] });
+  expect(await agent.exited).toBe(0);
+  expect(agent.stderr()).not.toContain('compressed before it was read');
+  expect(service.stored.filter((event) => /"(?:two|three)"/.test(event))).toHaveLength(2);
+});

@@ -16,6 +16,7 @@ import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
 import { KnownContent } from './known-content.ts';
+import { LeftArchives } from './left-archives.ts';
 import { Notices } from './notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './reader.ts';
@@ -97,6 +98,7 @@ export function createFileSource(
         shapeOf: shapeOfFile,
       })
     : undefined;
+  const leftArchives = new LeftArchives({ fileSystem, notices, known, isRead: (path) => archives !== undefined && finder.reaches(path) });
   let isOpen = false;
   const explainer = new Explainer({
     ...{ ...common, config, finder, registry },
@@ -151,6 +153,7 @@ export function createFileSource(
       }
     }
     await tracker.scan(found, polling.yieldToOthers);
+    leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !registry.byStream(id)));
     if (leftOut > 0)
       log.info(
         { source: config.id, files: leftOut },
@@ -179,8 +182,11 @@ export function createFileSource(
     kind: 'file',
     stats: liveStats(counters, registry),
     open,
-    run: () => polling.run(context.once),
+    async run() {
+      await Promise.all([polling.run(context.once), leftArchives.name()]);
+    },
     async stop() {
+      leftArchives.stop();
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },
