@@ -3,11 +3,11 @@
  * may be such a copy waits until that is decided. A copy has a longer name than its original and holds what was read of it;
  * two files that are merely alike are two files.
  */
-import type { Tail } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import { tailOf } from '../../core/tail.ts';
 import { beginsLike, CopyCheck } from './copy-check.ts';
+import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -21,30 +21,19 @@ export interface CopiesOptions {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly descriptors: OpenFiles;
+  readonly outcomes: CopyOutcomes;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   /** Starts to follow a file that may be a copy of the generation. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
   /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
   verify(file: TrackedFile): void;
-  /** The generation lives in the file of `copy` now, whose own entry is gone; `end` where that ends before what was read. Never throws. */
-  moved(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void;
-  /** All of the copy was read already, from its original. */
-  isRead(copy: TrackedFile, stat: FileStat): void;
-  /** The file is no copy of `generation`; `wasFollowed` before it was compared. */
-  isOwn(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void;
   /** The file that is known to be what was found. */
   holderOf(found: FoundFile): TrackedFile | undefined;
   /** What was found has its stream: it is a copy no more, or never was. */
   isNamed(found: FoundFile): boolean;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
-}
-
-/** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
-export interface CopyEnd {
-  readonly sum: number;
-  readonly tail: Tail;
 }
 
 /** Of a file that may be a copy: the generations to compare it with, the present one first. */
@@ -242,7 +231,7 @@ export class Copies {
 
   /** Throws system errors; the file is then undecided as before. */
   #noteRead(file: TrackedFile, stat: FileStat): void {
-    this.#options.isRead(file, stat);
+    this.#options.outcomes.noteRead(file, stat);
     this.forget(file);
   }
 
@@ -270,7 +259,7 @@ export class Copies {
 
   #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     this.#homeless.delete(generation);
-    this.#options.moved(generation, file, stat, end);
+    this.#options.outcomes.moveInto(generation, file, stat, end);
     for (const [other, entry] of this.#candidatesOf(generation)) {
       const { originals } = entry;
       const index = originals.indexOf(generation);
@@ -285,7 +274,7 @@ export class Copies {
   #release(file: TrackedFile, generation: TrackedFile): void {
     const wasFollowed = this.#undecided.get(file)?.wasFollowed === true;
     this.forget(file);
-    this.#options.isOwn(file, generation, wasFollowed);
+    this.#options.outcomes.takeUp(file, generation, wasFollowed);
   }
 
   /** True while the original is there and the file may be its copy. The original may be homeless after that. */

@@ -1,28 +1,27 @@
 /**
  * File generations from their first sight to their last: each is one stream. Owns how they begin, when a file is new, known from
- * before, or cut off, and where one goes whose file was truncated: into the copy that was made before, if there is one.
+ * before, or cut off, and when one has lost its file, so that a copy of it is looked for.
  */
 import type { EventShape } from '../../core/block.ts';
 import type { LineShaping } from '../line-shaping.ts';
 import type { Clock } from '../../core/clock.ts';
-import { BIRTH_SLACK_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
-import { tailOf } from '../../core/tail.ts';
 import { ContentSum } from './content-sum.ts';
-import { Copies, type CopyEnd } from './copies.ts';
-import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
+import { Copies } from './copies.ts';
+import { CopyOutcomes } from './copy-outcomes.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
-import { Housekeeping, UNSEEN } from './housekeeping.ts';
-import { hasSameContent, hashHead } from './identity.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { InodeHolders } from './inode-holders.ts';
+import { Naming } from './naming.ts';
 import type { Notices } from './notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
-import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
+import { isUntouched } from './sample.ts';
 import { isRotatedName } from './siblings.ts';
 import { Successors } from './successors.ts';
-import { isGone, isReplaced, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
-import { statIfAt } from './whereabouts.ts';
+import { isGone, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -53,6 +52,9 @@ export class Generations {
   readonly registry: Registry;
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
+  /** Their streams. */
+  readonly naming: Naming;
+  readonly inodes: InodeHolders;
   readonly copies: Copies;
   readonly house: Housekeeping;
   readonly successors: Successors;
@@ -69,22 +71,28 @@ export class Generations {
     this.successors = new Successors({ ...options, registry });
     const { groupTimeoutMs } = options.shaping;
     this.house = new Housekeeping({ ...options, groupTimeoutMs, registry, descriptors: this.descriptors });
+    this.naming = new Naming(options);
+    this.inodes = new InodeHolders(options.fileSystem, this.descriptors);
+    const { naming, descriptors } = this;
+    const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
+    const outcomes = new CopyOutcomes({ ...options, registry, descriptors, naming, isRotatedFrom });
     this.copies = new Copies({
       ...options,
       registry,
-      descriptors: this.descriptors,
+      descriptors,
+      outcomes,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.firstPath),
       verify: (file) => {
         // Closed, it may have been truncated since it was looked at last.
         this.descriptors.open(file);
         this.current(file);
       },
-      moved: (generation, copy, stat, end) => this.#moveInto(generation, copy, stat, end),
-      isRead: (copy, stat) => this.#noteRead(copy, stat),
-      isOwn: (file, generation, wasFollowed) => this.#takeUp(file, generation, wasFollowed),
       isLost: (file) => this.house.giveUpLost(file, this.scan === 0 ? 'unseen' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
       holderOf: (found) => this.holderOf(found),
-      isNamed: (found) => this.#isNamed(found),
+      isNamed: (found) => {
+        const file = registry.in(found.stat);
+        return file?.stream !== undefined && !this.inodes.hasLost(file, found);
+      },
     });
   }
 
@@ -110,7 +118,7 @@ export class Generations {
     const { device, inode, path: lastPath = record.path } = file.identity;
     if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
     file.identity = { ...file.identity, device: String(stat.device), inode: String(stat.inode) };
-    this.identify(file);
+    this.naming.identify(file);
     return file;
   }
 
@@ -169,7 +177,7 @@ export class Generations {
     if (file.stream === undefined) this.registry.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
-    if (file.isHomeless) this.noteDeleted(file);
+    if (file.isHomeless) this.naming.noteDeleted(file);
     // What is there now may be known for a copy already.
     const current = this.registry.in(next) ?? next;
     this.registry.enqueue(current);
@@ -178,25 +186,18 @@ export class Generations {
 
   /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
   followInode(file: TrackedFile, found: FoundFile): boolean {
-    if (!this.#isContentAt(file, found)) return false;
+    if (!this.inodes.hasContent(file, found)) return false;
     if (file.isBusy) return true;
     this.descriptors.close(file);
     this.registry.replaceInode(file, found.stat);
-    this.identify(file);
+    this.naming.identify(file);
     return true;
-  }
-
-  /** False where the file's inode is found under another path, but was given to another file since; undefined while that cannot be told. */
-  isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
-    if (file.fd !== undefined) return true;
-    if (file.identity.headLength === 0) return !isReplaced(file, found.stat);
-    return this.#isContentAt(file, found);
   }
 
   /** The known file that this is, or that nobody knows better of. */
   holderOf(found: FoundFile): TrackedFile | undefined {
     const file = this.registry.in(found.stat);
-    if (!file || !this.#hasLost(file, found)) return file;
+    if (!file || !this.inodes.hasLost(file, found)) return file;
     this.forsake(file);
     // It may have been taken up where a copy was looked for.
     return this.registry.in(found.stat);
@@ -210,7 +211,7 @@ export class Generations {
     if (file.stream === undefined) return this.registry.remove(file);
     this.#forsaken.add(file);
     this.copies.seek([file]);
-    if (file.isHomeless) this.noteDeleted(file);
+    if (file.isHomeless) this.naming.noteDeleted(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */
@@ -243,32 +244,19 @@ export class Generations {
     if (file.stream !== undefined) return true;
     if (file.isUndecided || !this.descriptors.open(file)) return false;
     try {
-      return !this.copies.suspect(file) && this.#mint(file);
+      return !this.copies.suspect(file) && this.naming.mint(file);
     } catch (error) {
       this.descriptors.fail(file, error);
       return false;
     }
   }
 
-  /** Has the file's present inode and path kept with its stream. */
-  identify(file: TrackedFile): void {
-    if (file.stream === undefined) return;
-    const { path: _, ...identity } = file.identity;
-    file.identity = file.path === file.firstPath ? identity : { ...identity, path: file.path };
-    this.#options.streams.identify(file.stream, file.identity);
-  }
-
   /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
   place(file: TrackedFile, place: Place, path = file.path): void {
     const wasGone = isGone(file);
     this.registry.place(file, place, path);
-    if (isGone(file)) this.noteDeleted(file);
-    else if (wasGone && file.stream !== undefined) this.#options.rescue?.release(file.stream);
-  }
-
-  /** The last name of the file is gone, or its content. What is held of it and what is still to be read goes to the disk buffer. */
-  noteDeleted(file: TrackedFile): void {
-    if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
+    if (isGone(file)) this.naming.noteDeleted(file);
+    else if (wasGone) this.naming.noteFound(file);
   }
 
   /**
@@ -287,33 +275,6 @@ export class Generations {
   /** No glob matches the path, and rotation may have made it of the other one. */
   isRotatedFrom(path: string, of: string): boolean {
     return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
-  }
-
-  /** What was found has its stream, whatever its inode had before. */
-  #isNamed(found: FoundFile): boolean {
-    const file = this.registry.in(found.stat);
-    return file?.stream !== undefined && !this.#hasLost(file, found);
-  }
-
-  /** The file's inode is that of what was found by now. The scan under way may not have missed the file yet. */
-  #hasLost(file: TrackedFile, found: FoundFile): boolean {
-    if (file.fd !== undefined || (!isGone(file) && statIfAt(this.#options.fileSystem, file.path, file))) return false;
-    return this.isStill(file, found) === false;
-  }
-
-  /** The known content is what is found. Undefined when it cannot be told now. */
-  #isContentAt(file: TrackedFile, { path, stat }: FoundFile): boolean | undefined {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
-    try {
-      fd = fileSystem.open(path);
-      return isSameFile(fileSystem.fstat(fd), stat) && hasSameContent(file, sampleFile(fileSystem, fd, stat, file));
-    } catch (error) {
-      this.descriptors.fail(file, error);
-      return undefined;
-    } finally {
-      if (fd !== undefined) this.descriptors.closeQuietly(fd);
-    }
   }
 
   #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
@@ -337,54 +298,6 @@ export class Generations {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 
-  /** False where there is no byte that it could be known by. */
-  #mint(file: TrackedFile): boolean {
-    const { fileSystem, streams, source } = this.#options;
-    const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
-    if (head.length === 0) return false;
-    file.identity = { ...file.identity, ...hashHead(head) };
-    if (file.path !== file.firstPath) file.identity = { ...file.identity, path: file.path };
-    const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
-    file.stream = id;
-    file.createdMs = createdMs;
-    file.nextBornMs ??= createdMs;
-    if (isGone(file)) this.#options.rescue?.keep(id);
-    return true;
-  }
-
-  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
-  #moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end: CopyEnd | undefined): void {
-    const { stats, notices, rescue } = this.#options;
-    const { offset, inHand } = generation;
-    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
-    stats.lostBytes += lostBytes;
-    const fields = { path: generation.path, copy: copy.path, offset, size: stat.size, lostBytes };
-    const text = 'file was copied and truncated, reading on in its copy';
-    if (lostBytes > 0) notices.event('warn', fields, `${text}${UNSEEN}`);
-    else notices.event('info', fields, text);
-    this.descriptors.close(generation);
-    this.registry.takeOver(generation, copy);
-    this.registry.remove(copy);
-    this.descriptors.handOver(copy, generation);
-    generation.size = generation.sureSize = stat.size;
-    if (end) this.#endAt(generation, stat.size, end);
-    // What was read beyond the copy's end is in no file any more.
-    if (end || isGone(generation)) this.noteDeleted(generation);
-    else rescue?.release(generation.stream!);
-    this.identify(generation);
-    this.registry.enqueue(generation);
-  }
-
-  /** The generation's file ends before what was read of it: at `size`. */
-  #endAt(file: TrackedFile, size: number, { sum, tail }: CopyEnd): void {
-    file.takenTo = file.offset;
-    file.offset = file.readTo = size;
-    file.tail = tail;
-    file.content = new ContentSum(size, sum);
-    file.suspended = undefined;
-    file.hasOpenEvent = false;
-  }
-
   /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
     const next = newTrackedFile(file.firstPath, stat, file.shape, this.#now);
@@ -402,29 +315,7 @@ export class Generations {
     this.descriptors.handOver(file, next);
     this.registry.remove(file);
     this.house.retire(file.stream!);
-    this.#mint(next);
+    this.naming.mint(next);
     return next;
-  }
-
-  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
-  #noteRead(copy: TrackedFile, { size }: FileStat): void {
-    this.#options.notices.event('info', { path: copy.path, size }, 'file is a copy of what was read');
-    const tail = tailOf(readBefore(this.#options.fileSystem, copy.fd!, size, TAIL_BYTES));
-    copy.startAt = copy.offset = copy.readTo = copy.size = size;
-    copy.tail = tail;
-    copy.content = new ContentSum(size, 0);
-    this.#mint(copy);
-  }
-
-  /** The file is no copy: it is read from its beginning if it is one of the source's. */
-  #takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const isBornSince = file.bornMs > generation.createdMs - BIRTH_SLACK_MS;
-    if (wasFollowed || file.place === 'matched' || (isBornSince && this.isRotatedFrom(file.path, generation.firstPath))) {
-      if (file.fd !== undefined) this.#mint(file);
-      this.registry.enqueue(file);
-      return;
-    }
-    this.descriptors.close(file);
-    this.registry.remove(file);
   }
 }

@@ -185,7 +185,7 @@ export class Tracker {
     if (file.path === found.path) this.#see(file, found.stat, 'matched');
     // Else a second name (hard link, symbolic link) of a file that is still under its own.
     else if (file.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.path, file)) {
-      if (this.#generations.isStill(file, found) === false) {
+      if (this.#generations.inodes.isStill(file, found) === false) {
         this.#generations.forsake(file);
         return false;
       }
@@ -200,7 +200,7 @@ export class Tracker {
     this.#noteRotation(file);
     this.#generations.place(file, place, path);
     file.isRotated = path !== file.firstPath;
-    this.#generations.identify(file);
+    this.#generations.naming.identify(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
     if (file.fd === undefined) file.seenSize = -1;
     this.#see(file, stat, place);
@@ -235,7 +235,7 @@ export class Tracker {
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
     if (path !== undefined && stat) {
-      const isStill = this.#generations.isStill(file, { path, stat });
+      const isStill = this.#generations.inodes.isStill(file, { path, stat });
       if (isStill) return this.#move(file, path, stat, 'aside');
       if (isStill === undefined && this.#mayPass(file)) {
         file.scan = this.#scan;

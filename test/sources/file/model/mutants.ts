@@ -152,9 +152,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
     file: 'sources/file/tracker.ts',
-    find: 'if (this.#generations.isStill(file, found) === false) {',
-    replace: 'if (this.#generations.isStill(file, found) === null) {',
+    find: 'if (this.#generations.inodes.isStill(file, found) === false) {',
+    replace: 'if (this.#generations.inodes.isStill(file, found) === null) {',
     include: withRotated,
+  },
+  {
+    name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
+    file: 'sources/file/inode-holders.ts',
+    find: '(!isGone(file) && statIfAt(this.#fileSystem, file.path, file))',
+    replace: '!isGone(file)',
+    include: alone,
   },
   {
     name: 'what was settled of a file is not saved when it is deleted',
@@ -166,8 +173,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that is gone and was closed may count on being read again',
     file: 'sources/file/generations.ts',
-    find: 'if (isGone(file)) this.noteDeleted(file);',
-    replace: "if (file.place === 'deleted') this.noteDeleted(file);",
+    find: 'if (isGone(file)) this.naming.noteDeleted(file);',
+    replace: "if (file.place === 'deleted') this.naming.noteDeleted(file);",
     include: alone,
   },
   {
