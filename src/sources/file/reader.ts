@@ -17,6 +17,7 @@ import { countLongLine, type SuspendedLine } from '../long-line.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent } from './identity.ts';
+import type { Notices } from './notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { type OpenEvent, readOn } from './read-on.ts';
 import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
@@ -31,6 +32,7 @@ export interface ReaderOptions {
   readonly lane: Lane;
   readonly streams: StreamStore;
   readonly clock: Clock;
+  readonly notices: Notices;
   readonly stats: SourceStats;
   readonly groupTimeoutMs: number;
   /** The window is used by one turn, or reread, at a time. */
@@ -220,6 +222,8 @@ export class Reader {
     }
     const bytes = streamBytesOf(block);
     const { length, sum } = block.single ?? { length: bytes.length, sum: contentSum(bytes, block.offset) };
+    // The lane may use the window for the next one.
+    const beginsWithNul = block.window.bytes[block.start] === 0;
     file.inHand = length;
     file.tailInHand = tailOf(lines.recent());
     try {
@@ -235,6 +239,15 @@ export class Reader {
     file.suspended = undefined;
     stats.readBytes += length;
     countLongLine(stats, block);
+    if (block.single?.marks?.['truncated'] === true) this.#tellCut(file, block.offset, length, beginsWithNul);
+  }
+
+  #tellCut({ path }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
+    const text = 'line is longer than max_event_bytes, and was cut';
+    // What a program leaves that does not append: it writes on at its old position, behind a hole.
+    const cause =
+      '; it begins with NUL bytes, as a log does that was truncated under a program which did not open it for appending: have it append, or rotate without copytruncate';
+    this.#options.notices.event('warn', { path, offset, lineBytes }, beginsWithNul ? `${text}${cause}` : text);
   }
 
   /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */

@@ -80,7 +80,7 @@ export function createFileSource(
   const lines = createLines();
   const turns = new Turns();
   const { groupTimeoutMs } = shaping;
-  const common = { fileSystem, generations, streams, clock, stats: counters, groupTimeoutMs };
+  const common = { fileSystem, generations, streams, clock, notices, stats: counters, groupTimeoutMs };
   const reader = new Reader({ ...common, lines, lane: context.lane, turns });
   const { rescue } = context;
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });

@@ -153,3 +153,18 @@ test('part of a long line that is read again for its batch has the same number',
   expect(lane.blocks).toMatchObject([{ offset: 2000, length: 1000, single: third!.single }]);
   expect(lane.blocks[0]!.single).toEqual(third!.single);
 });
+
+// Symptom: what was cut showed in a metric by source alone, and a line behind the hole that copytruncate leaves to a program which does not
+// append was nothing but NUL bytes, unsaid.
+test('line that is cut is named with its place, and the likely cause where it begins with a hole', async () => {
+  const bench = new TailBench({ maxEventBytes: 1000 });
+  writeFileSync(bench.path('a.log'), `short\n${'x'.repeat(2000)}\n`);
+  writeFileSync(bench.path('b.log'), `${'\0'.repeat(5000)}text\nnext\n`);
+  await bench.start();
+  await bench.drain();
+  expect(bench.said(/was cut/).map(({ level, fields, text }) => ({ level, fields, text }))).toMatchObject([
+    { level: 'warn', fields: { path: bench.path('a.log'), offset: 6, lineBytes: 2001 }, text: 'line is longer than max_event_bytes, and was cut' },
+    { level: 'warn', fields: { path: bench.path('b.log'), offset: 0, lineBytes: 5005 }, text: expect.stringContaining('begins with NUL bytes') },
+  ]);
+  expect(bench.texts.filter((text) => text === 'next' || text === 'short')).toHaveLength(2);
+});
