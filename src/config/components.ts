@@ -60,7 +60,7 @@ function readSection(what: string, tables: Tabled, node: YamlNode, reading: Read
   return { components, ids };
 }
 
-/** None when its type is unknown: without it no key can be judged. */
+/** None when its type is unknown; its keys are judged all the same where there is no doubt which type was meant. */
 function readComponent(what: string, tables: Tabled, map: YamlMap, id: string, path: string, reading: Reading): Component<string, Table>[] {
   const names = Object.keys(tables);
   const typeEntry = map.entries.find((entry) => entry.key === 'type');
@@ -74,7 +74,15 @@ function readComponent(what: string, tables: Tabled, map: YamlMap, id: string, p
     return [];
   }
   const type = choice(names).read(typeEntry.value, { path: `${path}.type`, name: 'type' }, reading);
-  const table = type === undefined ? undefined : tables[type];
-  if (type === undefined || table === undefined) return [];
-  return [{ id, path, type, draft: readTable(table, map, path, reading) }];
+  const table = tables[type ?? meantType(typeEntry.value, names) ?? ''];
+  if (table === undefined) return [];
+  if (type !== undefined) return [{ id, path, type, draft: readTable(table, map, path, reading) }];
+  const { type: _, ...others } = table;
+  readTable(others, { ...map, entries: map.entries.filter((entry) => entry !== typeEntry) }, path, reading);
+  return [];
+}
+
+/** The type that a wrong one was meant to be: the nearest, or the only one there is. */
+function meantType(node: YamlNode, names: readonly string[]): string | undefined {
+  return names.length === 1 ? names[0] : node.kind === 'scalar' ? nearest(String(node.value), names) : undefined;
 }

@@ -99,22 +99,23 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
   const draft: Record<string, unknown> = {};
   const seen = new Set<string>();
   for (const entry of map.entries) {
-    const known = Object.hasOwn(table, entry.key) ? table[entry.key] : undefined;
-    if (known === undefined) {
-      const near = nearest(entry.key, Object.keys(table));
+    const declared = Object.hasOwn(table, entry.key) ? table[entry.key] : undefined;
+    if (declared === undefined) {
+      const known = elsewhere(entry.key, table);
+      const near = known ?? nearest(entry.key, Object.keys(table));
       // What is misspelt is there: saying that it is also missing would say it twice.
       if (near !== undefined) seen.add(near);
       reading.report(
         entry.keyAt,
         `unknown key \`${quote(entry.key)}\``,
-        near === undefined ? whereElse(entry.key, table) : `did you mean \`${near}\`?`,
+        known !== undefined ? `it is \`${known}\` here` : near === undefined ? whereElse(entry.key, table) : `did you mean \`${near}\`?`,
       );
       continue;
     }
     seen.add(entry.key);
     const key = { path: join(path, entry.key), name: entry.key };
     reading.note(key.path, entry.keyAt, entry.value.at);
-    draft[entry.key] = known.kind.read(entry.value, key, reading);
+    draft[entry.key] = declared.kind.read(entry.value, key, reading);
   }
   for (const [name, absent] of Object.entries(table)) {
     if (seen.has(name)) continue;
@@ -152,6 +153,27 @@ export function finish<T extends Table>(draft: Draft<T>): Values<T> {
 
 export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
+}
+
+/** What other agents call a key that is here: no typing mistake leads from one to the other. */
+const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
+  path: 'include',
+  paths: 'include',
+  exclude_path: 'exclude',
+  read_from: 'start_at',
+  read_from_head: 'start_at',
+  ignore_older_secs: 'ignore_older',
+  refresh_interval: 'scan_interval',
+  max_line_bytes: 'max_event_bytes',
+  parser: 'format',
+  codec: 'format',
+  uri: 'url',
+  endpoint: 'url',
+};
+
+function elsewhere(name: string, table: Table): string | undefined {
+  const known = Object.hasOwn(NAMES_ELSEWHERE, name) ? NAMES_ELSEWHERE[name] : undefined;
+  return known !== undefined && Object.hasOwn(table, known) ? known : undefined;
 }
 
 /** For a key that is like none here: the group that has it, or all that may stand here. */

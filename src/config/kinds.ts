@@ -111,7 +111,8 @@ export function choice<const C extends string>(words: readonly C[]): Kind<C> {
       const match = words.find((word) => word === value);
       if (match !== undefined) return match;
       const near = nearest(value, words);
-      const fix = near === undefined ? `use one of ${words.join(', ')}` : `did you mean \`${near}\`? Known: ${words.join(', ')}`;
+      const all = words.length === 1 ? `write \`${words[0]}\`, the only one there is` : `use one of ${words.join(', ')}`;
+      const fix = near === undefined ? all : `did you mean \`${near}\`? Known: ${words.join(', ')}`;
       reading.report(node.at, `\`${key.name}: ${quote(value)}\` is not known`, fix);
       return undefined;
     },

@@ -49,6 +49,34 @@ test('a configuration with many mistakes is told all of them at once, in order',
   ]);
 });
 
+// Symptom: what was wrong below a misspelt type was told only once that was mended, a round later.
+test('a component of a misspelt type, or where only one was meant, is judged all the same', () => {
+  const text = `sources:
+  app: {type: files, include: /var/log/a.log, formatt: json}
+  other: {type: kafka, nonsense: 1}
+sinks:
+  store: {type: http, uri: "http://127.0.0.1", dataset: logs}
+`;
+  expect(problemsOf(text)).toEqual([
+    '2:15: `type: files` is not known; did you mean `file`? Known: file, stdin, syslog',
+    '2:31: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
+    '2:47: unknown key `formatt`; did you mean `format`?',
+    '3:17: `type: kafka` is not known; use one of file, stdin, syslog',
+    '5:17: `type: http` is not known; write `ingest`, the only one there is',
+    '5:23: unknown key `uri`; it is `url` here',
+  ]);
+});
+
+test('a key that other agents call otherwise is answered with its name here', () => {
+  const source = '{type: file, paths: [/var/log/a.log], read_from: end, max_line_bytes: 1MiB, path: x}';
+  expect(problemsOf(`sources: {app: ${source}}\nsinks: {store: {type: ingest, url: "http://127.0.0.1", dataset: logs}}\n`)).toEqual([
+    '1:29: unknown key `paths`; it is `include` here',
+    '1:54: unknown key `read_from`; it is `start_at` here',
+    '1:70: unknown key `max_line_bytes`; it is `max_event_bytes` here',
+    '1:92: unknown key `path`; it is `include` here',
+  ]);
+});
+
 test('the error is one line a problem, file first, and means wrong usage', () => {
   const file = join(makeTree({ 't.yaml': 'sources: {}\nsinks: {}\n' }), 't.yaml');
   const error = (() => {

@@ -163,8 +163,16 @@ test('line that is cut is named with its place, and the likely cause where it be
   await bench.start();
   await bench.drain();
   expect(bench.said(/was cut/).map(({ level, fields, text }) => ({ level, fields, text }))).toMatchObject([
-    { level: 'warn', fields: { path: bench.path('a.log'), offset: 6, lineBytes: 2001 }, text: 'line is longer than max_event_bytes, and was cut' },
-    { level: 'warn', fields: { path: bench.path('b.log'), offset: 0, lineBytes: 5005 }, text: expect.stringContaining('begins with NUL bytes') },
+    {
+      level: 'warn',
+      fields: { path: bench.path('a.log'), offset: 6, lineBytes: 2001 },
+      text: 'line is longer than max_event_bytes, and was cut',
+    },
+    {
+      level: 'warn',
+      fields: { path: bench.path('b.log'), offset: 0, lineBytes: 5005 },
+      text: expect.stringContaining('begins with NUL bytes'),
+    },
   ]);
   expect(bench.texts.filter((text) => text === 'next' || text === 'short')).toHaveLength(2);
 });
