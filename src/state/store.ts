@@ -201,6 +201,7 @@ export class State implements StreamStore {
     this.#streams.noteWritten();
     this.#ledger.noteWritten();
     this.saves += 1;
+    if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
     this.failedSaves = 0;
     for (const work of this.#afterSave.splice(0)) work();
     return true;

@@ -124,6 +124,7 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   free();
   expect(state.save()).toBe(true);
   expect(state.failedSaves).toBe(0);
+  expect(log.find('info', 'checkpoints are saved again')).toHaveLength(1);
   expect(state.unsettled()).toEqual([]);
   state.commit(later);
   state.close();

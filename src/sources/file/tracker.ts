@@ -53,9 +53,18 @@ export class Tracker {
     const folders: FolderInodes = new Map();
     for (const file of registry.files) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
     let looked = 0;
+    const ignored: string[] = [];
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1))) {
-      if (!registry.in(each.stat) && !this.isIgnored(each.stat)) this.#see(this.#trackNew(each), each.stat, 'matched');
+      if (!registry.in(each.stat)) {
+        if (this.isIgnored(each.stat)) ignored.push(each.path);
+        else this.#see(this.#trackNew(each), each.stat, 'matched');
+      }
       if ((looked += 1) % SCAN_SLICE_FILES === 0) await pause();
+    }
+    const [path] = ignored;
+    if (path !== undefined) {
+      const text = 'files that did not change for longer than `ignore_older` are left out until they do';
+      this.#options.notices.trouble('info', 'ignore_older', { path, files: ignored.length }, text);
     }
     this.#findBornBetween();
     copies.decide();

@@ -88,6 +88,8 @@ test('ignore_older leaves out what was not changed for so long, until it is, and
   await bench.start();
   await bench.drain();
   expect(bench.texts).toEqual(['new']);
+  await bench.pass(3);
+  expect(bench.said(/longer than `ignore_older`/).map(({ fields }) => fields)).toEqual([{ path: bench.path('old.log'), files: 1 }]);
   expect(bench.source.stats.files).toMatchObject({ active: 1, idle: 0 });
   appendFileSync(bench.path('old.log'), 'changed\n');
   await bench.drain();
