@@ -58,6 +58,7 @@ export interface ModelAgentOptions {
   /** The data folder. */
   readonly folder: string;
   readonly include: string;
+  readonly readCompressed: boolean;
   readonly store: ModelStore;
 }
 
@@ -200,7 +201,7 @@ export class ModelAgent {
     const fileSystem = this.#fileSystem();
     const room = await createSourceRoom({
       ...common,
-      config: fileSourceConfig(this.#options.include, { format: 'text' }),
+      config: fileSourceConfig(this.#options.include, { format: 'text', readCompressed: this.#options.readCompressed }),
       once: false,
       create: (config, context) => Promise.resolve(createFileSource(config as FileSourceConfig, context, { fileSystem })),
     });

@@ -1,13 +1,16 @@
 /**
- * What the disk buffer asks of the file system done at once, and not synced: so that nothing is under way when an agent rests,
+ * What the disk buffer asks of the file system, and archives of zlib, done at once, and not synced: so that nothing is under way when an agent rests,
  * or dies, and a schedule goes the same way each time. For `vi.mock`:
  *
  *     vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));
  *     vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withPromises(await load()));
+ *     vi.mock('node:zlib', async (load) => (await import('./at-once.ts')).withGunzip(await load()));
  */
+import { Transform } from 'node:stream';
 // The real ones, whatever is mocked.
 const { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writevSync } =
   process.getBuiltinModule('node:fs');
+const { gunzipSync } = process.getBuiltinModule('node:zlib');
 
 export function withPromises(real: object): object {
   const promises = {
@@ -40,6 +43,23 @@ export function withCallbacks(real: object): object {
       done(null, result);
     };
   return { ...real, ...mapValues(callbacks, calledBack) };
+}
+
+/** Decompresses by one call, not in the thread pool. */
+export function withGunzip(real: object): object {
+  const createGunzip = (): Transform => {
+    const parts: Buffer[] = [];
+    return new Transform({
+      transform(part: Buffer, _, done) {
+        parts.push(part);
+        done();
+      },
+      flush(done) {
+        done(null, gunzipSync(Buffer.concat(parts)));
+      },
+    });
+  };
+  return { ...real, createGunzip };
 }
 
 function mapValues(calls: object, change: (call: (...given: unknown[]) => unknown) => unknown): object {

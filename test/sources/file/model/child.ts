@@ -6,14 +6,17 @@
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import zlib from 'node:zlib';
 import * as fc from 'fast-check';
-import { withCallbacks, withPromises } from './at-once.ts';
+import { withCallbacks, withGunzip, withPromises } from './at-once.ts';
 import { Coverage, schedules } from './events.ts';
 import { found } from './found.ts';
 import { play } from './play.ts';
 
 Object.assign(fs, withCallbacks({}));
 Object.assign(promises, withPromises({}));
+// Not to be assigned to.
+for (const [name, value] of Object.entries(withGunzip({}))) Object.defineProperty(zlib, name, { value, enumerable: true });
 syncBuiltinESMExports();
 
 const [runs = '200', seed = '1', include = '*.log', parent = '/tmp', first] = process.argv.slice(2);

@@ -3,7 +3,7 @@
  * `<n>:a <n>:b`, and may be written in two goes between them. Every file
  * begins like the others: some as far as the head goes that identifies a file, some a little less far.
  */
-import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { HEAD_BYTES } from '../../../../src/core/limits.ts';
 import type { Promised } from './promise.ts';
@@ -24,10 +24,12 @@ export class Files {
   readonly #promised: Promised;
   /** The half written line of a file, by its number. */
   readonly #halves = new Map<string, number>();
+  readonly #readsArchives: boolean;
   #lines = 0;
 
-  constructor(promised: Promised) {
+  constructor(promised: Promised, readsArchives: boolean) {
     this.#promised = promised;
+    this.#readsArchives = readsArchives;
   }
 
   /** Appends whole lines, after the rest of one that is half written; then half a line if `isCut`. */
@@ -84,8 +86,16 @@ export class Files {
     this.#promised.delete(path);
   }
 
+  /** What was in the file is in an archive that stands still, where those are read, in place of one before. */
   compress(path: string): void {
-    writeFileSync(`${path}.gz`, gzipSync('compressed'));
+    const archive = `${path}.gz`;
+    if (this.#promised.has(archive)) {
+      rmSync(archive);
+      this.#promised.deleteArchive(archive);
+    }
+    writeFileSync(archive, gzipSync(this.#readsArchives ? readFileSync(path) : 'compressed'));
+    utimesSync(archive, 1, 1);
+    if (this.#readsArchives) this.#promised.archive(path, archive);
     this.delete(path);
   }
 

@@ -6,5 +6,6 @@ import { play } from './play.ts';
 
 vi.mock('node:fs', async (load) => (await import('./at-once.ts')).withCallbacks(await load()));
 vi.mock('node:fs/promises', async (load) => (await import('./at-once.ts')).withPromises(await load()));
+vi.mock('node:zlib', async (load) => (await import('./at-once.ts')).withGunzip(await load()));
 
 test.for(found)('found by the model: $name', ({ include = '*.log', schedule }) => play(schedule, include, tmpdir()));

@@ -366,4 +366,41 @@ export const found: readonly Found[] = [
       { kind: 'partial', file: 1 },
     ],
   },
+  {
+    name: 'batch that was under way at a kill was lost, though an archive had what was read of its file',
+    include: 'archives',
+    schedule: [{ kind: 'append', file: 1, lines: 150 }, { kind: 'hang' }, scan, { kind: 'compress', file: 1 }, kill],
+  },
+  {
+    name: 'archive of a copy was read again, as its original was read and truncated between a start and the first scan',
+    include: 'archives',
+    schedule: [
+      { kind: 'partial', file: 0 },
+      wait,
+      { kind: 'append', file: 1, lines: 1 },
+      restart,
+      { kind: 'copytruncate', file: 1, lines: 0 },
+      { kind: 'compress', file: 1 },
+    ],
+  },
+  {
+    name: 'batch was held up at every start by an archive that was gone',
+    include: 'archives',
+    schedule: [
+      { kind: 'compress', file: 0 },
+      wait,
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'hang' },
+      { kind: 'compress', file: 0 },
+      { kind: 'partial', file: 0 },
+      wait,
+      { kind: 'partial', file: 0 },
+      restart,
+    ],
+  },
+  {
+    name: 'archive under the inode of one that was deleted since the last scan was not read',
+    include: 'archives',
+    schedule: [{ kind: 'compress', file: 0 }, wait, wait, { kind: 'append', file: 1, lines: 1 }, { kind: 'compress', file: 0 }],
+  },
 ];

@@ -164,6 +164,20 @@ export const mutants: readonly Mutant[] = [
     include: alone,
   },
   {
+    name: 'an archive is known by its inode alone',
+    file: 'sources/file/archive-files.ts',
+    find: 'if (!beginsAs(known.identity, head)) return false;',
+    replace: '',
+    include: 'archives',
+  },
+  {
+    name: 'what was read of a file is not looked for in archives',
+    file: 'sources/file/source.ts',
+    find: 'return archives && end === span.from && continued.length === 0 ?',
+    replace: 'return archives?.has(span.stream) ?',
+    include: 'archives',
+  },
+  {
     name: 'what was settled of a file is not saved when it is deleted',
     file: 'agent/source-room.ts',
     find: 'state.save();',

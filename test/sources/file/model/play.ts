@@ -9,8 +9,12 @@ import { ModelStore } from './store.ts';
 
 /** Longer than everything that the source puts off: unfinished lines, descriptors, copies that are not decided. */
 const A_WHILE_SECONDS = 12;
+/** As long as the plain form of an archive may come back, and is then kept. */
+const ARCHIVE_WAITS_SECONDS = 130;
+/** For all names, with what is in archives. */
+const ARCHIVES = 'archives';
 
-/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names. */
+/** Plays on a fresh folder under `parent`; throws where the promise does not hold. `include` is about names, or `archives`. */
 export async function play(schedule: readonly Event[], include: string, parent: string): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(parent, 'tailrace-model-')));
   const game = new Play(folder, include);
@@ -29,6 +33,7 @@ class Play {
   readonly log: string[] = [];
   readonly #folder: string;
   readonly #include: string;
+  readonly #readsArchives: boolean;
   readonly #store = new ModelStore();
   readonly #promised: Promised;
   readonly #files: Files;
@@ -42,16 +47,17 @@ class Play {
 
   constructor(folder: string, include: string) {
     this.#folder = folder;
-    this.#include = include;
+    this.#readsArchives = include === ARCHIVES;
+    this.#include = this.#readsArchives ? '*.log*' : include;
     mkdirSync(join(folder, 'logs'));
     mkdirSync(join(folder, 'data'));
     this.#promised = new Promised({
-      isFollowed: (path) => include.endsWith('*') || path.endsWith('.log'),
+      isFollowed: (path) => this.#include.endsWith('*') || path.endsWith('.log'),
       beginsAlike,
       hasArrived: ({ name }) => this.#store.stored.has(name),
       hasAnswered: ({ name }) => this.#store.answered.has(name),
     });
-    this.#files = new Files(this.#promised);
+    this.#files = new Files(this.#promised, this.#readsArchives);
   }
 
   async do(event: Event): Promise<void> {
@@ -158,10 +164,8 @@ class Play {
 
   #begin(calls?: number): ModelAgent {
     this.#promised.started();
-    return new ModelAgent(
-      { folder: join(this.#folder, 'data'), include: join(this.#folder, 'logs', this.#include), store: this.#store },
-      calls,
-    );
+    const include = join(this.#folder, 'logs', this.#include);
+    return new ModelAgent({ folder: join(this.#folder, 'data'), include, readCompressed: this.#readsArchives, store: this.#store }, calls);
   }
 
   async #start(): Promise<ModelAgent> {
@@ -184,6 +188,8 @@ class Play {
     await agent.deliver();
     // What was retried is sent, and what was held back by it is read.
     await agent.pass(3);
+    await agent.deliver();
+    await agent.pass(this.#readsArchives ? ARCHIVE_WAITS_SECONDS : 3);
     await agent.deliver();
     await agent.pass(3);
     this.#promised.scanned();

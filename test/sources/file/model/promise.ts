@@ -10,6 +10,7 @@
  * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copy that was made of it before, where the source does not follow its name.
+ * - it was in an archive that was deleted before it had arrived.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
  * that may have been under way with it: a batch that cannot be made again has no key any more.
  */
@@ -34,6 +35,8 @@ interface Content {
   seen: number;
   /** No agent can know of the file. */
   isHidden: boolean;
+  /** An archive has it, too. */
+  isArchived: boolean;
 }
 
 export interface Surroundings {
@@ -113,7 +116,21 @@ export class Promised {
   delete(path: string): void {
     const file = this.#files.get(path)!;
     this.#files.delete(path);
-    this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
+    if (!file.isArchived) this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
+    else this.#breakKeys();
+  }
+
+  /** What the file has is in an archive from now on. */
+  archive(path: string, archive: string): void {
+    const file = this.#files.get(path)!;
+    file.isArchived = true;
+    this.#files.set(archive, { ...newContent(), tokens: [...file.tokens] });
+  }
+
+  deleteArchive(path: string): void {
+    for (const token of this.#files.get(path)!.tokens) token.mayMiss ||= !this.#around.hasArrived(token);
+    this.#files.delete(path);
+    this.#retireKeys();
   }
 
   started(): void {
@@ -163,9 +180,13 @@ export class Promised {
     for (const token of this.tokens) token.isRead = false;
   }
 
-  #destroy(tokens: readonly Token[], isKnown: (token: Token, index: number) => boolean): void {
+  #breakKeys(): void {
     this.#isBroken = true;
     if (!this.isRunning) this.#retireKeys();
+  }
+
+  #destroy(tokens: readonly Token[], isKnown: (token: Token, index: number) => boolean): void {
+    this.#breakKeys();
     for (const [index, token] of tokens.entries()) {
       if (this.#around.hasArrived(token)) continue;
       if (this.isRunning && isKnown(token, index)) this.#atRisk.set(token, SCANS_TO_SAFETY);
@@ -190,5 +211,5 @@ function hide(file: Content): void {
 }
 
 function newContent(): Content {
-  return { tokens: [], seen: 0, isHidden: false };
+  return { tokens: [], seen: 0, isHidden: false, isArchived: false };
 }
