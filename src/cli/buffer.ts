@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
 import { findConfig } from '../config/find.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadWithoutSecrets } from '../config/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
 import { findAbandoned } from '../state/abandoned.ts';
 import { listFolder } from '../state/list-folder.ts';
@@ -20,7 +20,7 @@ export function buffer(action: string, args: BufferArguments): number {
   if (!['verify', 'export', 'repair'].includes(action)) {
     throw new UsageError('E_USAGE', `buffer does not know "${action}"`, { fix: 'use verify, export or repair' });
   }
-  const config = loadConfig(findConfig(args.config), process.env);
+  const config = loadWithoutSecrets(findConfig(args.config), process.env);
   let broken = 0;
   let setAside = 0;
   let events = 0;

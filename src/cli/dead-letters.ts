@@ -7,7 +7,7 @@ import { startAgent } from '../agent/start-agent.ts';
 import { askAgent } from '../agent/control.ts';
 import type { ReplayResult } from '../agent/replay.ts';
 import { findConfig } from '../config/find.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig, loadWithoutSecrets } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
@@ -25,7 +25,8 @@ export interface DeadLettersArguments {
 
 /** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
 export async function deadLetters(action: string, ids: readonly string[], args: DeadLettersArguments): Promise<number> {
-  const config = loadConfig(findConfig(args.config), process.env);
+  const file = findConfig(args.config);
+  const config = loadWithoutSecrets(file, process.env);
   switch (action) {
     case 'list':
       return list(config, ids, args.json ?? false);
@@ -34,7 +35,7 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
         throw new UsageError('E_USAGE', 'show needs the id of a dead letter', { fix: 'tailrace dead-letters list shows the ids' });
       return list(config, ids, true);
     case 'replay':
-      return replay(config, ids, args.json ?? false);
+      return replay(config, file, ids, args.json ?? false);
     case 'drop':
       if (ids.length === 0 && args.all !== true)
         throw new UsageError('E_USAGE', 'drop removes dead letters for good, so it needs their ids', { fix: 'name them, or give --all' });
@@ -79,9 +80,9 @@ function read(letters: DeadLetters, id: string): readonly Letter[] | undefined {
   }
 }
 
-async function replay(config: Config, ids: readonly string[], json: boolean): Promise<number> {
-  const answer = await askAgent(config.dataDir, { command: 'replay', args: ids });
-  const result = answer ? (answer.result as ReplayResult) : await replayAlone(config, ids);
+async function replay({ dataDir }: Config, file: string, ids: readonly string[], json: boolean): Promise<number> {
+  const answer = await askAgent(dataDir, { command: 'replay', args: ids });
+  const result = answer ? (answer.result as ReplayResult) : await replayAlone(loadConfig(file, process.env), ids);
   if (!result) return 1;
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else

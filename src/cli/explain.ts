@@ -4,7 +4,7 @@ import { askAgent } from '../agent/control.ts';
 import { explainAlone } from '../agent/explain-alone.ts';
 import type { Delay } from '../agent/observe.ts';
 import { findConfig } from '../config/find.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadWithoutSecrets } from '../config/load.ts';
 import { TailraceError } from '../core/errors.ts';
 import type { FileExplanation } from '../sources/file/explain.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -18,7 +18,7 @@ type Explained = FileExplanation & Delay & { readonly source: string };
 
 /** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
 export async function explain(given: string, args: ExplainArguments): Promise<number> {
-  const config = loadConfig(findConfig(args.config), process.env);
+  const config = loadWithoutSecrets(findConfig(args.config), process.env);
   if (!config.sources.some(({ type }) => type === 'file'))
     throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
   const path = resolve(given);

@@ -13,6 +13,8 @@ import { quote } from './quote.ts';
 export interface Reading {
   readonly env: Environment;
   readonly report: Report;
+  /** Secrets are taken for absent: nothing is asked of a service. */
+  readonly leavesSecrets?: boolean;
   /** Notes where the value of a path (`sinks.store.batch.max_bytes`) stands, for checks across keys. */
   note(path: string, keyAt: number, valueAt: number): void;
 }

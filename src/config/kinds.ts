@@ -34,6 +34,7 @@ export function text<V = string>(options: TextOptions<V>): Kind<V> {
     type: options.type ?? 'text',
     schema: { type: 'string', ...options.schema },
     read: (node, key, reading) => {
+      if (options.secret !== undefined && reading.leavesSecrets === true) return undefined;
       const value = readText(node, key, reading, options.secret);
       if (value === undefined) return undefined;
       const parsed = options.parse(value, key);

@@ -29,6 +29,13 @@ export function loadConfig(file: string, env: Environment): Config {
   return config;
 }
 
+/** The same for what only looks into the data folder: without the secrets, whose variables need not be set. */
+export function loadWithoutSecrets(file: string, env: Environment): Config {
+  const { config, problems } = readConfig(file, env, { leavesSecrets: true });
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
 /** What `tailrace check` needs beside the configuration itself. Problems are there exactly when `config` is not. */
 export interface ReadConfig {
   readonly config: Config | undefined;
@@ -40,13 +47,13 @@ export interface ReadConfig {
 }
 
 /** Like `loadConfig`, with warnings and places, and nothing thrown. */
-export function readConfig(file: string, env: Environment): ReadConfig {
+export function readConfig(file: string, env: Environment, { leavesSecrets = false } = {}): ReadConfig {
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
     return { config: undefined, problems: [{ file, line, column, message, fix }], warnings: [], locate: () => ({ line, column }) };
   }
-  return new Loader(file, read.text, read.mode, env).load();
+  return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
 
 class Loader {
@@ -59,13 +66,14 @@ class Loader {
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
 
-  constructor(file: string, text: string, mode: number, env: Environment) {
+  constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
     this.#file = file;
     this.#text = text;
     this.#mode = mode;
     this.#lines = new LineIndex(text);
     this.#reading = {
       env,
+      leavesSecrets,
       report: this.#report,
       note: (path, keyAt, valueAt) => this.#places.set(path, { keyAt, valueAt }),
     };

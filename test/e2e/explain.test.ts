@@ -1,5 +1,5 @@
 /** `tailrace explain` with the real binary: what it says of each kind of path, beside a running agent and without one. */
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -305,6 +305,21 @@ test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot b
   const { code, json } = await ask(config, log);
   expect(code).toBe(1);
   expect(json).toMatchObject({ isRead: false, lastError: expect.stringContaining('EACCES'), fix: expect.any(String) });
+});
+
+// Symptom: on a server whose agent has its token from systemd, explain ended with 2 in every other shell: the variable was not set.
+test('explain, and looking at dead letters, need no token; only sending does', async () => {
+  const log = join(logs, 'a.log');
+  writeFileSync(log, 'one\n');
+  const config = configure();
+  writeFileSync(config, readFileSync(config, 'utf8').replace('dataset: logs', 'dataset: logs, token: "${NO_SUCH_TOKEN}"'));
+  expect(await read(config, log)).toMatchObject({ code: 0, text: expect.stringContaining('source app reads it') });
+  const [list, replay] = [
+    startProgram(['dead-letters', 'list', '--config', config]),
+    startProgram(['dead-letters', 'replay', '--config', config]),
+  ];
+  expect([await list.exited, await replay.exited]).toEqual([0, 2]);
+  expect(replay.stderr()).toContain('`NO_SUCH_TOKEN` is not set');
 });
 
 test('explain needs a source that reads files', async () => {
