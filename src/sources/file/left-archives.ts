@@ -24,6 +24,7 @@ export interface LeftArchivesOptions {
 export class LeftArchives {
   readonly #options: LeftArchivesOptions;
   #records: readonly StreamRecord[] = [];
+  #naming: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: LeftArchivesOptions) {
@@ -36,24 +37,30 @@ export class LeftArchives {
   }
 
   /** Resolves when all are named, or once stopped. Never rejects. */
-  async name(): Promise<void> {
+  name(): Promise<void> {
+    return (this.#naming = this.#name());
+  }
+
+  /** Resolves once no archive is open. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#naming;
+  }
+
+  async #name(): Promise<void> {
     const { known, notices } = this.#options;
     for (const path of new Set(this.#records.flatMap((record) => this.#archivesOf(record)))) {
       // What cannot be read now is not named: nothing is lost by it.
       const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
       if (!read || known.isFollowed(read.file) || this.#isStopped) continue;
-      const bytes = await this.#withContent(path, (pieces) => this.#count(pieces)).catch(() => undefined);
-      if (bytes !== undefined && bytes > read.at)
+      const bytes = await this.#withContent(path, count).catch(() => undefined);
+      if (bytes !== undefined && bytes > read.at && !this.#isStopped)
         notices.event(
           'warn',
           { path, file: read.file.firstPath, offset: read.at, unreadBytes: bytes - read.at },
           'file was compressed before it was read to its end, and its archive is left out; `read_compressed: true` and an include that matches the archive read it',
         );
     }
-  }
-
-  stop(): void {
-    this.#isStopped = true;
   }
 
   #archivesOf({ path, identity }: StreamRecord): string[] {
@@ -76,19 +83,22 @@ export class LeftArchives {
     const fd = fileSystem.open(path);
     try {
       const compression = compressionOf(readHead(fileSystem, fd, HEAD_BYTES));
-      return compression && (await use(decompress(fileSystem, fd, compression)));
+      return compression && (await use(this.#untilStopped(decompress(fileSystem, fd, compression))));
     } finally {
       fileSystem.close(fd);
     }
   }
 
-  /** Bytes of the content; 0 where it is stopped. */
-  async #count(pieces: AsyncIterable<Buffer>): Promise<number> {
-    let bytes = 0;
-    for await (const { length } of pieces) {
-      if (this.#isStopped) return 0;
-      bytes += length;
+  async *#untilStopped(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const piece of pieces) {
+      if (this.#isStopped) return;
+      yield piece;
     }
-    return bytes;
   }
+}
+
+async function count(pieces: AsyncIterable<Buffer>): Promise<number> {
+  let bytes = 0;
+  for await (const { length } of pieces) bytes += length;
+  return bytes;
 }

@@ -186,7 +186,7 @@ export function createFileSource(
       await Promise.all([polling.run(context.once), leftArchives.name()]);
     },
     async stop() {
-      leftArchives.stop();
+      await leftArchives.stop();
       await polling.stop();
       for (const file of files) descriptors.close(file);
     },

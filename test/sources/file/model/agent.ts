@@ -222,7 +222,13 @@ export class ModelAgent {
         this.#call();
         return call(...given);
       };
-    const peek = (fd: number, into: Buffer, position: number): number => nodeFileSystem.peek(fd, into, position);
+    const archives = new Set<number>();
+    // Decompressors work beside everything else: what they read would have a kill come at another call each time.
+    const peek = (fd: number, into: Buffer, position: number): number => {
+      if (archives.has(fd)) this.#checkAlive();
+      else this.#call();
+      return nodeFileSystem.peek(fd, into, position);
+    };
     return {
       ...nodeFileSystem,
       stat: alive((path: string) => {
@@ -231,15 +237,20 @@ export class ModelAgent {
       }),
       readdir: alive((path: string) => nodeFileSystem.readdir(path)),
       fstat: alive((fd: number) => nodeFileSystem.fstat(fd)),
-      peek: alive(peek),
+      peek,
       // Never through the thread pool.
-      read: alive(peek),
-      open: alive((path: string) => {
+      read: peek,
+      open: (path) => {
+        const isArchive = path.endsWith('.gz');
+        if (isArchive) this.#checkAlive();
+        else this.#call();
         const fd = nodeFileSystem.open(path);
         this.#descriptors.add(fd);
+        if (isArchive) archives.add(fd);
         return fd;
-      }),
+      },
       close: (fd) => {
+        archives.delete(fd);
         if (this.#descriptors.delete(fd)) nodeFileSystem.close(fd);
       },
     };

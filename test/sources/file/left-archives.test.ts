@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import type { StreamRecord } from '../../../src/core/stream.ts';
+import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import type { KnownContent } from '../../../src/sources/file/known-content.ts';
+import { LeftArchives } from '../../../src/sources/file/left-archives.ts';
+import type { Notices } from '../../../src/sources/file/notices.ts';
+
+test('a stop ends the look at an archive that is left out, and waits until it is closed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-left-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'app.log');
+  writeFileSync(`${path}.1.gz`, gzipSync(Buffer.alloc(50_000_000, 'line\n')));
+  const open = new Set<number>();
+  const fileSystem = {
+    ...nodeFileSystem,
+    open: (name: string) => {
+      const fd = nodeFileSystem.open(name);
+      open.add(fd);
+      return fd;
+    },
+    close: (fd: number) => {
+      open.delete(fd);
+      nodeFileSystem.close(fd);
+    },
+  };
+  const said: string[] = [];
+  let bytes = 0;
+  const begun = Promise.withResolvers<void>();
+  const find: KnownContent['find'] = async (pieces) => {
+    for await (const { length } of pieces) {
+      bytes += length;
+      begun.resolve();
+    }
+    return { at: 5, file: { firstPath: path } as never };
+  };
+  const left = new LeftArchives({
+    fileSystem,
+    notices: { event: (_level: string, _fields: object, text: string) => void said.push(text) } as unknown as Notices,
+    known: { find, isFollowed: () => false } as unknown as KnownContent,
+    isRead: () => false,
+  });
+  left.expect([{ path } as StreamRecord]);
+  void left.name();
+  await begun.promise;
+  expect(open.size).toBe(1);
+  await left.stop();
+  expect(open.size).toBe(0);
+  expect(bytes).toBeLessThan(50_000_000);
+  expect(said).toEqual([]);
+});
