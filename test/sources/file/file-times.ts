@@ -3,7 +3,7 @@
  * shows. By a clock of their own the order of files is the same on every machine, under any load, and what looks at them may
  * be as slow as it likes. The files are real.
  */
-import { appendFileSync, copyFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileStat, FileSystem } from '../../../src/sources/file/file-system.ts';
 import { freshFolders, makeFolder } from './tail-bench.ts';
@@ -50,9 +50,12 @@ export function steppedTimes(tickMs = 1, lookMs: readonly number[] = [0]): FileT
     look();
     return stat?.kind === 'file' ? { ...stat, ...byInode.get(Number(stat.inode)) } : stat;
   };
-  const note = (path: string): void => {
+  const change = (path: string, how: () => void): void => {
+    // The inode of a deleted file may be given to another one.
+    const isThere = existsSync(path);
+    how();
     const { ino } = statSync(path);
-    const bornMs = byInode.get(ino)?.bornMs ?? now - (now % tickMs);
+    const bornMs = (isThere ? byInode.get(ino)?.bornMs : undefined) ?? now - (now % tickMs);
     // No two changes seem to be one.
     byInode.set(ino, { bornMs, mtimeMs: (now += 1) });
   };
@@ -63,18 +66,9 @@ export function steppedTimes(tickMs = 1, lookMs: readonly number[] = [0]): FileT
       fstat: (fd) => withTimes(freshFolders.fstat(fd)),
     },
     nowMs: look,
-    append(path, text) {
-      appendFileSync(path, text);
-      note(path);
-    },
-    copy(path, to) {
-      copyFileSync(path, to);
-      note(to);
-    },
-    truncate(path) {
-      truncateSync(path);
-      note(path);
-    },
+    append: (path, text) => change(path, () => appendFileSync(path, text)),
+    copy: (path, to) => change(to, () => copyFileSync(path, to)),
+    truncate: (path) => change(path, () => truncateSync(path)),
     pass(ms) {
       now += ms;
     },
