@@ -78,6 +78,8 @@ export const BIRTH_SLACK_MS = 50;
 export const STREAM_ORDER_MS = 20;
 /** A file that cannot be found by path or inode is looked for this long. */
 export const FORGET_AFTER_MS = 60_000;
+/** What is known of files is kept for so long while what they are mounted on is away. */
+export const MAX_AWAY_MS = 24 * 3_600_000;
 /** Longest wait between two tries to open a file that refused. */
 export const MAX_OPEN_RETRY_MS = 30_000;
 /** Where scans are at least this far apart, changes are watched for to scan earlier. */

@@ -121,6 +121,7 @@ export class Explainer {
       const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
       return { isRead: false, reason };
     }
+    if (file.isAway) return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
     if (isGone(file)) return { isRead: true, reason: 'it has no name any more, and is read to its end' };
     if (file.path !== path) return { isRead: true, reason: `it is read as "${file.path}", of which this is another name` };
     if (file.path !== file.firstPath)

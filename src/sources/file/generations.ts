@@ -122,8 +122,17 @@ export class Generations {
     return file;
   }
 
+  /** Takes up a file that is known from before, and whose file system is not there: it may come back with that. */
+  expect(record: StreamRecord): void {
+    const { path, stat } = lastSightOf(record);
+    const file = this.#fromRecord(record, stat);
+    Object.assign(file, { path, place: 'missing', isAway: true, isRotated: path !== record.path, leftAtMs: this.#now });
+    this.registry.add(file);
+    this.successors.add(file);
+  }
+
   /** Takes up a file that is known from before and that no pattern leads to now: only what was read of it is read again. */
-  leaveOut(record: StreamRecord, path: string, stat: FileStat): void {
+  leaveOut(record: StreamRecord, { path, stat }: FoundFile = lastSightOf(record)): void {
     this.registry.leftOut.add(Object.assign(this.#fromRecord(record, stat), { path }));
   }
 
@@ -318,4 +327,15 @@ export class Generations {
     this.naming.mint(next);
     return next;
   }
+}
+
+/** Where the file of a record was last. */
+function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
+  const { device, inode, path: lastPath = path } = identity!;
+  return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
+}
+
+/** As a stat gives it: a number where that is exact. */
+function toNumber(digits: string): number | bigint {
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }

@@ -1,6 +1,6 @@
 /** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
 import type { Clock } from '../../core/clock.ts';
-import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS } from '../../core/limits.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { Notices } from './notices.ts';
@@ -43,6 +43,7 @@ export class Housekeeping {
 
   keep(file: TrackedFile): void {
     if (file.isHomeless || file.isUndecided) return;
+    if (file.isAway && file.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
     const { failure } = file;
     if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)
@@ -55,6 +56,12 @@ export class Housekeeping {
     descriptors.close(file);
     file.content.trim();
     if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
+  }
+
+  /** What it is on may come back; what has its place by then is another file. */
+  #keepAway(file: TrackedFile): void {
+    if (this.#now - file.leftAtMs < MAX_AWAY_MS) return;
+    this.#giveUp(file, undefined, 'the file system of a file did not come back, forgetting the file');
   }
 
   /** Gives up the files that were deleted first where neither the disk buffer nor the budget has room for all. */

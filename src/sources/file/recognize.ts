@@ -17,7 +17,7 @@ import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
 import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
-import { type FolderInodes, inodesIn } from './whereabouts.ts';
+import { type FolderInodes, inodesIn, isMountAway } from './whereabouts.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 import { tailOf } from '../../core/tail.ts';
 
@@ -36,6 +36,8 @@ export interface RecognizeOptions {
 export interface Recognized {
   readonly recognized: number;
   readonly leftOut: number;
+  /** How many are on file systems that are not there. */
+  readonly away: number;
 }
 
 /** Hands every recognised file to the tracker; the streams of those that are not found are retired. */
@@ -45,21 +47,26 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
   const folders: FolderInodes = new Map();
   const names = new FolderNames(fileSystem);
   const homeless: TrackedFile[] = [];
+  let away = 0;
   const changed: [StreamRecord, FoundFile][] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
     const file = locate(record);
     const isRecognized = file !== undefined && !generations.registry.in(file.stat) && isKnown(record, file);
-    if (isRecognized && !isReached(record.path) && !isReached(file.path)) {
-      generations.leaveOut(record, file.path, file.stat);
+    const isExpected = !file && isAway(record);
+    if ((isRecognized || isExpected) && !isReached(record.path) && !(file && isReached(file.path))) {
+      generations.leaveOut(record, file);
       continue;
     }
     if (isRecognized) generations.adopt(record, file.path, file.stat);
-    else homeless.push(generations.remember(record));
+    else if (isExpected) {
+      generations.expect(record);
+      away += 1;
+    } else homeless.push(generations.remember(record));
     if (file) changed.push([record, file]);
   }
   const leftOut = generations.registry.leftOut.size;
-  const recognized = records.length - homeless.length - leftOut;
+  const recognized = records.length - homeless.length - leftOut - away;
   generations.copies.seek(homeless, names);
   while (generations.copies.decide()) await setImmediate();
   // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
@@ -70,7 +77,12 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
     if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
   const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
-  return { recognized, leftOut };
+  return { recognized, leftOut, away };
+
+  function isAway({ identity, path }: StreamRecord): boolean {
+    if (!identity || generations.registry.in(identity)) return false;
+    return isMountAway(fileSystem, identity.path ?? path, identity.device);
+  }
 
   function locate(record: StreamRecord): FoundFile | undefined {
     if (!record.identity) return undefined;

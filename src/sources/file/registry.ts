@@ -3,6 +3,7 @@
  * Promises: at most one generation for a path and for an inode; one without a file is found by its stream alone.
  */
 import { type FileStat, inodeKey } from './file-system.ts';
+import type { FileIdentity } from '../../core/stream.ts';
 import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
 
 export class Registry {
@@ -54,7 +55,7 @@ export class Registry {
   }
 
   /** The generation that this file, under whatever name, holds. */
-  in(file: Pick<FileStat, 'device' | 'inode'>): TrackedFile | undefined {
+  in(file: Pick<FileStat | FileIdentity, 'device' | 'inode'>): TrackedFile | undefined {
     return this.#byInode.get(inodeKey(file));
   }
 

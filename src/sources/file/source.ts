@@ -130,7 +130,7 @@ export function createFileSource(
     const compressed = takeArchives(found);
     const isReached = (path: string): boolean => finder.reaches(path);
     const plain = records.filter(isPlain);
-    const { recognized, leftOut } = await recognizeFiles({
+    const { recognized, leftOut, away } = await recognizeFiles({
       records: plain,
       found,
       tracker,
@@ -154,6 +154,7 @@ export function createFileSource(
     }
     await tracker.scan(found, polling.yieldToOthers);
     leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !registry.byStream(id)));
+    if (away > 0) log.warn({ source: config.id, files: away }, 'known files are on a file system that is not there; it is waited for');
     if (leftOut > 0)
       log.info(
         { source: config.id, files: leftOut },

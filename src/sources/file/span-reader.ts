@@ -15,6 +15,7 @@ import { readHead } from './sample.ts';
 import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
+import { isMountAway } from './whereabouts.ts';
 
 export interface SpanReaderOptions {
   readonly lines: Lines;
@@ -68,7 +69,7 @@ export class SpanReader {
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
-      if (leadsNowhere(error)) return false;
+      if (leadsNowhere(error) && !isMountAway(fileSystem, file.path, file.device)) return false;
       throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
     } finally {
       if (opened !== undefined) fileSystem.close(opened);

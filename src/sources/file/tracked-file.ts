@@ -54,6 +54,8 @@ export interface TrackedFile {
   isRotated: boolean;
   /** Its bytes are not in the file any more that they were read from; a copy of them is looked for. */
   isHomeless: boolean;
+  /** It is missing together with the file system that it is on, and may come back with that. */
+  isAway: boolean;
   /** It may be a copy of another one: nothing of it is read until that is decided. */
   isUndecided: boolean;
   /** The number of the scan that it appeared in; 0 for one that was found at the start, -1 for one that is known from before. */
@@ -129,6 +131,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     place: 'matched',
     isRotated: false,
     isHomeless: false,
+    isAway: false,
     isUndecided: false,
     firstScan: 0,
     filledScan: 0,

@@ -13,7 +13,7 @@ import type { Generations } from './generations.ts';
 import type { Notices } from './notices.ts';
 import { FolderNames } from './siblings.ts';
 import { isBehind, isGone, isReplaced, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
-import { findWhereabouts, type FolderInodes, statIfAt } from './whereabouts.ts';
+import { findWhereabouts, type FolderInodes, isMountAway, statIfAt } from './whereabouts.ts';
 
 export interface TrackerOptions {
   readonly fileSystem: FileSystem;
@@ -27,6 +27,8 @@ export interface TrackerOptions {
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
 }
+
+const AWAY = 'file is gone with the file system that it is on, which is waited for';
 
 export class Tracker {
   readonly #options: TrackerOptions;
@@ -48,8 +50,9 @@ export class Tracker {
       if (file && file.path === each.path && this.#isSame(file, each)) this.#see(file, each.stat, 'matched');
       else strange.push(each);
     }
+    const away = new Map([...registry.gone].filter(({ isAway }) => isAway).map((file) => [file.path, file]));
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
-    const unknown = strange.filter((each) => !this.#seeRenamed(each));
+    const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
     for (const file of registry.files) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
     let looked = 0;
@@ -162,6 +165,7 @@ export class Tracker {
 
   #see(file: TrackedFile, stat: FileStat, place: Place): void {
     file.scan = this.#scan;
+    file.isAway = false;
     if (file.place !== place) this.#generations.place(file, place);
     const isChanged = stat.size !== file.seenSize || stat.mtimeMs !== file.seenMtimeMs;
     if (isChanged) {
@@ -203,6 +207,13 @@ export class Tracker {
     return true;
   }
 
+  /** True when the file is the one that was away: what is mounted again may have another number. */
+  #seeBack(found: FoundFile, file: TrackedFile | undefined): boolean {
+    if (file?.inode !== found.stat.inode || !this.#generations.followInode(file, found)) return false;
+    this.#see(file, found.stat, 'matched');
+    return true;
+  }
+
   #move(file: TrackedFile, path: string, stat: FileStat, place: Place): void {
     const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes: lagOf(file) };
     this.#options.notices.event('info', fields, 'file was renamed, reading on');
@@ -240,7 +251,7 @@ export class Tracker {
       return;
     }
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
-    const isSearched = file.place !== 'missing' || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
+    const isSearched = file.place !== 'missing' || file.isAway || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
     if (path !== undefined && stat) {
@@ -261,15 +272,19 @@ export class Tracker {
       this.#generations.registry.remove(file);
       return;
     }
-    if (file.place === 'matched' || file.place === 'aside') {
+    const wasAway = file.isAway;
+    file.isAway = !held && isMountAway(this.#options.fileSystem, file.realPath ?? file.path, file.device);
+    const isBackWithout = wasAway && !file.isAway;
+    if (file.place === 'matched' || file.place === 'aside' || isBackWithout) {
       this.#noteRotation(file);
       file.leftAtMs = this.#now;
-      const lostBytes = held ? 0 : lagOf(file);
+      const lostBytes = held || file.isAway ? 0 : lagOf(file);
       this.#options.stats.lostBytes += lostBytes;
       const fields = { path: file.path, offset: file.offset, unreadBytes: lagOf(file), lostBytes };
       if (lostBytes > 0) this.#options.notices.event('warn', fields, 'file was deleted before it was read to its end');
-      else this.#options.notices.event('info', fields, held ? 'file was deleted, reading it to its end' : 'file is gone');
-      if (!held) file.size = file.readTo = file.offset;
+      else
+        this.#options.notices.event('info', fields, held ? 'file was deleted, reading it to its end' : file.isAway ? AWAY : 'file is gone');
+      if (!held && !file.isAway) file.size = file.readTo = file.offset;
     }
     this.#generations.place(file, place);
     if (held) this.#see(file, held, place);

@@ -1,4 +1,7 @@
-/** Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in. */
+/**
+ * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in; and
+ * whether the file system that it is on is there at all.
+ */
 import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
 import { parentOf } from './finder.ts';
 import { isCompressedName } from './siblings.ts';
@@ -36,6 +39,22 @@ export function inodesIn(fileSystem: FileSystem, folder: string, folders: Folder
     // The finder names folders that cannot be read; here they hold nothing that can be found.
   }
   return inodes;
+}
+
+/**
+ * True where the file system of the file that was at `path` is not mounted, or cannot be asked: it comes back with its files. Where only
+ * the file, or its folder, was removed, what is left above is on the same device. Never throws.
+ */
+export function isMountAway(fileSystem: FileSystem, path: string, device: number | bigint | string): boolean {
+  try {
+    for (let at = path; ; at = parentOf(at)) {
+      const stat = fileSystem.stat(at);
+      if (stat) return String(stat.device) !== String(device);
+      if (at === '/') return false;
+    }
+  } catch {
+    return true;
+  }
 }
 
 /** The stat of `path` if this very file is there. Never throws. */

@@ -1,0 +1,150 @@
+/** File systems that go away and come back, under the source's feet or before it starts: their files are not sent again. */
+import { appendFileSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MAX_AWAY_MS } from '../../../src/core/limits.ts';
+import type { FileStat, FileSystem } from '../../../src/sources/file/file-system.ts';
+import { failingFileSystem, makeFolder, systemError, TailBench } from './tail-bench.ts';
+
+/** A bench whose source reads a folder that is mounted: its files have a device of their own, and are not there without it. */
+class MountBench extends TailBench {
+  /** Undefined while it is not mounted. */
+  device: number | undefined = 7001;
+  /** Nothing on it can be opened. */
+  isLocked = false;
+
+  constructor(folder = makeFolder()) {
+    const mount = join(folder, 'mnt');
+    const isIn = (path: string | undefined): boolean => path?.startsWith(`${mount}/`) === true;
+    const seen = (path: string, stat: FileStat | undefined): FileStat | undefined => {
+      if (!stat) return undefined;
+      const fresh = stat.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+      if (path !== mount && !isIn(path)) return fresh;
+      if (this.device === undefined) return path === mount ? fresh : undefined;
+      return { ...fresh, device: this.device };
+    };
+    const orAway = (path: string): void => {
+      if (this.device === undefined && isIn(path)) throw systemError('ENOENT');
+    };
+    const fileSystem: FileSystem = failingFileSystem((real) => ({
+      stat: (path) => seen(path, real.stat(path)),
+      fstat: (fd) => seen(real.pathOf(fd)!.replace(' (deleted)', ''), real.fstat(fd)) ?? { ...real.fstat(fd), device: 7001 },
+      readdir: (path) => (orAway(path), path === mount && this.device === undefined ? [] : real.readdir(path)),
+      open: (path) => {
+        orAway(path);
+        if (this.isLocked) throw systemError('EACCES');
+        return real.open(path);
+      },
+    }));
+    super({ include: [join(folder, 'mnt/**/*.log')], fileSystem }, folder);
+    mkdirSync(join(mount, 'app'), { recursive: true });
+  }
+
+  write(name: string, text: string): void {
+    appendFileSync(this.path(`mnt/app/${name}`), text);
+  }
+}
+
+/** One that has read a file and closed it. */
+async function startRead(text = 'one\ntwo\n'): Promise<MountBench> {
+  const bench = new MountBench();
+  bench.write('a.log', text);
+  await bench.start();
+  await bench.drain();
+  bench.commit();
+  await bench.pass(30);
+  return bench;
+}
+
+test.each([
+  ['under its number', 7001],
+  ['under another one', 7002],
+])('file is read on where it was when its file system is back %s, an hour later', async (_, device) => {
+  const bench = await startRead();
+  bench.device = undefined;
+  await bench.pass(3600, 10);
+  expect(bench.source.explain(bench.path('mnt/app/a.log'))).toMatchObject({
+    isRead: true,
+    reason: expect.stringContaining('is not there'),
+  });
+  bench.write('a.log', 'three\n');
+  bench.device = device;
+  await bench.drain();
+  expect(bench.texts).toEqual(['one', 'two', 'three']);
+  expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
+  expect(bench.streams.forgotten).toEqual([]);
+  // In its place from then on.
+  bench.commit();
+  bench.write('a.log', 'four\n');
+  await bench.start();
+  await bench.drain();
+  expect(bench.texts).toEqual(['four']);
+});
+
+test('file whose file system is not there when the source starts is read on once it is; its batches wait', async () => {
+  const bench = await startRead();
+  const { stream, offset, length } = bench.lane.blocks[0]!;
+  bench.device = undefined;
+  await bench.start();
+  await bench.pass(300, 10);
+  expect(bench.said(/not there; it is waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
+  const span = { source: 'app', stream, from: offset, to: offset + length, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
+  await expect(bench.source.reread!(span, bench.lane)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  bench.write('a.log', 'three\n');
+  bench.device = 7001;
+  await bench.drain();
+  expect(bench.texts).toEqual(['three']);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test.each([
+  ['while the source runs', false],
+  ['before it starts', true],
+])('file that was rotated while its file system was away, %s, is read on under its new name', async (_, isStopped) => {
+  const bench = await startRead();
+  bench.device = undefined;
+  if (isStopped) await bench.start();
+  await bench.pass(120, 10);
+  bench.write('a.log', 'three\n');
+  renameSync(bench.path('mnt/app/a.log'), bench.path('mnt/app/a.log.1'));
+  bench.write('a.log', 'new\n');
+  bench.device = 7001;
+  await bench.drain();
+  expect(bench.texts.slice(isStopped ? 0 : 2).toSorted()).toEqual(['new', 'three']);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test('file that is gone when its file system is back is forgotten, and what of it was seen and not read is counted', async () => {
+  const bench = await startRead();
+  const [stream] = bench.streams.records.keys();
+  bench.write('a.log', 'unread\n');
+  // Seen, and not opened.
+  bench.isLocked = true;
+  await bench.pass(1);
+  bench.device = undefined;
+  bench.isLocked = false;
+  await bench.pass(120, 10);
+  expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 7 });
+  unlinkSync(bench.path('mnt/app/a.log'));
+  bench.device = 7001;
+  await bench.pass(300, 10);
+  expect(bench.source.stats).toMatchObject({ lostBytes: 7, lagBytes: 0 });
+  expect(bench.streams.forgotten).toEqual([stream]);
+});
+
+test('file whose file system never comes back is forgotten after a day, and one whose folder was removed after a minute', async () => {
+  const bench = await startRead();
+  bench.write('b.log', 'bee\n');
+  await bench.drain();
+  await bench.pass(30);
+  const [a, b] = [...bench.streams.records.keys()];
+  bench.device = undefined;
+  await bench.pass(MAX_AWAY_MS / 1000 - 600, 300);
+  expect(bench.streams.forgotten).toEqual([]);
+  await bench.pass(1200, 300);
+  expect(new Set(bench.streams.forgotten)).toEqual(new Set([a, b]));
+  const other = await startRead();
+  rmSync(other.path('mnt/app'), { recursive: true });
+  await other.pass(150, 10);
+  expect(other.streams.forgotten).toHaveLength(1);
+});
