@@ -25,7 +25,7 @@ async function startBench(more = ''): Promise<Bench> {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
-  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}\n${more}`): void =>
+  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}${more}`): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
@@ -79,7 +79,7 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
 });
 
 test('run sends what was read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
-  const { service, folder, program, configure, reload, count } = await startBench('shutdown_timeout: 1s');
+  const { service, folder, program, configure, reload, count } = await startBench('\nshutdown_timeout: 1s');
   const sources = (exclude: string): string =>
     `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`;
   const numbers = (): number[] => linesOf(service).map(({ n }) => n);
