@@ -273,7 +273,7 @@ export class Tracker {
       return;
     }
     const wasAway = file.isAway;
-    file.isAway = !held && isMountAway(this.#options.fileSystem, file.realPath ?? file.path, file.device);
+    file.isAway = place === 'missing' && !held && isMountAway(this.#options.fileSystem, file.realPath ?? file.path, file.device);
     const isBackWithout = wasAway && !file.isAway;
     if (file.place === 'matched' || file.place === 'aside' || isBackWithout) {
       this.#noteRotation(file);
