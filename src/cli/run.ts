@@ -50,6 +50,8 @@ export async function run(args: RunArguments): Promise<number> {
   const unreadFiles = once ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;
   const hasLost = explainStop(report, log) || now.hasLost;
   if (unreadFiles > 0) log.error({ files: unreadFiles }, 'files could not be read; each was named above');
+  if (once && report.keptEvents > 0 && report.failure === undefined)
+    log.error({ events: report.keptEvents }, 'not everything was delivered; it is kept, and the next run sends it');
   const fields = { sources: totals, keptEvents: report.keptEvents };
   if (report.arePositionsSaved) log.info(fields, 'stopped; positions are saved');
   else log.error(fields, 'stopped; positions could not be saved: the next start sends again what was delivered since they last were');

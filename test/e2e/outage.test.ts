@@ -37,6 +37,7 @@ test('run --once ends with 1 when nothing was stored for shutdown_timeout, and t
   const given = startShipping(site, { args: ['--once'], top: 'shutdown_timeout: 1s' });
   expect(await given.exited).toBe(1);
   expect(JSON.parse(await given.says('"keptEvents"'))).toMatchObject({ keptEvents: 100 });
+  expect(JSON.parse(await given.says('not everything was delivered'))).toMatchObject({ level: 'error', events: 100 });
   site.service.respond = () => undefined;
   expect(await startShipping(site, { args: ['--once'] }).exited).toBe(0);
   expect(storedSeqs(site)).toEqual(range(100));
