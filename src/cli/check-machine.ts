@@ -1,5 +1,5 @@
 /** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import type { Problem } from '../config/config-error.ts';
 import type { Config, FileSourceConfig, TlsFiles } from '../config/model.ts';
 import { readSecret } from '../config/secrets.ts';
@@ -11,6 +11,8 @@ import { silentLog } from '../core/log.ts';
 import { nodeFileSystem } from '../sources/file/file-system.ts';
 import { Finder } from '../sources/file/finder.ts';
 import { Notices } from '../sources/file/notices.ts';
+import { isArchiveName } from '../sources/file/siblings.ts';
+import { plural } from './client/print.ts';
 
 /** The place of a configuration path such as `sources.app.include.0`. */
 export type Locate = (path: string) => Pick<Problem, 'file' | 'line' | 'column'>;
@@ -77,12 +79,34 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
   const seams = { fileSystem: nodeFileSystem, clock: systemClock, notices: new Notices(silentLog, systemClock) };
   for (const [index, glob] of source.include.entries()) {
     const finder = new Finder({ include: [glob], exclude: source.exclude, ...seams });
-    const found = await finder.find();
-    if (found.size > 0) continue;
-    const fix = 'files that appear later are read; check the path, and that this user may list its folder';
-    warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message: `no file matches \`${glob}\` now`, fix });
+    const found = [...(await finder.find()).keys()];
+    const warn = (message: string, fix: string): void =>
+      void warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message, fix });
+    if (found.length === 0)
+      warn(`no file matches \`${glob}\` now`, 'files that appear later are read; check the path, and that this user may list its folder');
+    const archives = source.readCompressed ? [] : found.filter(isArchiveName);
+    if (archives.length > 0)
+      warn(
+        `${plural(archives.length, 'compressed file')} that \`${glob}\` matches will be left out, such as ${archives[0]}`,
+        'set `read_compressed: true` to read what was never read in its plain form, or exclude them',
+      );
+    const unreadable = found.filter((path) => !archives.includes(path) && !isReadable(path));
+    if (unreadable.length > 0)
+      warn(
+        `${plural(unreadable.length, 'file')} that \`${glob}\` matches cannot be read by this user, such as ${unreadable[0]}`,
+        'give the user that runs the agent the right to read them',
+      );
   }
   return warnings;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function udpWarning(file: string): { message: string; fix: string } | undefined {

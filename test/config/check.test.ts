@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../src/cli/check.ts';
@@ -6,6 +6,7 @@ import { checkMachine } from '../../src/cli/check-machine.ts';
 import { findConfig } from '../../src/config/find.ts';
 import { readConfig } from '../../src/config/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 import { configWith } from './reading.ts';
 
 async function run(file: string, options: { json?: boolean; colours?: boolean } = {}) {
@@ -84,6 +85,29 @@ describe('check', () => {
       expect.stringContaining(`${file}:4:15: warning: no file matches \``),
       expect.stringContaining(`${file}:7:3: warning: the sink \`store\` has no token`),
     ]);
+  });
+
+  test('warns of compressed files that match and are left out', async () => {
+    const { file, folder } = makeConfig();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('logs/**/*.log', 'logs/**/*.log*'));
+    writeFileSync(join(folder, 'logs/deep/a.log.1.gz'), 'x');
+    const { code, error } = await run(file);
+    expect(code).toBe(0);
+    expect(error?.join('\n')).toMatch(
+      /4:15: warning: 1 compressed file that `.*` matches will be left out, such as .*a\.log\.1\.gz\n +set `read_compressed: true`/,
+    );
+    writeFileSync(file, readFileSync(file, 'utf8').replace('type: file', 'type: file\n    read_compressed: true'));
+    expect((await run(file)).error).toEqual([]);
+  });
+
+  test.skipIf(!canDropPrivileges)('warns of files that match and that this user may not read', async () => {
+    const { file, folder } = makeConfig();
+    writeFileSync(join(folder, 'logs/secret.log'), 'x', { mode: 0 });
+    const checked = startUnprivileged(['check', '--config', file]);
+    expect(await checked.exited).toBe(0);
+    expect(checked.stderr()).toMatch(
+      /warning: 1 file that `.*` matches cannot be read by this user, such as .*secret\.log\n +give the user/,
+    );
   });
 
   test('a token file that cannot be used is a problem', async () => {
