@@ -78,6 +78,22 @@ test('trace that was stored before a kill, and not acknowledged, is sent again u
   expect(site.service.requests.length).toBeGreaterThan(before);
 });
 
+test('trace that is cut between the files of two dates is one event, and sent again under its key', async () => {
+  const site = await makeSite();
+  const [first, second] = ['20261121', '20261122'].map((date) => join(site.folder, `logs/app-${date}.log`));
+  writeFileSync(first!, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+  site.service.respond = () => ({ never: 'stored' });
+  writeFileSync(second!, text([...TRACE.slice(3), 'I next', 'I last']));
+  await until('it is stored', hasJoined(site));
+  await agent.end('SIGKILL');
+  await finish(site);
+  const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
+  expect(joined.length).toBeGreaterThan(1);
+  expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
+});
+
 test('trace that was not taken before a kill is put together again, also with both files rotated on', async () => {
   const site = await makeSite();
   site.service.respond = () => ({ never: 'lost' });
