@@ -119,3 +119,16 @@ export function utf8Cut(bytes: Buffer, start: number, limit: number): number {
   const length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   return at > start && at + length > limit ? at : limit;
 }
+
+/** UTF-16 that text without a byte order mark is likely in: of its first characters nearly all have a NUL for their other byte. */
+export function guessUtf16(head: Buffer): Encoding | undefined {
+  const pairs = Math.floor(Math.min(head.length, 64) / 2);
+  if (pairs < 4) return undefined;
+  let low = 0;
+  let high = 0;
+  for (let at = 0; at < 2 * pairs; at += 2) {
+    if (head[at] !== 0 && head[at + 1] === 0) low += 1;
+    if (head[at] === 0 && head[at + 1] !== 0) high += 1;
+  }
+  return low > pairs * 0.9 ? utf16le : high > pairs * 0.9 ? utf16be : undefined;
+}

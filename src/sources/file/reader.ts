@@ -11,6 +11,7 @@ import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
+import { guessUtf16, utf8 } from '../../parsers/encoding.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import { type Lines, streamBytesIn, streamBytesOf } from '../lines.ts';
 import { countLongLine, type SuspendedLine } from '../long-line.ts';
@@ -95,7 +96,19 @@ export class Reader {
       streams.identify(current.stream, current.identity);
     }
     if (current !== file) generations.successors.link();
+    if (current.offset === 0 && current.readTo === 0) this.#noteCharset(current, sample.head);
     return current.size > 0 && generations.name(current) && !generations.successors.holds(current) ? current : undefined;
+  }
+
+  /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
+  #noteCharset({ path }: TrackedFile, head: Buffer): void {
+    const guess = this.#options.lines.encodingOf(head) === utf8 ? guessUtf16(head) : undefined;
+    if (guess)
+      this.#options.notices.event(
+        'warn',
+        { path, charset: guess.name },
+        'file looks like UTF-16 without a byte order mark; `charset` names it',
+      );
   }
 
   async #read(file: TrackedFile): Promise<boolean> {

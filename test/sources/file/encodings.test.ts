@@ -172,3 +172,25 @@ test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads
     expect(readFileSync(bench.path('a.log')).length).toBe(bench.source.stats.readBytes);
   }
 });
+
+// Symptom: UTF-16 without a mark was stored with a NUL beside each character, line ends torn, and no word of it.
+test('file that looks like UTF-16 without a byte order mark is named, with the charset that it is likely in', async () => {
+  const bench = new TailBench();
+  writeFileSync(bench.path('le.log'), le('one line of text\r\n'));
+  writeFileSync(bench.path('be.log'), be('one line of text\r\n'));
+  writeFileSync(bench.path('marked.log'), le('\ufeffone line of text\r\n'));
+  writeFileSync(bench.path('plain.log'), 'one line of text\n');
+  writeFileSync(bench.path('hole.log'), `${'\0'.repeat(100)}one line of text\n`);
+  await bench.start();
+  await bench.drain();
+  const said = bench.said(/looks like UTF-16/).map(({ level, fields }) => [level, fields['path'], fields['charset']]);
+  expect(said.sort()).toEqual([
+    ['warn', bench.path('be.log'), 'utf-16be'],
+    ['warn', bench.path('le.log'), 'utf-16le'],
+  ]);
+  const named = new TailBench({ charset: 'utf-16le' });
+  writeFileSync(named.path('le.log'), le('one line of text\r\n'));
+  await named.start();
+  await named.drain();
+  expect(named.said(/looks like UTF-16/)).toEqual([]);
+});
