@@ -277,6 +277,10 @@ test('explain says whether compressed files are read', async () => {
     code: 1,
     json: { reason: 'compressed files are left out', fix: expect.stringContaining('read_compressed') },
   });
+  expect(await ask(configure(), archive)).toMatchObject({
+    code: 1,
+    json: { fix: expect.stringMatching(/include the path.*read_compressed: true/) },
+  });
   const config = configure(', read_compressed: true', '*.log*');
   expect(await ask(config, archive)).toMatchObject({
     code: 0,

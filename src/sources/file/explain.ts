@@ -132,7 +132,11 @@ export class Explainer {
   #verdict(path: string, there: Looked, saved: StreamRecord | undefined): Verdict {
     const { config, finder, clock } = this.#options;
     const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
-    if (!finder.reaches(path)) return this.#ofRotated(path, there, saved) ?? no(...finder.explainMiss(path));
+    if (!finder.reaches(path)) {
+      const [reason, fix] = finder.explainMiss(path);
+      const more = isArchiveName(path) && !config.readCompressed ? ', and set read_compressed: true' : '';
+      return this.#ofRotated(path, there, saved) ?? no(reason, `${fix}${more}`);
+    }
     if ('error' in there) return { ...no('it cannot be looked at', OPEN_IT), lastError: there.error };
     if (!('stat' in there))
       return no(there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole');
