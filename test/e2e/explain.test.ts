@@ -222,6 +222,7 @@ const PATHS: readonly [what: string, make: (path: string) => void, name: string,
   ['a folder', (path) => mkdirSync(path), 'folder.log', /is a folder/, /include what is in it/],
   ['a link that leads nowhere', (path) => symlinkSync('nowhere', path), 'link.log', /leads nowhere/, undefined],
   ['a link in a loop', (path) => symlinkSync('loop.log', path), 'loop.log', /leads nowhere/, undefined],
+  ['a name that is no text', () => {}, 'bad\ufffd.log', /not valid UTF-8/, /rename/],
   ['a file that is not there', () => {}, 'missing.log', /nothing is there; once there is, it is read whole/, undefined],
 ];
 
@@ -257,6 +258,8 @@ test('explain follows a link, and tells of a vanished file, compressed ones and 
   writeFileSync(join(logs, 'old.log'), 'three\n');
   utimesSync(join(logs, 'old.log'), 1, 1);
   const config = configure(', ignore_older: 1d');
+  const before = await ask(config, join(logs, 'old.log'));
+  expect(before).toMatchObject({ code: 1, json: { isRead: false, reason: expect.stringContaining('ignore_older') } });
   await startAgent(config);
   await until('both are stored', () => service.stored.length === 2);
   const link = await ask(config, join(logs, 'link.log'));

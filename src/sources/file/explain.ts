@@ -138,6 +138,8 @@ export class Explainer {
       return this.#ofRotated(path, there, saved) ?? no(reason, `${fix}${more}`);
     }
     if ('error' in there) return { ...no('it cannot be looked at', OPEN_IT), lastError: there.error };
+    if (!('stat' in there) && path.includes('\ufffd'))
+      return no('nothing is there, or its name is not valid UTF-8, which is not read', 'rename it');
     if (!('stat' in there))
       return no(there.link ? 'it is a symbolic link that leads nowhere' : 'nothing is there; once there is, it is read whole');
     const { stat } = there;

@@ -329,8 +329,8 @@ export class Generations {
   }
 }
 
-/** Where the file of a record was last. */
-function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
+/** Where the file of a record was last; it has an identity. */
+export function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
   const { device, inode, path: lastPath = path } = identity!;
   return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
 }

@@ -11,13 +11,13 @@ import { findMark, LONGEST_MARK_BYTES } from '../byte-window.ts';
 import { ContentSum } from './content-sum.ts';
 import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
-import type { Generations } from './generations.ts';
+import { type Generations, lastSightOf } from './generations.ts';
 import { compareFile } from './identity.ts';
 import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
 import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
-import { type FolderInodes, inodesIn, isMountAway } from './whereabouts.ts';
+import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './whereabouts.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 import { tailOf } from '../../core/tail.ts';
 
@@ -97,6 +97,9 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
       const stat = path === undefined ? undefined : fileSystem.stat(path);
       if (path !== undefined && stat) return { path, stat };
     }
+    // Its folder cannot be listed now, as it seems.
+    const last = statIfAt(fileSystem, lastPath, lastSightOf(record).stat);
+    if (last) return { path: lastPath, stat: last };
     // A device may have another number after a reboot; the inode must be the same, where inodes are.
     const there = found.get(record.path);
     return String(there?.stat.inode) === inode || !stableInodes ? there : undefined;

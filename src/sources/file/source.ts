@@ -154,7 +154,11 @@ export function createFileSource(
     }
     await tracker.scan(found, polling.yieldToOthers);
     leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !registry.byStream(id)));
-    if (away > 0) log.warn({ source: config.id, files: away }, 'known files are on a file system that is not there; it is waited for');
+    if (away > 0)
+      log.warn(
+        { source: config.id, files: away },
+        'known files are on a file system that is not there, or cannot be looked at; they are waited for',
+      );
     if (leftOut > 0)
       log.info(
         { source: config.id, files: leftOut },

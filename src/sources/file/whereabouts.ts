@@ -58,7 +58,7 @@ export function isMountAway(fileSystem: FileSystem, path: string, device: number
 }
 
 /** The stat of `path` if this very file is there. Never throws. */
-export function statIfAt(fileSystem: FileSystem, path: string, file: TrackedFile): FileStat | undefined {
+export function statIfAt(fileSystem: FileSystem, path: string, file: Pick<FileStat, 'device' | 'inode'>): FileStat | undefined {
   try {
     const stat = fileSystem.stat(path);
     return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;

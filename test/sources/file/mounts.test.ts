@@ -12,6 +12,8 @@ class MountBench extends TailBench {
   device: number | undefined = 7001;
   /** Nothing on it can be opened. */
   isLocked = false;
+  /** None of its folders can be listed. */
+  isUnlisted = false;
 
   constructor(folder = makeFolder()) {
     const mount = join(folder, 'mnt');
@@ -29,7 +31,11 @@ class MountBench extends TailBench {
     const fileSystem: FileSystem = failingFileSystem((real) => ({
       stat: (path) => seen(path, real.stat(path)),
       fstat: (fd) => seen(real.pathOf(fd)!.replace(' (deleted)', ''), real.fstat(fd)) ?? { ...real.fstat(fd), device: 7001 },
-      readdir: (path) => (orAway(path), path === mount && this.device === undefined ? [] : real.readdir(path)),
+      readdir: (path) => {
+        orAway(path);
+        if (this.isUnlisted) throw systemError('EACCES');
+        return path === mount && this.device === undefined ? [] : real.readdir(path);
+      },
       open: (path) => {
         orAway(path);
         if (this.isLocked) throw systemError('EACCES');
@@ -87,7 +93,7 @@ test('file whose file system is not there when the source starts is read on once
   bench.device = undefined;
   await bench.start();
   await bench.pass(300, 10);
-  expect(bench.said(/not there; it is waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
+  expect(bench.said(/not there, or cannot be looked at; they are waited for/)).toMatchObject([{ level: 'warn', fields: { files: 1 } }]);
   const span = { source: 'app', stream, from: offset, to: offset + length, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
   await expect(bench.source.reread!(span, bench.lane)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
   bench.write('a.log', 'three\n');
@@ -95,6 +101,17 @@ test('file whose file system is not there when the source starts is read on once
   await bench.drain();
   expect(bench.texts).toEqual(['three']);
   expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test('file in a folder that can be searched, but not listed, when the source starts is read on', async () => {
+  const bench = await startRead();
+  bench.write('a.log', 'three\n');
+  bench.isUnlisted = true;
+  await bench.start();
+  await bench.pass(300, 10);
+  bench.isUnlisted = false;
+  await bench.drain();
+  expect(bench.texts).toEqual(['three']);
 });
 
 test.each([
