@@ -18,7 +18,7 @@ import { FolderNames } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './whereabouts.ts';
-import { TAIL_BYTES } from '../../core/limits.ts';
+import { BIRTH_SLACK_MS, TAIL_BYTES } from '../../core/limits.ts';
 import { tailOf } from '../../core/tail.ts';
 
 export interface RecognizeOptions {
@@ -77,6 +77,9 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
     if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
   const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
+  // What is younger than its stream is a copy: its original was there before, and what was written to that since may have been rotated away.
+  for (const { firstPath, path, bornMs, createdMs } of [...generations.registry.files])
+    if (path !== firstPath && bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, bornMs, names);
   return { recognized, leftOut, away };
 
   function isAway({ identity, path }: StreamRecord): boolean {

@@ -97,9 +97,17 @@ export class Tracker {
    * lost it before any scan saw them. So may those that are empty, whenever they were made. False when the folder cannot be read now.
    */
   findBorn(path: string, sinceMs: number, names = new FolderNames(this.#options.fileSystem)): boolean {
+    return this.#takeBeside(path, names, ({ size, bornMs }) => size === 0 || bornMs > sinceMs - BIRTH_SLACK_MS);
+  }
+
+  /** The same for those that were written to since, whenever they were made. */
+  findWritten(path: string, sinceMs: number, names: FolderNames): boolean {
+    return this.#takeBeside(path, names, ({ mtimeMs }) => mtimeMs >= sinceMs);
+  }
+
+  #takeBeside(path: string, names: FolderNames, isTaken: (stat: FileStat) => boolean): boolean {
     try {
-      for (const each of names.extending(path))
-        if (each.stat.size === 0 || each.stat.bornMs > sinceMs - BIRTH_SLACK_MS) this.takeRotated(each, path);
+      for (const each of names.extending(path)) if (isTaken(each.stat)) this.takeRotated(each, path);
       return true;
     } catch {
       return false;
