@@ -40,6 +40,8 @@ class Model {
 
   write(path: string, count: number, isCut: boolean): void {
     let known = this.files.get(path);
+    // It makes no file that could be seen.
+    if (count === 0 && !isCut && (known?.rest ?? '') === '') return;
     if (!known) this.files.set(path, (known = { generation: this.lines.push(0) - 1, rest: '', wasSeen: false }));
     let text = known.rest;
     if (known.rest !== '') this.lines[known.generation]! += 1;
@@ -50,7 +52,7 @@ class Model {
       text += next.slice(0, 2);
       known.rest = next.slice(2);
     }
-    if (text !== '') appendFileSync(path, text);
+    appendFileSync(path, text);
   }
 
   rename(from: string, to: string): void {
