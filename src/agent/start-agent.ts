@@ -13,6 +13,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     folder: config.dataDir,
     sinksOf: (source) => config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
     log,
+    reserves: true,
   });
   const running = new RunningAgent(options, state);
   try {

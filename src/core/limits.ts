@@ -288,3 +288,6 @@ export const CLIENT_FLUSH_MS = 1000;
 export const CLIENT_NAMED_FAILURES = 1000;
 /** Rows of a page when all are wanted. */
 export const CLIENT_PAGE_ROWS = 10_000;
+
+/** Bytes of disk that are taken at the start for positions and the spans of batches, which a full disk must not stop. */
+export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { CHECKPOINT_PAGES } from './reserve.ts';
 
 const SCHEMA = `
 create table if not exists streams (
@@ -110,7 +111,9 @@ function isPassing(error: unknown): boolean {
 function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
   const database = new DatabaseSync(file);
   try {
-    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = 4000');
+    database.exec(
+      `pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    );
     const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
     if (version > VERSION) throw new Error(`it was written by a newer version (schema ${version}, this one knows ${VERSION})`);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };

@@ -13,6 +13,7 @@ import { openDatabase, prepareFolder } from './database.ts';
 import { readInstance, writeInstance } from './instance.ts';
 import { Ledger } from './ledger.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
+import { reserve } from './reserve.ts';
 import { prepareStatements } from './rows.ts';
 import type { StoredBatch, StoredPart } from './stored.ts';
 import { Streams } from './streams.ts';
@@ -22,6 +23,8 @@ export interface StateOptions {
   /** Ids of the sinks that a source feeds. */
   sinksOf(source: string): readonly string[];
   readonly log: Log;
+  /** Keeps disk space for what is saved later. */
+  readonly reserves?: boolean;
 }
 
 /** Opens the data folder: takes its lock, opens or replaces its database. Throws `TailraceError`. */
@@ -31,6 +34,7 @@ export function openState(options: StateOptions): State {
   try {
     const startedSources = readInstance(options.folder);
     const { database, fresh } = openDatabase(options.folder, options.log);
+    if (options.reserves === true) reserve(database, join(options.folder, 'state.db'), options.log);
     return new State(options, lock, database, fresh, startedSources);
   } catch (error) {
     lock.release();

@@ -52,6 +52,35 @@ sinks:
   expect(numbers.size).toBe(300);
 });
 
+test('run delivers on a full disk: it has taken room for positions at its start', async () => {
+  const service = await FakeIngest.start();
+  service.respond = (request, response) => service.storeAll(request, response);
+  const data = mountTmpfs(64 * 1024);
+  const folder = makeTree({ 'logs/.keep': '' });
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: ${data}
+telemetry: {listen: none}
+sources:
+  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}
+sinks:
+  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}}
+`,
+  );
+  const run = startProgram(['run', '-c', config]);
+  onTestFinished(() => void run.end('SIGKILL'));
+  await run.says('tailrace runs');
+  fillDisk(data);
+  for (let file = 0; file < 300; file++) writeFileSync(join(folder, 'logs', `${file}.log`), `{"n":${file}}\n`);
+  await until('all is stored', () => service.lines.length >= 300, 60_000);
+  expect(await run.end('SIGTERM')).toBe(0);
+  await run.says('stopped; positions are saved');
+  expect(run.stderr()).not.toContain('cannot save');
+  expect(await startProgram(['run', '--once', '-c', config]).exited).toBe(0);
+  expect(service.lines).toHaveLength(300);
+}, 120_000);
+
 test('run that can neither deliver nor write what it read from a pipe ends with 1 at its deadline, and names every event and byte', async () => {
   const service = await FakeIngest.start();
   service.respond = () => {};

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, w
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { STATE_RESERVE_BYTES } from '../../src/core/limits.ts';
 import { openDatabase } from '../../src/state/database.ts';
 import { openState } from '../../src/state/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -131,6 +132,34 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   const { state: again } = open(folder);
   expect(again.unsettled()).toEqual(later);
   again.close();
+});
+
+// Symptom: delivery stopped when the disk of data_dir was full. Cause: nothing was kept for positions. Fix: the start takes it.
+test('state with a reserve commits and saves on a full disk, over many checkpoints and restarts', () => {
+  const folder = mountTmpfs(64 * 1024);
+  const log = new MemoryLog();
+  const start = () => openState({ folder, sinksOf: () => ['store'], log, reserves: true });
+  let state = start();
+  const stream = state.mint('app', '/log/a').id;
+  fillDisk(folder);
+  let at = 0;
+  const work = (count: number): void => {
+    for (let n = 0; n < count; n += 1) {
+      const open = Array.from({ length: 10 }, () => batch(state.nextBatchId(), [span(stream, at, (at += 10))]));
+      state.commit(open);
+      for (const each of open) state.settle(each);
+      expect(state.save()).toBe(true);
+    }
+  };
+  work(1500);
+  const before = statSync(join(folder, 'state.db-wal')).size;
+  expect(before).toBeLessThan(STATE_RESERVE_BYTES);
+  expect(state.close()).toBe(true);
+  state = start();
+  expect(state.committedTo('store', stream)).toBe(at);
+  work(10);
+  expect(state.close()).toBe(true);
+  expect(log.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
 });
 
 // Symptom: forgetting a deleted file on a full disk ended the agent. Cause: it wrote at once. Fix: the next save does.
