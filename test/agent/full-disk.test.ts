@@ -9,12 +9,11 @@ import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 import { startRun } from './run-child.ts';
 
-// Symptom: `run`, stopped on a full disk, said that the events of a file were lost, and ended with 1. Cause: a batch whose
-// positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
-test('run that is stopped while it cannot save the positions of a file calls its events kept, and the next one sends them', async () => {
+/** An agent that reads files, with its `data_dir` on a disk of so many KiB. */
+async function runOn(kibibytes: number) {
   const service = await FakeIngest.start();
   service.respond = (request, response) => service.storeAll(request, response);
-  const data = mountTmpfs(512);
+  const data = mountTmpfs(kibibytes);
   const folder = makeTree({ 'logs/.keep': '' });
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(
@@ -29,6 +28,13 @@ sinks:
   );
   const run = startProgram(['run', '-c', config]);
   onTestFinished(() => void run.end('SIGKILL'));
+  return { service, data, folder, config, run };
+}
+
+// Symptom: `run`, stopped on a full disk, said that the events of a file were lost, and ended with 1. Cause: a batch whose
+// positions were not saved counted as lost, whatever its source. Fix: what can be read again counts as kept.
+test('run that is stopped while it cannot save the positions of a file calls its events kept, and the next one sends them', async () => {
+  const { service, data, folder, config, run } = await runOn(512);
   const { telemetry } = JSON.parse(await run.says('tailrace runs')) as { telemetry: string };
   const free = fillDisk(data);
   // More spans than fit into the pages that the database holds already.
@@ -53,23 +59,7 @@ sinks:
 });
 
 test('run delivers on a full disk: it has taken room for positions at its start', async () => {
-  const service = await FakeIngest.start();
-  service.respond = (request, response) => service.storeAll(request, response);
-  const data = mountTmpfs(64 * 1024);
-  const folder = makeTree({ 'logs/.keep': '' });
-  const config = join(folder, 'tailrace.yaml');
-  writeFileSync(
-    config,
-    `data_dir: ${data}
-telemetry: {listen: none}
-sources:
-  app: {type: file, include: ["${folder}/logs/*.log"], scan_interval: 200ms}
-sinks:
-  store: {type: ingest, url: "${service.url}", token: t, dataset: logs, batch: {max_age: 50ms}}
-`,
-  );
-  const run = startProgram(['run', '-c', config]);
-  onTestFinished(() => void run.end('SIGKILL'));
+  const { service, data, folder, config, run } = await runOn(64 * 1024);
   await run.says('tailrace runs');
   fillDisk(data);
   for (let file = 0; file < 300; file++) writeFileSync(join(folder, 'logs', `${file}.log`), `{"n":${file}}\n`);
