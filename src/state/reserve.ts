@@ -12,7 +12,7 @@ import type { Log } from '../core/log.ts';
 /** Of the reserve, in the database: it grows only by the rows of more streams and batches than there ever were at once. */
 const PAGES_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
-/** It takes at most this part of what is free. */
+/** Of what is free it takes at most one part in so many. */
 const PART = 3;
 /** SQLite's pages in the log after which it begins anew: with the transaction that reaches it they fit the reserve. */
 export const CHECKPOINT_PAGES = 3000;

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { BIRTH_SLACK_MS, DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
-import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
+import { type FileStat, type FileSystem, isSameFile, pathIn } from './file-system.ts';
 import { type Finder, parentOf } from './finder.ts';
 import { compareFile } from './identity.ts';
 import type { Registry } from './registry.ts';
@@ -195,7 +195,7 @@ export class Explainer {
     const folder = parentOf(base);
     try {
       for (const { name } of fileSystem.readdir(folder)) {
-        const beside = folder === '/' ? `/${name}` : `${folder}/${name}`;
+        const beside = pathIn(folder, name);
         const plain = beside.replace(COMPRESSION, '');
         if (beside === path || found.has(beside) || (plain !== base && !isRotatedName(plain, base))) continue;
         const stat = fileSystem.stat(beside);

@@ -132,3 +132,8 @@ export function inodeKey(file: { readonly device: number | bigint | string; read
 export function leadsNowhere(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error));
 }
+
+/** The path of a name in a folder, neither of which is looked at: no dots are resolved. */
+export function pathIn(folder: string, name: string): string {
+  return folder === '/' ? `/${name}` : `${folder}/${name}`;
+}

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { LISTING_SETTLES_MS, MAX_LISTING_AGE_MS } from '../../core/limits.ts';
-import type { FileStat, FileSystem } from './file-system.ts';
+import { type FileStat, type FileSystem, pathIn } from './file-system.ts';
 import type { IncludeRule } from './glob.ts';
 
 export interface FolderListing {
@@ -61,7 +61,7 @@ export class FolderListings {
     const matches: string[] = [];
     const folders: { path: string; isLink: boolean }[] = [];
     for (const entry of this.#fileSystem.readdir(folder)) {
-      const path = folder === '/' ? `/${entry.name}` : `${folder}/${entry.name}`;
+      const path = pathIn(folder, entry.name);
       const isLink = entry.isSymbolicLink();
       const isDirectory = entry.isDirectory();
       const leadsOn = (isDirectory || isLink) && level <= rule.depth && rule.mayContain(path, level);

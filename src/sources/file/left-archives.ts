@@ -6,7 +6,7 @@
 import { HEAD_BYTES } from '../../core/limits.ts';
 import type { StreamRecord } from '../../core/stream.ts';
 import { compressionOf, decompress } from './decompress.ts';
-import type { FileSystem } from './file-system.ts';
+import { type FileSystem, pathIn } from './file-system.ts';
 import { parentOf } from './finder.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
@@ -67,7 +67,7 @@ export class LeftArchives {
     const folders = new Set([parentOf(path), parentOf(identity?.path ?? path)]);
     return [...folders].flatMap((folder) => {
       try {
-        const paths = this.#options.fileSystem.readdir(folder).map(({ name }) => (folder === '/' ? `/${name}` : `${folder}/${name}`));
+        const paths = this.#options.fileSystem.readdir(folder).map(({ name }) => pathIn(folder, name));
         return paths.filter((each) => {
           const plain = each.replace(/\.[^.]+$/, '');
           return isArchiveName(each) && (plain === path || isRotatedName(plain, path)) && !this.#options.isRead(each);

@@ -2,7 +2,7 @@
  * The files beside a file whose names extend its own: what rotation makes of it. Pure but for the listing.
  */
 import { codeOf } from '../../core/errors.ts';
-import type { FileSystem } from './file-system.ts';
+import { type FileSystem, pathIn } from './file-system.ts';
 import { type FoundFile, parentOf } from './finder.ts';
 
 /** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
@@ -60,7 +60,7 @@ export class FolderNames {
     const names = this.#list(folder);
     const found: FoundFile[] = [];
     for (let index = firstAfter(names, name); names[index]?.startsWith(name) === true; index += 1) {
-      const each = folder === '/' ? `/${names[index]}` : `${folder}/${names[index]}`;
+      const each = pathIn(folder, names[index]!);
       const stat = isCompressedName(each) ? undefined : this.#fileSystem.stat(each);
       if (stat?.kind === 'file') found.push({ path: each, stat });
     }

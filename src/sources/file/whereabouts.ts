@@ -2,7 +2,7 @@
  * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in; and
  * whether the file system that it is on is there at all.
  */
-import { type FileStat, type FileSystem, inodeKey, isSameFile } from './file-system.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './file-system.ts';
 import { parentOf } from './finder.ts';
 import { isCompressedName } from './siblings.ts';
 import type { TrackedFile } from './tracked-file.ts';
@@ -31,7 +31,7 @@ export function inodesIn(fileSystem: FileSystem, folder: string, folders: Folder
     for (const entry of fileSystem.readdir(folder)) {
       // An archive that got a deleted file's inode is not that file.
       if (!entry.isFile() || isCompressedName(entry.name)) continue;
-      const path = folder === '/' ? `/${entry.name}` : `${folder}/${entry.name}`;
+      const path = pathIn(folder, entry.name);
       const stat = fileSystem.stat(path);
       if (stat) inodes.set(inodeKey(stat), path);
     }
