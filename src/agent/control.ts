@@ -73,13 +73,18 @@ export async function askAgent(dataDir: string, request: ControlRequest): Promis
   if (!socket) return undefined;
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const reply = parseReply(await readLine(socket));
+    const reply = parseReply(await readLine(socket, agentGone));
     if (!reply.ok) throw new TailraceError('E_CONTROL', `the running agent could not do it: ${reply.error}`);
     return { result: reply.result };
   } finally {
     socket.destroy();
   }
 }
+
+const agentGone = () =>
+  new TailraceError('E_CONTROL', 'the running agent stopped, or reloaded its configuration, before it answered', {
+    fix: 'look at its log and ask again; dead letters that were not stored yet are kept',
+  });
 
 async function connectTo(dataDir: string): Promise<Socket | undefined> {
   try {
@@ -146,12 +151,14 @@ function parseReply(text: string): ControlReply {
   throw new TailraceError('E_CONTROL', 'what listens on the control socket of the data folder is no agent of this version');
 }
 
+const endedEarly = (reason: string) => new TailraceError('E_CONTROL', `the control connection ended early: ${reason}`);
+
 /** Reads up to the first newline, then nothing more. Rejects when the connection ends before it, or after MAX_MESSAGE_BYTES. */
-function readLine(socket: Socket): Promise<string> {
+function readLine(socket: Socket, whenClosed = () => endedEarly('it was closed')): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new TailraceError('E_CONTROL', `the control connection ended early: ${reason}`));
+    const fail = (reason: string) => reject(endedEarly(reason));
     const onData = (chunk: Buffer): void => {
       const end = chunk.indexOf(NEWLINE);
       chunks.push(end < 0 ? chunk : chunk.subarray(0, end));
@@ -163,6 +170,6 @@ function readLine(socket: Socket): Promise<string> {
     };
     socket.on('data', onData);
     socket.once('error', (error) => fail(messageOf(error)));
-    socket.once('close', () => fail('it was closed'));
+    socket.once('close', () => reject(whenClosed()));
   });
 }

@@ -13,6 +13,8 @@ export interface BookedSource {
   readonly lane: SourceLane;
   /** The way of what is read of deleted files. */
   readonly rescue: { readonly books: Books; readonly lane: SourceLane };
+  /** Of dead letters that are sent again. */
+  readonly replayed: Books;
 }
 
 /** Every source; also those that only the disk buffer still knows (`former`). */
@@ -22,8 +24,9 @@ export function observeSources(
   sinks: ReadonlyMap<string, SinkRoom>,
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
-  for (const { books, lane, rescue } of sources.values()) {
+  for (const { books, lane, rescue, replayed } of sources.values()) {
     ranges.set(books, [...lane.held()]);
+    ranges.set(replayed, []);
     ranges.set(rescue.books, [...rescue.lane.held()]);
   }
   for (const books of former.values()) ranges.set(books, []);
@@ -53,7 +56,7 @@ export function observeSources(
     };
   };
   return [
-    ...[...sources].map(([id, { stats, books, lane, rescue }]) => observe(id, stats, [books, rescue.books], lane)),
+    ...[...sources].map(([id, { stats, books, lane, rescue, replayed }]) => observe(id, stats, [books, rescue.books, replayed], lane)),
     ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
   ];
 }

@@ -30,6 +30,11 @@ export class Rooms {
     return books;
   }
 
+  /** Where replayed dead letters of a source are counted. */
+  replayBooksOf(source: string): Books {
+    return this.sources.get(source)?.replayed ?? this.booksOf(source);
+  }
+
   /** Batches of every sink that are not settled, open ones included. */
   *batches(): Generator<Batch> {
     for (const room of this.sinks.values()) {

@@ -68,7 +68,7 @@ export class RunningAgent implements Agent {
       letters: this.#deadLetters,
       log: this.#log,
       sink: (id) => this.#rooms.sinks.get(id),
-      booksOf: (source) => this.#rooms.booksOf(source),
+      booksOf: (source) => this.#rooms.replayBooksOf(source),
       nextBatchId: () => state.nextBatchId(),
     });
   }

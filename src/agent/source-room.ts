@@ -35,8 +35,10 @@ export async function createSourceRoom({
   once,
   create = createSource,
 }: SourceRoomOptions): Promise<SourceRoom> {
+  // Events are numbered in the order of acceptance, so what goes another way has books of its own.
   const books = new Books(config.id);
   const rescueBooks = new Books(config.id);
+  const replayed = new Books(config.id);
   const routes = [...rooms.sinks.values()]
     .filter((sink) => sink.config.inputs.includes(config.id))
     .map((sink) => ({ sink: sink.config.id, dataset: config.dataset ?? sink.config.dataset, batcher: sink.batcher }));
@@ -49,7 +51,6 @@ export async function createSourceRoom({
     isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
     committedTo,
   });
-  // Events are numbered in the order of acceptance, so what goes another way has books of its own.
   const rescue = new SourceLane({ books: rescueBooks, routes, isTracked: true, isRereadable: () => false, committedTo });
   const context = {
     lane,
@@ -78,5 +79,5 @@ export async function createSourceRoom({
     once,
   };
   const source = await create(config, context, kernel);
-  return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue } };
+  return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue }, replayed };
 }

@@ -22,6 +22,7 @@ export function createStreamView(
     list: (source) => state.list(source),
     hasStarted: (source) => state.hasStarted(source),
     persist: () => state.persist(),
+    begin: (stream, startAt, tail) => state.begin(stream, startAt, tail),
     identify: (stream, identity) => state.identify(stream, identity),
     forget: (stream) => {
       if (!isSettled(stream)) return;

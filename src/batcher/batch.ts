@@ -19,7 +19,7 @@ export function digestContinued({ digest }: { readonly digest: string }): string
 /** A span while its batch is held: it also knows its events' numbers in the books. */
 export interface HeldSpan {
   readonly books: Books;
-  readonly firstEvent: number;
+  firstEvent: number;
   readonly source: string;
   readonly stream: string;
   readonly digest: string;
@@ -40,7 +40,9 @@ export class Batch {
   readonly rereadable: boolean;
   /** It moves marks: its spans are of files, be they still there or not. */
   readonly isTracked: boolean;
-  readonly spans: HeldSpan[] = [];
+  /** Only its runs of events while it is condensed. */
+  spans: HeldSpan[] = [];
+  #isCondensed = false;
   events = 0;
   /** Bytes of NDJSON in `body`. */
   bytes = 0;
@@ -141,6 +143,43 @@ export class Batch {
     this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
+  /**
+   * Keeps of its spans only what the books need, one run of events a source: its file knows the rest, and connections that send by turns
+   * make a span of each line. Not where some of its events were refused, or its marks are to move.
+   */
+  condense(): void {
+    if (this.isTracked || this.attempts > 0) return;
+    const runs = new Map<Books, HeldSpan>();
+    const condensed: HeldSpan[] = [];
+    for (const { books, firstEvent, source, events } of this.spans) {
+      const run = runs.get(books);
+      if (run && run.firstEvent + run.events === firstEvent) {
+        run.events += events;
+        continue;
+      }
+      const next = { books, firstEvent, source, stream: '', digest: '', from: 0, to: 0, events, sum: 0, tail: NO_TAIL, closed: true };
+      runs.set(books, next);
+      condensed.push(next);
+    }
+    this.spans = condensed;
+    this.#isCondensed = true;
+  }
+
+  /** Brings its spans back, as its file has them. */
+  recall(stored: readonly StoredSpan[]): void {
+    if (!this.#isCondensed) return;
+    const runs = Map.groupBy(this.spans, ({ source }) => source);
+    this.spans = stored.map((span) => {
+      const ofSource = runs.get(span.source)!;
+      const run = ofSource.find(({ events }) => events > 0) ?? ofSource.at(-1)!;
+      const { books, firstEvent } = run;
+      run.firstEvent += span.events;
+      run.events -= span.events;
+      return { ...span, books, firstEvent, closed: true };
+    });
+    this.#isCondensed = false;
+  }
+
   /** Set where its events are safe elsewhere until it is settled (a replayed dead letter): called then. */
   whenSettled: (() => void) | undefined;
 
@@ -180,8 +219,8 @@ export function keyOf(sink: string, dataset: string, spans: readonly (Span & { d
   return hash('sha256', JSON.stringify([sink, dataset, named, retired]), 'hex').slice(0, 32);
 }
 
-/** Of blocks that were cut: the sum from their beginning up to the cut. */
-const cuts = new WeakMap<Block, { readonly at: number; readonly sum: number }>();
+/** Of the block that was cut last: the sum from its beginning up to the cut. Where other blocks come between, a sum is made anew. */
+let cut: { readonly block: Block; readonly at: number; readonly sum: number } | undefined;
 
 /**
  * The content sum of the stream's bytes in a range of the block. Where the source knows that of the whole, the last part follows
@@ -190,9 +229,9 @@ const cuts = new WeakMap<Block, { readonly at: number; readonly sum: number }>()
 function sumOf(block: Block, from: number, to: number): number {
   const length = streamLength(block);
   if (from === 0 && to === length && block.sum !== undefined) return block.sum;
-  const before = from === 0 ? { at: 0, sum: 0 } : cuts.get(block);
+  const before = from === 0 ? { at: 0, sum: 0 } : cut?.block === block ? cut : undefined;
   if (block.sum === undefined || before?.at !== from) return contentSum(streamBytes(block, from, to), block.offset + from);
   const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
-  cuts.set(block, { at: to, sum: addSums(before.sum, sum) });
+  cut = { block, at: to, sum: addSums(before.sum, sum) };
   return sum;
 }

@@ -39,9 +39,9 @@ export interface Intake {
   readonly block: Block;
   readonly dataset: string;
   /** May turn false while it waits: the file was deleted. */
-  readonly rereadable: boolean;
-  /** The bytes are of a file, be it still there or not; absent: as `rereadable` says. */
-  readonly isTracked?: boolean;
+  isRereadable(): boolean;
+  /** The bytes are of a file, be it still there or not. */
+  readonly isTracked: boolean;
   /** The window's bytes to take. */
   readonly start: number;
   readonly end: number;
@@ -100,7 +100,7 @@ export class Batcher {
         firstEvent += 1;
       } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) this.#close(name);
     }
-    if (!intake.rereadable && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
+    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
   }
 
   /** Closes every open batch. */
@@ -209,7 +209,7 @@ export class Batcher {
     while (!room.take(event.length)) {
       await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
     }
-    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.rereadable, { body: event }, intake.isTracked);
+    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.isRereadable(), { body: event }, intake.isTracked);
     batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
@@ -217,16 +217,23 @@ export class Batcher {
     return consumed;
   }
 
-  #canOpen({ rereadable, dataset }: Intake): boolean {
+  #canOpen(intake: Intake): boolean {
     const { room } = this.#options;
-    return room.hasSlot() && this.#options.wantsMore(dataset, rereadable);
+    return room.hasSlot() && this.#options.wantsMore(intake.dataset, intake.isRereadable());
   }
 
   #tryOpen(name: string, intake: Intake): Batch | undefined {
     if (!this.#canOpen(intake)) return undefined;
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
-    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, intake.rereadable, { slot }, intake.isTracked);
+    const batch = new Batch(
+      this.#options.nextBatchId(),
+      this.#options.sink,
+      intake.dataset,
+      intake.isRereadable(),
+      { slot },
+      intake.isTracked,
+    );
     this.#open.set(name, { batch, dueMs: this.#options.clock.monotonic() + this.#options.limits.maxAgeMs });
     if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
     this.#options.room.wake();
@@ -259,7 +266,7 @@ export class Batcher {
     const from = this.#options.clock.monotonic();
     intake.waits?.(() => this.#options.clock.monotonic() - from);
     try {
-      await this.#options.room.wait(() => intake.rereadable, admits);
+      await this.#options.room.wait(() => intake.isRereadable(), admits);
     } catch (error) {
       throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
     } finally {
@@ -271,6 +278,6 @@ export class Batcher {
 const ORPHAN = 'orphan ';
 
 /** One batch is open for each dataset and kind of bytes. */
-function nameOf({ rereadable, isTracked = rereadable, dataset }: Intake): string {
-  return `${rereadable ? 'file ' : isTracked ? ORPHAN : 'live '}${dataset}`;
+function nameOf(intake: Intake): string {
+  return `${intake.isRereadable() ? 'file ' : intake.isTracked ? ORPHAN : 'live '}${intake.dataset}`;
 }

@@ -34,7 +34,7 @@ export class Books {
   /** Accepts `events` more, to be settled by `sinks` sinks. */
   accept(events: number, sinks: number): void {
     if (events === 0) return;
-    if (sinks > 1) this.#shared.push({ from: this.accepted, to: this.accepted + events, pending: sinks, worst: 'filtered' });
+    if (sinks > 1) add(this.#shared, { from: this.accepted, to: this.accepted + events, pending: sinks, worst: 'filtered' });
     this.accepted += events;
   }
 
@@ -51,19 +51,27 @@ export class Books {
       const start = Math.max(interval.from, from);
       const end = Math.min(interval.to, to);
       if (start >= end) {
-        kept.push(interval);
+        add(kept, interval);
         continue;
       }
       unshared -= end - start;
-      if (interval.from < start) kept.push({ ...interval, to: start });
+      if (interval.from < start) add(kept, { ...interval, to: start });
       const worst = RANK[as] > RANK[interval.worst] ? as : interval.worst;
       if (interval.pending === 1) this.settled[worst] += end - start;
-      else kept.push({ from: start, to: end, pending: interval.pending - 1, worst });
-      if (end < interval.to) kept.push({ ...interval, from: end });
+      else add(kept, { from: start, to: end, pending: interval.pending - 1, worst });
+      if (end < interval.to) add(kept, { ...interval, from: end });
     }
     this.#shared = kept;
     this.settled[as] += unshared;
   }
+}
+
+/** Joins what is alike: while one of two sinks is away, every block would else be an interval of its own, and settling each goes through all. */
+function add(intervals: Interval[], next: Interval): void {
+  const last = intervals.at(-1);
+  if (last?.to === next.from && last.pending === next.pending && last.worst === next.worst)
+    intervals.splice(-1, 1, { ...last, to: next.to });
+  else intervals.push(next);
 }
 
 /** The number of different events in ranges that may overlap. */

@@ -28,6 +28,8 @@ export class Delivery {
   readonly #pauses: Pauses;
   readonly #preparation: Preparation;
   readonly #dispatch: Dispatch;
+  /** Workers asked for that have not begun. */
+  #tickets = 0;
   #whenEmpty = Promise.withResolvers<void>();
   readonly stats = newDeliveryStats();
 
@@ -183,7 +185,10 @@ export class Delivery {
     await this.#queue.onIdle();
   }
 
+  /** A ticket for each worker is enough: who had one asks for the next. One for each batch that waits takes more memory than the batch. */
   #startWorker(): void {
+    if (this.#tickets >= this.#options.concurrency) return;
+    this.#tickets += 1;
     this.#queue.add(() => this.#next()).catch((error: unknown) => this.#reportFault(error));
   }
 
@@ -196,8 +201,14 @@ export class Delivery {
 
   /** One ticket of the queue: the oldest batch whose dataset is not paused. */
   async #next(): Promise<void> {
+    this.#tickets -= 1;
     const index = this.#closed.findIndex((batch) => !this.#pauses.has(batch.dataset));
-    if (index >= 0 && !this.#abort.signal.aborted) await this.#takeOut(index);
+    if (index < 0 || this.#abort.signal.aborted) return;
+    try {
+      await this.#takeOut(index);
+    } finally {
+      this.#startWorker();
+    }
   }
 
   async #probe(dataset: string): Promise<void> {
@@ -207,9 +218,7 @@ export class Delivery {
 
   #resume(dataset: string): void {
     if (!this.#pauses.end(dataset)) return;
-    // Counted first: a worker takes its batch out of the list at once.
-    const waiting = this.#closed.filter((batch) => batch.dataset === dataset).length;
-    for (let i = 0; i < waiting; i++) this.#startWorker();
+    for (let i = 0; i < this.#options.concurrency; i++) this.#startWorker();
   }
 
   async #takeOut(index: number): Promise<void> {

@@ -43,8 +43,8 @@ export class DiskBuffer {
   readonly #adoption: Adoption;
   readonly #spill: Spill;
   readonly #released = new WeakSet<Batch>();
-  /** Batches of files that an earlier process left, oldest first, until `sealRecovered`. */
-  readonly #recovered: Batch[] = [];
+  /** Batches that an earlier process left, oldest first, until all are recovered; those of files until `sealRecovered`. */
+  #recovered: Batch[] = [];
   /** Ids of the recovered batches that the database knows, too. */
   readonly recoveredRows = new Set<number>();
 
@@ -99,18 +99,20 @@ export class DiskBuffer {
    * `sealRecovered`, because older ones of their streams may have to be read again.
    */
   async recover(): Promise<number> {
-    const entries = await this.#options.spool.recover();
-    for (const entry of entries) {
+    const parts = new Map<Batch, readonly StoredPart[]>();
+    for await (const entry of this.#options.spool.recover()) {
       const row = this.#options.unsettled?.(entry.header.key);
       const batch = restoreSpooled(entry, row?.id ?? this.#options.nextBatchId(), row !== undefined, (source) =>
         this.#options.booksOf(source),
       );
       if (row) this.recoveredRows.add(row.id);
-      if (row) this.#recovered.push(batch);
-      else this.#options.delivery.seal(batch, entry.header.parts ?? []);
+      this.#recovered.push(batch);
+      if (entry.header.parts) parts.set(batch, entry.header.parts);
     }
-    this.#recovered.sort((a, b) => a.id - b.id);
-    return entries.length;
+    const recovered = this.#recovered;
+    this.#recovered = recovered.filter(({ isTracked }) => isTracked).sort((a, b) => a.id - b.id);
+    for (const batch of recovered) if (!batch.isTracked) this.#options.delivery.seal(batch, parts.get(batch));
+    return recovered.length;
   }
 
   /** Hands over the batches of files that were committed before the one with this id; all by default. */
@@ -126,6 +128,7 @@ export class DiskBuffer {
     if (batch.spoolName === undefined || batch.body.length > 0 || batch.events === 0) return;
     const { header, body } = await this.#options.spool.read(batch.spoolName);
     batch.body = body;
+    batch.recall(header.spans);
     // It may have been compressed in memory since it was written.
     batch.encoding = header.encoding;
     batch.memory = body.length;
@@ -139,6 +142,7 @@ export class DiskBuffer {
     batch.memory = 0;
     batch.slot = undefined;
     batch.body = EMPTY;
+    batch.condense();
   }
 
   /** Keeps a split batch's parts with it. */

@@ -76,38 +76,45 @@ export class SourceLane implements Lane {
 
   async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
     const { books, isTracked } = this.#options;
-    const streams = [block.stream, ...(block.continued ?? []).map(({ stream }) => stream)];
-    const isRereadable = () => streams.every((stream) => this.#options.isRereadable(stream));
     const firstEvent = books.accepted;
+    const isRereadable = (): boolean => this.#isRereadable(block);
     for (const route of routes) {
+      const isLast = route === routes.at(-1);
+      const taken = (nextEvent: number, replaced: number): void => {
+        if (nextEvent > books.accepted) {
+          books.accept(nextEvent - books.accepted, routes.length);
+          books.invalidCharacters += replaced;
+        }
+        if (routes.length > 1) this.#inHand = { from: isLast ? nextEvent : firstEvent, to: books.accepted };
+      };
+      const waits = (elapsedMs: () => number): void => {
+        this.#wait = { route, stream: block.stream, elapsedMs };
+      };
+      const { dataset } = route;
       await route.batcher.take({
         books,
         block,
-        dataset: route.dataset,
+        dataset,
         isTracked,
-        get rereadable() {
-          return isRereadable();
-        },
+        isRereadable,
         start,
         end,
         firstEvent,
-        taken: (nextEvent, replaced) => {
-          if (nextEvent > books.accepted) {
-            books.accept(nextEvent - books.accepted, routes.length);
-            books.invalidCharacters += replaced;
-          }
-          if (routes.length > 1) this.#inHand = { from: route === routes.at(-1) ? nextEvent : firstEvent, to: books.accepted };
-        },
-        waits: (elapsedMs) => {
-          this.#wait = { route, stream: block.stream, elapsedMs };
-        },
-        waited: (ms) => {
-          this.#wait = undefined;
-          this.#waitedMs += ms;
-        },
+        taken,
+        waits,
+        waited: this.#waited,
       });
     }
     this.#inHand = undefined;
+  }
+
+  readonly #waited = (ms: number): void => {
+    this.#wait = undefined;
+    this.#waitedMs += ms;
+  };
+
+  #isRereadable({ stream, continued }: Block): boolean {
+    return this.#options.isRereadable(stream) && (continued?.every((range) => this.#options.isRereadable(range.stream)) ?? true);
   }
 
   /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */

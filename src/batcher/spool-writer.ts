@@ -5,7 +5,7 @@
  */
 import { messageOf } from '../core/errors.ts';
 import type { Clock } from '../core/clock.ts';
-import { MAX_SPOOL_WRITES } from '../core/limits.ts';
+import { FULL_NOTICE_MS, MAX_SPOOL_WRITES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Spool } from '../state/spool.ts';
 import type { Batch } from './batch.ts';
@@ -40,6 +40,10 @@ export class SpoolWriter {
   readonly #waiting: Batch[] = [];
   #writing: Promise<void> | undefined;
   #isFull = false;
+  /** The log's last word is that it is full, */
+  #isTold = false;
+  /** told at this monotonic time. */
+  #toldMs = -Infinity;
 
   constructor(options: SpoolWriterOptions) {
     this.#options = options;
@@ -173,18 +177,21 @@ export class SpoolWriter {
     return false;
   }
 
+  /** Under a flood every batch finds it full and makes room: said now and then, and anew for as long as it stays full. */
   #noteFull(reason: string): void {
-    if (!this.#isFull) {
-      const { sink, whenFull, log } = this.#options;
-      const effect =
-        whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
-      log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
-    }
+    const { sink, whenFull, log, clock } = this.#options;
     this.#isFull = true;
+    if (this.#isTold || clock.monotonic() - this.#toldMs < FULL_NOTICE_MS) return;
+    const effect =
+      whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
+    log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
+    this.#isTold = true;
+    this.#toldMs = clock.monotonic();
   }
 
   #noteRoom(): void {
-    if (this.#isFull) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
+    if (this.#isTold) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
+    this.#isTold = false;
     this.#isFull = false;
   }
 }

@@ -30,5 +30,6 @@ export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTrack
     batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
     books.accept(span.events, 1);
   }
+  batch.condense();
   return batch;
 }

@@ -6,12 +6,15 @@ export interface ContentPoint {
   readonly sum: number;
 }
 
-/** At most `most` (3 or more) of the points, which are ascending: first and last, and between them ever fewer away from the end. */
-export function thinPoints(points: readonly ContentPoint[], most: number): readonly ContentPoint[] {
-  if (points.length <= most) return points;
-  const left = [...points];
-  while (left.length > most) left.splice(leastMissed(left), 1);
-  return left;
+/** Adds a point behind the others, of which at most `most` (3 or more) are kept: first and last, and between them ever fewer away from the end. */
+export function addPoint(points: ContentPoint[], point: ContentPoint, most: number): void {
+  points.push(point);
+  thinPoints(points, most);
+}
+
+/** Takes out of the points, which are ascending, those that are missed least until there are at most `most`. */
+export function thinPoints(points: ContentPoint[], most: number): void {
+  while (points.length > most) points.splice(leastMissed(points), 1);
 }
 
 /** The point without which the gap between its neighbours is smallest beside its distance from the end. */

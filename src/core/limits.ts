@@ -18,6 +18,8 @@ export const OPEN_FILES_GROW_MS = 60_000;
 export const MAX_FILES = 100_000;
 /** Bytes of a file's head that identify it. */
 export const HEAD_BYTES = 1024;
+/** So many NULs at the beginning of a file are a hole; of one that was truncated, as many as were in it before, where those were fewer. */
+export const HOLE_BYTES = 1024;
 /** Bytes before a position that are hashed, to recognise the file. */
 export const TAIL_BYTES = 64;
 /** Retry-After is obeyed up to this long. */
@@ -232,6 +234,8 @@ export const MAX_CLOSED_STREAMS = 10_000;
 // The disk buffer.
 /** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */
 export const MAX_SPOOL_WRITES = 2;
+/** The log says this often at most that a disk buffer is full. */
+export const FULL_NOTICE_MS = 60_000;
 
 // The kernel's.
 /** Bytes of the fields that are added to each event, encoded, with their tables. */

@@ -47,6 +47,8 @@ export interface StreamStore {
   hasStarted?(source: string): boolean;
   /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing when there are none. */
   persist?(): void;
+  /** Nothing of the stream was read yet, and it begins in its file at `startAt`, behind `tail`. On disk as a new stream is. */
+  begin(stream: string, startAt: number, tail: Tail): void;
   /** Notes a grown head or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
   /** Forgets a stream that is settled and whose file is gone. */

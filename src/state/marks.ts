@@ -3,7 +3,7 @@
  * over what is settled from its beginning on. A batch that is not settled stops it.
  */
 import type { Span, Tail } from '../core/block.ts';
-import { type ContentPoint, thinPoints } from '../core/content-point.ts';
+import { addPoint, type ContentPoint, thinPoints } from '../core/content-point.ts';
 import { MAX_MARK_POINTS } from '../core/limits.ts';
 import { addSums } from '../core/sums.ts';
 
@@ -24,7 +24,7 @@ export class Mark {
   /** Content sum of everything from the stream's beginning to `settledTo`; undefined where it is not known. */
   contentSum: number | undefined;
   /** Where the mark was before, with the checksums up to there. */
-  passed: readonly ContentPoint[];
+  readonly passed: ContentPoint[];
   /** End of the last span committed: where reading goes on. */
   committedTo: number;
   committedTail: Tail;
@@ -34,7 +34,8 @@ export class Mark {
     this.settledTo = settledTo;
     this.tail = tail;
     this.contentSum = contentSum;
-    this.passed = passed;
+    this.passed = [...passed];
+    thinPoints(this.passed, MAX_MARK_POINTS);
     this.committedTo = settledTo;
     this.committedTail = tail;
   }
@@ -75,8 +76,7 @@ export class Mark {
     for (const entry of this.#pending) {
       if (!entry.settled) break;
       if (entry.to > this.settledTo) {
-        if (this.contentSum !== undefined)
-          this.passed = thinPoints([...this.passed, { at: this.settledTo, sum: this.contentSum }], MAX_MARK_POINTS);
+        if (this.contentSum !== undefined) addPoint(this.passed, { at: this.settledTo, sum: this.contentSum }, MAX_MARK_POINTS);
         this.settledTo = entry.to;
         this.tail = entry.tail;
         this.contentSum = entry.contentSum;

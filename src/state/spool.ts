@@ -46,32 +46,39 @@ export class Spool {
     return this.#sizes.size;
   }
 
-  /** Reads every file whole, sets aside what cannot be trusted, and returns the rest, oldest first, without their bodies. Throws `E_DATA_DIR`. */
-  async recover(): Promise<SpoolEntry[]> {
-    const entries: SpoolEntry[] = [];
+  /**
+   * Reads every file whole, sets aside what cannot be trusted, and gives the rest one by one, oldest first, without their bodies: all of
+   * them may be more than memory holds. Throws `E_DATA_DIR`.
+   */
+  async *recover(): AsyncGenerator<SpoolEntry> {
     const names = await readdir(this.#folder).catch((error: unknown) => noNames(this.#folder, error));
     for (const name of names.sort()) {
       // One that stays is in nobody's way.
       if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true }).catch(() => undefined);
       if (!NAME.test(name)) continue;
       this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);
-      try {
-        const content = decodeSpoolFile(await readFile(join(this.#folder, name)));
-        if (!content.ok) {
-          await this.#setAside(name, content.reason);
-          continue;
-        }
-        const { size } = await stat(join(this.#folder, name));
-        this.#note(name, size);
-        entries.push({ name, size, header: content.header });
-      } catch (error) {
-        this.#log.error(
-          { file: join(this.#folder, name), reason: messageOf(error) },
-          'a file of the disk buffer cannot be read now; it stays where it is, and the next start tries it again',
-        );
-      }
+      const entry = await this.#recoverFile(name);
+      if (entry) yield entry;
     }
-    return entries;
+  }
+
+  async #recoverFile(name: string): Promise<SpoolEntry | undefined> {
+    const file = join(this.#folder, name);
+    try {
+      const content = decodeSpoolFile(await readFile(file));
+      if (content.ok) {
+        const { size } = await stat(file);
+        this.#note(name, size);
+        return { name, size, header: content.header };
+      }
+      await this.#setAside(name, content.reason);
+    } catch (error) {
+      this.#log.error(
+        { file, reason: messageOf(error) },
+        'a file of the disk buffer cannot be read now; it stays where it is, and the next start tries it again',
+      );
+    }
+    return undefined;
   }
 
   /**

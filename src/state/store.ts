@@ -7,6 +7,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
+import type { Tail } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { openDatabase, prepareFolder } from './database.ts';
@@ -103,6 +104,10 @@ export class State implements StreamStore {
 
   list(source: string): StreamRecord[] {
     return this.#streams.list(source);
+  }
+
+  begin(id: string, startAt: number, tail: Tail): void {
+    this.#streams.begin(id, startAt, tail);
   }
 
   identify(id: string, identity: FileIdentity): void {

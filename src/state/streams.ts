@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../core/block.ts';
-import { type ContentPoint, thinPoints } from '../core/content-point.ts';
-import { MAX_MARK_POINTS } from '../core/limits.ts';
+import type { ContentPoint } from '../core/content-point.ts';
 import type { FileIdentity, StreamRecord } from '../core/stream.ts';
 import { NO_TAIL } from '../core/tail.ts';
 import { Mark } from './marks.ts';
@@ -17,7 +16,7 @@ interface Stream {
   readonly source: string;
   readonly path: string;
   identity: FileIdentity | undefined;
-  readonly startAt: number;
+  startAt: number;
   readonly createdMs: number;
   /** By sink. */
   readonly marks: Map<string, Mark>;
@@ -29,6 +28,8 @@ export class Streams {
   readonly #sinksOf: (source: string) => readonly string[];
   readonly #streams = new Map<string, Stream>();
   readonly #new = new Set<Stream>();
+  /** Those of them that begin elsewhere than where they were made. */
+  readonly #begun = new Set<Stream>();
   readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
   readonly #forgotten = new Set<string>();
 
@@ -63,7 +64,7 @@ export class Streams {
       );
       for (const sink of sinks) {
         if (stream.marks.has(sink)) continue;
-        const mark = new Mark(from.committedTo, from.committedTail, from.committedSum, thinPoints(from.points, MAX_MARK_POINTS));
+        const mark = new Mark(from.committedTo, from.committedTail, from.committedSum, from.points);
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
@@ -84,6 +85,18 @@ export class Streams {
     return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
   }
 
+  begin(id: string, startAt: number, tail: Tail): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.startAt = startAt;
+    for (const [sink, mark] of stream.marks) {
+      this.#moved.delete(mark);
+      stream.marks.set(sink, new Mark(startAt, tail, 0));
+    }
+    this.#new.add(stream);
+    this.#begun.add(stream);
+  }
+
   identify(id: string, identity: FileIdentity): void {
     const stream = this.#streams.get(id);
     if (!stream) return;
@@ -96,6 +109,7 @@ export class Streams {
     if (!stream || !this.isSettled(id)) return;
     this.#streams.delete(id);
     this.#new.delete(stream);
+    this.#begun.delete(stream);
     for (const mark of stream.marks.values()) this.#moved.delete(mark);
     this.#forgotten.add(id);
   }
@@ -144,12 +158,14 @@ export class Streams {
         stream.createdMs,
         identity?.path ?? null,
       );
-      for (const [sink, mark] of stream.marks) this.#statements.insertMark.run(...rowOf(mark, sink, stream.id));
+      const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
+      for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));
     }
   }
 
   noteNewWritten(): void {
     this.#new.clear();
+    this.#begun.clear();
   }
 
   /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
@@ -163,7 +179,7 @@ export class Streams {
   }
 
   noteWritten(): void {
-    this.#new.clear();
+    this.noteNewWritten();
     this.#moved.clear();
     this.#forgotten.clear();
   }

@@ -58,6 +58,22 @@ test('control socket says why a request failed', async () => {
   });
 });
 
+// Symptom: a replay that a reload or a stop of the agent cut off said "the control connection ended early: it was closed", and nothing of the letters.
+test('asking an agent that stops or reloads before it answers says so, and what to do', async () => {
+  const folder = makeTree({});
+  const asked = Promise.withResolvers<void>();
+  const server = await start(folder, () => (asked.resolve(), new Promise(() => {})));
+  const reply = askAgent(folder, { command: 'replay', args: [] });
+  reply.catch(() => {});
+  await asked.promise;
+  server.close();
+  await expect(reply).rejects.toMatchObject({
+    code: 'E_CONTROL',
+    message: expect.stringContaining('stopped, or reloaded its configuration, before it answered'),
+    fix: expect.stringContaining('dead letters that were not stored yet are kept'),
+  });
+});
+
 test('asking where no agent runs gives nothing', async () => {
   const folder = makeTree({ 'a-file': '' });
   expect(await askAgent(folder, { command: 'drop', args: [] })).toBeUndefined();

@@ -51,6 +51,18 @@ test('books give every event the worst of its sinks’ outcomes, once all have s
   );
 });
 
+// Symptom: with one of two sinks away the agent took more and more memory and CPU, until it did nothing else: 40,000 blocks cost 26 s. Cause: each was an
+// interval of its own, and every settlement went through all of them. Fix: what is alike is one interval. Without it this test does not end in time.
+test('books of two sinks keep no record of each block while one of them is away', () => {
+  const books = new Books('app');
+  const blocks = 200_000;
+  for (let i = 0; i < blocks; i++) books.accept(1, 2);
+  for (let i = 0; i < blocks; i++) books.settle(i, i + 1, 'delivered');
+  expect(books.settled.delivered).toBe(0);
+  books.settle(0, blocks, 'dead_lettered');
+  expect(books.settled).toMatchObject({ delivered: 0, dead_lettered: blocks });
+});
+
 test('books of one sink settle at once', () => {
   const books = new Books('app');
   books.accept(10, 1);

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import PQueue from 'p-queue';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { delivered, DeliveryBench, pause, retry } from './delivery-bench.ts';
@@ -17,6 +18,25 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   expect(bench.delivery.stats).toMatchObject({ processedBytes: 30, blocksCreated: 1, walLength: 3, sentBytes: request.parcel.body.length });
   expect(bench.delivery.stats.requests).toEqual(new Map([['200', 1]]));
   expect(bench.delivery.stats.ingested).toEqual(new Map([['logs', 3]]));
+});
+
+// Symptom: each batch in the disk buffer took 5 KB of memory while the service was away. Cause: half of it was a ticket of the workers' queue. Fix: there is
+// one for each worker, not for each batch.
+test('delivery asks for no more workers than there may be, however many batches wait, and sends all of them', async () => {
+  const asked = vi.spyOn(PQueue.prototype, 'add');
+  onTestFinished(() => asked.mockRestore());
+  const bench = new DeliveryBench({ concurrency: 2 });
+  const batches = 300;
+  for (let i = 0; i < batches; i++) bench.seal(`b${i}`);
+  const first = [await bench.next(), await bench.next()];
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(4);
+  await first[0]!.answer(pause(), 403);
+  await first[1]!.answer(pause(), 403);
+  await bench.clock.advance(1000);
+  await (await bench.next()).answer(delivered(1));
+  for (let i = 1; i < batches; i++) await (await bench.next()).answer(delivered(1));
+  expect(bench.books.settled.delivered).toBe(batches);
+  expect([bench.delivery.held(), bench.room.usedBytes]).toEqual([[], 0]);
 });
 
 test.for(['gzip', 'zstd'] as const)(

@@ -111,31 +111,34 @@ export class DiskBench {
 
   /**
    * Gives the buffer a closed batch of `count` events; each event says the batch's name and its number. One of a file goes to
-   * delivery instead.
+   * delivery instead. With `byTurns`, each event is of the next of these sources, from a connection of its own.
    */
-  take(name: string, count = 1, options: { source?: string; padding?: number; isOfFile?: boolean } = {}): Batch {
+  take(
+    name: string,
+    count = 1,
+    options: { source?: string; padding?: number; isOfFile?: boolean; byTurns?: readonly string[] } = {},
+  ): Batch {
     const padding = 'x'.repeat(options.padding ?? 0);
     const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
     if (!this.room.take(body.length)) throw new Error('the room is full');
     const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ?? false, { body });
     const from = this.#offset;
     this.#offset += body.length;
-    const source = options.source ?? 'net';
-    const books = this.booksOf(source);
-    batch.spans.push({
-      books,
-      firstEvent: books.accepted,
-      source,
-      stream: this.#stream,
-      digest: 'd',
-      from,
-      to: this.#offset,
-      events: count,
-      sum: contentSum(body, 0),
-      tail: { length: 1, crc: 1 },
-      closed: false,
+    const { source = 'net', byTurns } = options;
+    const whole = { source, stream: this.#stream, from, to: this.#offset, events: count };
+    const single = (n: number) => ({
+      source: byTurns![n % byTurns!.length]!,
+      stream: `${name} ${n}`,
+      from: 100 * n,
+      to: 100 * n + 50,
+      events: 1,
     });
-    books.accept(count, 1);
+    for (const span of byTurns ? Array.from({ length: count }, (_, n) => single(n)) : [whole]) {
+      const books = this.booksOf(span.source);
+      const marks = { digest: 'd', sum: contentSum(body, 0), tail: { length: 1, crc: 1 }, closed: false };
+      batch.spans.push({ ...span, ...marks, books, firstEvent: books.accepted });
+      books.accept(span.events, 1);
+    }
     batch.events = count;
     batch.bytes = body.length;
     this.bodies.set(keyOf(batch.sink, batch.dataset, batch.spans), body.toString());

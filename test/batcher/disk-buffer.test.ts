@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { DeadLetter } from '../../src/core/sink.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -60,6 +61,47 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     expect(bench.requests[1]!.body).toBe(bench.requests[0]!.body);
     expect(bench.room.usedBytes).toBe(0);
     bench.checkBalance();
+  },
+);
+
+// Symptom: with the service away the agent's memory grew by 230 bytes for each event of connections that sent by turns, until it ended; so did the next
+// start. Cause: a batch out of memory kept a span for each of them. Fix: its file has them; what the books need is one run of events a source.
+test.for(['before', 'after'] as const)(
+  'disk buffer keeps one run of events a source of a batch that is out of memory (%s a restart)',
+  async (when) => {
+    const folder = makeTree({});
+    const letters: DeadLetter[] = [];
+    const bury = (_: string, some: readonly DeadLetter[]) => (letters.push(...some), 'kept' as const);
+    let bench = new DiskBench(folder, { bury });
+    for (const name of ['first', 'next']) bench.take(name);
+    const events = 90;
+    bench.take('many', events, { byTurns: ['a', 'b', 'b'] });
+    await bench.written();
+    let first = await bench.next();
+    if (when === 'after') {
+      await bench.stop();
+      bench = new DiskBench(folder, { bury });
+      await bench.buffer.recover();
+      first = await bench.next();
+    }
+    await first.answer(pause(), 403);
+    await until('they wait', () => bench.delivery.pauses.size === 1 && bench.delivery.held().length === 3);
+    const [, , many] = bench.delivery.held();
+    expect([many!.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([0, ['a', 30], ['b', 60]]);
+    bench.checkBalance();
+    // The 46th event is the 16th of `a`.
+    const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
+    const result = { ingested: events - 1, failed: 1, failures, processedBytes: 0, blocksCreated: 0, walLength: 0 };
+    bench.respond = (request) =>
+      request.events === 1 ? delivered(1) : { kind: 'partial', result, failures, detail: '1 of 90 events was rejected' };
+    await bench.clock.advance(1000);
+    await until('all is settled', () => bench.delivery.held().length === 0);
+    bench.checkBalance();
+    expect(letters).toMatchObject([{ source: 'a', stream: 'many 45', spanOffset: 4500, eventInSpan: 0 }]);
+    expect(['a', 'b'].map((source) => bench.books.get(source)!.settled)).toMatchObject([
+      { delivered: 29, dead_lettered: 1 },
+      { delivered: 60, dead_lettered: 0 },
+    ]);
   },
 );
 
@@ -135,7 +177,7 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is 
   await settleTurns();
   bench.checkBalance();
   expect(bench.buffer.isFull).toBe(whenFull !== 'drop_oldest');
-  expect(bench.log.find('error', 'takes no more')).toHaveLength(whenFull === 'drop_oldest' ? 3 : 1);
+  expect(bench.log.find('error', 'takes no more')).toHaveLength(1);
   expect(bench.spool.bytes).toBeLessThan(4 * each);
   const settled = bench.books.get('net')!.settled;
   const kept = bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
@@ -158,6 +200,26 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is 
   );
   await bench.stop();
   expect([bench.room.usedBytes, bench.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
+});
+
+// Symptom: while the service was away and events came in, drop_oldest wrote fifteen lines a second to the log. Cause: each batch found the buffer full
+// and made room, and both was said. Fix: it is said once a minute at most, and at last whatever is true.
+test('disk buffer that drops under a flood says so once a minute, not for each batch', async () => {
+  const each = await fileBytes(500);
+  const bench = new DiskBench(makeTree({}), { whenFull: 'drop_oldest', maxBytes: 3 * each + 10 });
+  const told = () => ['takes no more', 'takes batches again'].map((text, n) => bench.log.find(n === 0 ? 'error' : 'info', text).length);
+  const flood = async () => {
+    for (const name of LETTERS) bench.take(name, 1, { padding: 500 });
+    await bench.written();
+  };
+  await flood();
+  await flood();
+  expect(told()).toEqual([1, 1]);
+  await bench.clock.advance(61_000);
+  await flood();
+  expect(told()).toEqual([2, 2]);
+  expect(bench.books.get('net')!.settled.dropped).toBe(15);
+  bench.checkBalance();
 });
 
 test('disk buffer never drops a batch in flight, even where nothing else is left to drop', async () => {

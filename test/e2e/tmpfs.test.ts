@@ -3,6 +3,7 @@ import { onTmpfs } from '../support/on-tmpfs.ts';
 
 onTmpfs({
   'deleted files': () => import('./deleted-files.test.ts'),
+  holes: () => import('./hole.test.ts'),
   identity: () => import('./identity.test.ts'),
   'joined events': () => import('./joined-rotation.test.ts'),
   rotation: () => import('./rotation.test.ts'),

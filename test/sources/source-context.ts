@@ -29,6 +29,7 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
         return record;
       },
       list: (source) => minted.filter((each) => each.source === source && !forgotten.includes(each.id)),
+      begin() {},
       identify() {},
       forget: (stream) => void forgotten.push(stream),
       isSettled: () => true,

@@ -1,5 +1,6 @@
 /** Batches and spans for the tests of the state. */
 import { crc32 } from 'node:zlib';
+import type { Spool, SpoolEntry } from '../../src/state/spool.ts';
 import type { StoredBatch, StoredSpan } from '../../src/state/stored.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
@@ -20,4 +21,11 @@ export function span(stream: string, from: number, to: number, source = 'app'): 
 
 export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', dataset = 'logs'): StoredBatch {
   return { id, key: `key-${id}-${sink}`, sink, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
+}
+
+/** What the spool holds after a restart. */
+export async function recoverAll(spool: Spool): Promise<SpoolEntry[]> {
+  const entries: SpoolEntry[] = [];
+  for await (const entry of spool.recover()) entries.push(entry);
+  return entries;
 }

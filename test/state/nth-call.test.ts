@@ -13,7 +13,7 @@ import type { SpoolHeader } from '../../src/state/spool-file.ts';
 import { calls, failEach, fault } from '../support/failing-fs.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
-import { span } from './batches.ts';
+import { recoverAll, span } from './batches.ts';
 
 vi.mock('node:fs', async (load) => (await import('../support/failing-fs.ts')).failingFs(await load()));
 vi.mock('node:fs/promises', async (load) => (await import('../support/failing-fs.ts')).failingPromises(await load()));
@@ -56,7 +56,7 @@ test('spool that cannot write a batch says so, leaves no half of it behind, and 
       about,
     ).toEqual([]);
     const next = new Spool(folder, log);
-    const entries = await next.recover();
+    const entries = await recoverAll(next);
     expect(log.lines, about).toEqual([]);
     expect(next.bytes, about).toBe(spool.bytes);
     expect(

@@ -8,7 +8,7 @@ import { decodeSpoolFile, encodeHead, type SpoolHeader } from '../../src/state/s
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
-import { span } from './batches.ts';
+import { recoverAll, span } from './batches.ts';
 
 function headerOf(key: string, changes: Partial<SpoolHeader> = {}): SpoolHeader {
   return { key, sink: 'store', dataset: 'logs', events: 2, bytes: 20, encoding: 'identity', spans: [span('s1', 0, 2)], ...changes };
@@ -91,7 +91,7 @@ test('spool gives back after a restart what was written, oldest first, and goes 
   const written: { name: string; key: string; body: Buffer }[] = [];
   for (let run = 0; run < 4; run++) {
     const { spool, log } = open(folder);
-    const entries = await spool.recover();
+    const entries = await recoverAll(spool);
     expect(entries.map(({ name, header }) => ({ name, key: header.key }))).toEqual(written.map(({ name, key }) => ({ name, key })));
     expect([spool.files, spool.bytes]).toEqual([written.length, entries.reduce((sum, { size }) => sum + size, 0)]);
     for (const { name, body } of written) expect((await spool.read(name)).body.equals(body)).toBe(true);
@@ -120,21 +120,21 @@ test.for([
   const damaged = damage(readFileSync(join(folder, names[1]!)));
   writeFileSync(join(folder, names[1]!), damaged);
   const { spool, log } = open(folder);
-  expect((await spool.recover()).map(({ header }) => header.key)).toEqual(['a', 'c']);
+  expect((await recoverAll(spool)).map(({ header }) => header.key)).toEqual(['a', 'c']);
   expect([spool.files, spool.brokenFiles]).toEqual([2, 1]);
   expect(log.find('error', 'was set aside')).toHaveLength(1);
   expect(readFileSync(join(folder, 'broken', names[1]!)).equals(damaged)).toBe(true);
   expect(readdirSync(folder).sort()).toEqual([names[0], names[2], 'broken']);
   // Once: the next start has nothing to say.
   const again = open(folder);
-  expect(await again.spool.recover()).toHaveLength(2);
+  expect(await recoverAll(again.spool)).toHaveLength(2);
   expect([again.log.lines, again.spool.brokenFiles]).toEqual([[], 0]);
 });
 
 test('spool removes what a killed process had not finished, and leaves foreign files alone', async () => {
   const folder = makeTree({ '000000000007-abc.batch.tmp': 'half', 'notes.txt': 'mine', 'my.batch': 'mine, too' });
   const { spool, log } = open(folder);
-  expect(await spool.recover()).toEqual([]);
+  expect(await recoverAll(spool)).toEqual([]);
   expect(readdirSync(folder).sort()).toEqual(['my.batch', 'notes.txt']);
   expect([spool.bytes, spool.brokenFiles, log.lines]).toEqual([0, 0, []]);
 });
@@ -144,7 +144,7 @@ test('spool removes what a killed process had not finished, and leaves foreign f
 test('spool numbers its files whatever else is in the folder', async () => {
   const folder = makeTree({ 'my.batch': 'x', 'zzz-1.batch': 'x' });
   const { spool } = open(folder);
-  await spool.recover();
+  await recoverAll(spool);
   expect([await spool.write(headerOf('k1'), Buffer.from('1')), await spool.write(headerOf('k2'), Buffer.from('2'))]).toEqual([
     '000000000001-k1.batch',
     '000000000002-k2.batch',
@@ -156,9 +156,9 @@ test('spool numbers its files whatever else is in the folder', async () => {
 test('spool starts beside an unfinished file that cannot be removed, and says which folder cannot be listed', async () => {
   const folder = makeTree({ 'spool/000000000007-abc.batch.tmp/inside': '', occupied: '' });
   const { spool } = open(join(folder, 'spool'));
-  expect(await spool.recover()).toEqual([]);
+  expect(await recoverAll(spool)).toEqual([]);
   expect(await spool.write(headerOf('k1'), Buffer.from('1'))).toBe('000000000001-k1.batch');
-  await expect(open(join(folder, 'occupied')).spool.recover()).rejects.toMatchObject({
+  await expect(recoverAll(open(join(folder, 'occupied')).spool)).rejects.toMatchObject({
     code: 'E_DATA_DIR',
     message: expect.stringContaining(join(folder, 'occupied')),
   });
@@ -170,7 +170,7 @@ test('spool starts with the others when one cannot be read, and leaves it where 
   await open(folder).spool.write(headerOf('a'), Buffer.from('a'));
   mkdirSync(join(folder, '000000000009-folder.batch'));
   const { spool, log } = open(folder);
-  expect((await spool.recover()).map(({ header }) => header.key)).toEqual(['a']);
+  expect((await recoverAll(spool)).map(({ header }) => header.key)).toEqual(['a']);
   expect(log.find('error', 'cannot be read now')).toHaveLength(1);
   expect(existsSync(join(folder, '000000000009-folder.batch'))).toBe(true);
   // Its number is not given twice.
@@ -191,7 +191,7 @@ test('spool writes a batch again with its parts under the same name', async () =
   const sizes = readdirSync(folder).map((file) => readFileSync(join(folder, file)).length);
   expect([spool.files, spool.bytes]).toEqual([2, sizes[0]! + sizes[1]!]);
   const next = open(folder).spool;
-  const entries = await next.recover();
+  const entries = await recoverAll(next);
   expect(entries.map((entry) => entry.name)).toEqual(readdirSync(folder).sort());
   expect(entries[1]).toMatchObject({ name, header: headerOf('k', { parts }) });
   expect(await next.read(name)).toEqual({ ok: true, header: headerOf('k', { parts }), body });
@@ -241,6 +241,6 @@ test('spool on a full disk throws, leaves nothing behind, still removes, and wri
   const later = await spool.write(headerOf('d'), randomBytes(40_000));
   free();
   const last = await spool.write(headerOf('e'), randomBytes(40_000));
-  expect((await open(folder).spool.recover()).map(({ name }) => name)).toEqual([kept[1], later, last]);
+  expect((await recoverAll(open(folder).spool)).map(({ name }) => name)).toEqual([kept[1], later, last]);
   expect(log.lines).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -12,6 +12,13 @@ const identity = { device: '2049', inode: '18446744073709551615', headLength: 12
 function open(folder: string, sinks: readonly string[] = ['store']) {
   const log = new MemoryLog();
   return { log, state: openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log }) };
+}
+
+/** What a kill leaves of it. */
+function copyOf(folder: string): string {
+  const copy = makeTree({});
+  cpSync(folder, copy, { recursive: true, filter: (path) => !/lock/.test(path) });
+  return copy;
 }
 
 /** Rows that a table of the database has now. */
@@ -53,6 +60,29 @@ test('state mints streams with random ids and has them again after a restart, wi
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.list('other')).toEqual([]);
   again.close();
+});
+
+test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const old = state.mint('app', '/var/log/a.log', identity);
+  state.save();
+  const { id } = state.mint('app', '/var/log/b.log', identity);
+  const tail = { length: 64, crc: 7 };
+  for (const stream of [old.id, id]) state.begin(stream, 5000, tail);
+  expect(state.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+    [5000, 5000, 0, tail],
+    [5000, 5000, 0, tail],
+  ]);
+  state.commit([batch(state.nextBatchId(), [span(old.id, 5000, 5010)])]);
+  const { state: again } = open(copyOf(folder));
+  const read = span(old.id, 5000, 5010);
+  expect(again.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
+    [5000, 5010, read.sum, read.tail],
+    [5000, 5000, 0, tail],
+  ]);
+  again.close();
+  state.close();
 });
 
 test('state knows after a restart where its marks were, with the checksums up to there', () => {

@@ -27,6 +27,13 @@ export class MemoryStreamStore implements StreamStore {
     return [...this.records.values()].filter((record) => record.source === source);
   }
 
+  begin(stream: string, startAt: number, tail: Tail): void {
+    const record = this.records.get(stream);
+    if (!record) throw new Error(`begin of a stream that was never minted: ${stream}`);
+    if (record.resumeAt !== record.startAt) throw new Error(`begin of a stream that was read: ${stream}`);
+    this.records.set(stream, { ...record, startAt, resumeAt: startAt, tail });
+  }
+
   identify(stream: string, identity: FileIdentity): void {
     const record = this.records.get(stream);
     if (!record) throw new Error(`identify of a stream that was never minted: ${stream}`);

@@ -17,6 +17,7 @@ import { type FileSystem, isSameFile, leadsNowhere } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
+import type { Holes } from './hole.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { readHead } from './sample.ts';
 import { isArchiveName } from './siblings.ts';
@@ -31,6 +32,7 @@ export interface ArchivesOptions {
   readonly lane: Lane;
   readonly files: ArchiveFiles;
   readonly known: KnownContent;
+  readonly holes: Holes;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   shapeOf(path: string): EventShape;
@@ -145,11 +147,11 @@ export class Archives {
 
   /** How much of the content was read in its plain form; `later` while that is still followed. */
   async #findRead(archive: Archive): Promise<number | 'later'> {
-    const { known, notices } = this.#options;
+    const { known, notices, holes } = this.#options;
     const found = await this.#withContent(archive, async (pieces) => ({ read: await known.find(pieces) }));
     if (!found) return 'later';
     const { read } = found;
-    if (!read) return 0;
+    if (!read) return (await this.#withContent(archive, (pieces) => holes.passOver(archive.path, pieces))) ?? 'later';
     if (known.isFollowed(read.file) && !this.#options.once) return 'later';
     notices.event(
       'info',

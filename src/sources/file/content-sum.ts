@@ -2,7 +2,7 @@
  * The checksum of everything that was read of a stream, and of its last beginnings: by it a copy of the file is told from one
  * that only begins alike, also when the copy was made a moment before the last bytes were read.
  */
-import { type ContentPoint, thinPoints } from '../../core/content-point.ts';
+import { addPoint, type ContentPoint, thinPoints } from '../../core/content-point.ts';
 import { addSums } from '../../core/sums.ts';
 
 /** How many points are kept: one for each of the last reads, and ever fewer before them. */
@@ -12,7 +12,7 @@ const KEPT_POINTS = 8;
 
 export class ContentSum {
   /** Ascending; the last one is of all that was read. Empty where that is not known. */
-  #points: readonly ContentPoint[];
+  readonly #points: ContentPoint[];
 
   /** `sum` is that of everything before `at`, undefined where it is not known; `earlier` are points before it. */
   constructor(at: number, sum: number | undefined, earlier: readonly ContentPoint[] = []) {
@@ -22,7 +22,7 @@ export class ContentSum {
   /** Adds the bytes that came next, by their number and sum. */
   add(length: number, sum: number): void {
     const last = this.#points.at(-1);
-    if (last) this.#points = thinPoints([...this.#points, { at: last.at + length, sum: addSums(last.sum, sum) }], MAX_POINTS);
+    if (last) addPoint(this.#points, { at: last.at + length, sum: addSums(last.sum, sum) }, MAX_POINTS);
   }
 
   /** The last known point that is not beyond `position`. */
@@ -32,6 +32,6 @@ export class ContentSum {
 
   /** Forgets most points: the file is not read at the moment. */
   trim(): void {
-    this.#points = thinPoints(this.#points, KEPT_POINTS);
+    thinPoints(this.#points, KEPT_POINTS);
   }
 }

@@ -223,7 +223,7 @@ export class Explainer {
       const { identity } = record;
       if (!identity) return false;
       if (identity.inode !== String(stat.inode) && (config.stableInodes || record.path !== path)) return false;
-      const known = { identity, offset: record.resumeAt, tail: record.tail };
+      const known = { identity, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
       return (
         this.#withOpen(path, (fd) => compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different') ?? false
       );

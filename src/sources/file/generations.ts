@@ -10,8 +10,9 @@ import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { ContentSum } from './content-sum.ts';
 import { Copies } from './copies.ts';
 import { CopyOutcomes } from './copy-outcomes.ts';
-import type { FileStat, FileSystem } from './file-system.ts';
+import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
+import { Holes } from './hole.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { InodeHolders } from './inode-holders.ts';
 import { Naming } from './naming.ts';
@@ -55,12 +56,15 @@ export class Generations {
   /** Their streams. */
   readonly naming: Naming;
   readonly inodes: InodeHolders;
+  readonly holes: Holes;
   readonly copies: Copies;
   readonly house: Housekeeping;
   readonly successors: Successors;
   readonly #options: GenerationsOptions;
   /** Generations whose inode has another file. */
   readonly #forsaken = new WeakSet<TrackedFile>();
+  /** By inode: what was read of the generations that are in no file at the start, as the next ones may begin behind that. */
+  readonly #readBefore = new Map<string, number>();
   /** The number of the scan under way. */
   scan = 0;
 
@@ -71,7 +75,8 @@ export class Generations {
     this.successors = new Successors({ ...options, registry });
     const { groupTimeoutMs } = options.shaping;
     this.house = new Housekeeping({ ...options, groupTimeoutMs, registry, descriptors: this.descriptors });
-    this.naming = new Naming(options);
+    const holes = (this.holes = new Holes(options));
+    this.naming = new Naming({ ...options, holes });
     this.inodes = new InodeHolders(options.fileSystem, this.descriptors);
     const { naming, descriptors } = this;
     const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
@@ -102,6 +107,7 @@ export class Generations {
     file.place = 'missing';
     file.isHomeless = true;
     file.leftAtMs = this.#now;
+    if (record.identity && record.resumeAt > 0) this.#readBefore.set(inodeKey(record.identity), record.resumeAt);
     this.registry.add(file);
     this.successors.add(file);
     return file;
@@ -140,6 +146,7 @@ export class Generations {
   track({ path, stat }: FoundFile): TrackedFile {
     const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
     file.firstScan = this.scan;
+    file.leastHole = Math.min(file.leastHole, this.#readBefore.get(inodeKey(stat)) ?? Infinity);
     // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
     this.registry.add(file);
@@ -175,8 +182,12 @@ export class Generations {
       this.#now,
     );
     next.firstScan = this.scan;
+    // And what the first scan found in it may be younger than the file, as `successors` knows: its stream tells its place.
+    if (file.firstScan <= 1) file.bornMs = 0;
     // What was seen while the content was not looked at may be the next one's.
     file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));
+    // A program that does not append writes on behind that.
+    if (file.size > 0) next.leastHole = Math.min(next.leastHole, file.size);
     this.registry.takeOver(next, file);
     this.successors.add(next);
     this.descriptors.handOver(file, next);
@@ -242,6 +253,7 @@ export class Generations {
    * before. It was the latter where a copy may have been made before.
    */
   isBegunAnew(file: TrackedFile, size: number): boolean {
+    if (size < file.holeTo) return true;
     return size < file.sureSize && readOf(file).offset === file.startAt && file.stream !== undefined && this.copies.mayHaveCopy(file);
   }
 
@@ -257,6 +269,16 @@ export class Generations {
     } catch (error) {
       this.descriptors.fail(file, error);
       return false;
+    }
+  }
+
+  /** Looks at some of the hole that a file with a stream may begin with. */
+  passHole(file: TrackedFile): void {
+    if (file.stream === undefined || file.isBusy || !this.descriptors.open(file)) return;
+    try {
+      this.holes.pass(file);
+    } catch (error) {
+      this.descriptors.fail(file, error);
     }
   }
 

@@ -31,6 +31,8 @@ const LOST = {
   gone: 'file is gone, and its inode is that of another one',
   'cut off': 'file was truncated or replaced, reading it from its beginning',
 } as const;
+/** What a rotation leaves behind while no agent runs: nothing is amiss. */
+const READ_WHOLE = 'file of a checkpoint is gone or has other content now; all that was seen of it was read';
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
@@ -100,8 +102,9 @@ export class Housekeeping {
 
   /** What is known of a generation is in no file, and no copy of it was found. */
   giveUpLost(file: TrackedFile, how: 'unseen' | 'gone' | 'cut off'): void {
-    const text = LOST[how];
-    this.#giveUp(file, undefined, how !== 'unseen' && lagOf(file) > file.inHand ? `${text}${UNSEEN}` : text);
+    const isBehind = lagOf(file) > file.inHand;
+    if (how === 'unseen') return this.#giveUp(file, undefined, isBehind ? LOST.unseen : READ_WHOLE);
+    this.#giveUp(file, undefined, isBehind ? `${LOST[how]}${UNSEEN}` : LOST[how]);
   }
 
   /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */

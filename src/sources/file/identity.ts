@@ -4,12 +4,15 @@
  */
 import { hash } from 'node:crypto';
 import type { Tail } from '../../core/block.ts';
+import { HEAD_BYTES } from '../../core/limits.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
 
 /** What is known of a file from before. */
 export interface KnownFile {
   readonly identity: FileIdentity;
+  /** Where the stream begins in the file. */
+  readonly startAt: number;
   readonly offset: number;
   /** Of the bytes just before `offset`. */
   readonly tail: Tail;
@@ -24,11 +27,25 @@ export interface FileSample {
   readonly head: Buffer;
   /** The `known.tail.length` bytes before `known.offset`, fewer where the file ends sooner. */
   readonly beforeOffset: Buffer;
+  /** The byte at the beginning of a stream that `isAtHole`; undefined where there is none, and of any other. */
+  readonly first: number | undefined;
 }
 
 export type Verdict = 'same' | 'different' | 'undecided';
 
 export const NO_HEAD = { headLength: 0, headHash: '' } as const;
+
+const NUL_HEAD = hash('sha256', Buffer.alloc(HEAD_BYTES), 'hex');
+
+/** The head that is known is nothing but NULs. */
+export function isHollow({ headLength, headHash }: FileIdentity): boolean {
+  return headLength === HEAD_BYTES && headHash === NUL_HEAD;
+}
+
+/** Nothing was read of a stream that begins behind a hole: all that is known of it is that the hole ends there. */
+export function isAtHole({ identity, startAt, offset }: Omit<KnownFile, 'tail'>): boolean {
+  return startAt > 0 && offset === startAt && isHollow(identity);
+}
 
 /** Length and hash of a head. */
 export function hashHead(head: Buffer): Pick<FileIdentity, 'headLength' | 'headHash'> {
@@ -39,6 +56,8 @@ export function hashHead(head: Buffer): Pick<FileIdentity, 'headLength' | 'headH
 export function hasSameContent(known: KnownFile, sample: FileSample): boolean {
   if (sample.size < known.offset || sample.head.length < known.identity.headLength) return false;
   if (hashHead(sample.head.subarray(0, known.identity.headLength)).headHash !== known.identity.headHash) return false;
+  // The hole of a later generation is longer.
+  if (sample.first === 0) return false;
   return sample.beforeOffset.length === known.tail.length && tailOf(sample.beforeOffset).crc === known.tail.crc;
 }
 

@@ -6,6 +6,7 @@ import { HEAD_BYTES } from '../../core/limits.ts';
 import type { Rescue } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import type { FileSystem } from './file-system.ts';
+import type { Holes } from './hole.ts';
 import { hashHead } from './identity.ts';
 import { readHead } from './sample.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
@@ -16,6 +17,7 @@ export interface NamingOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly rescue: Rescue | undefined;
+  readonly holes: Holes;
 }
 
 export class Naming {
@@ -30,6 +32,7 @@ export class Naming {
     const { fileSystem, streams, source } = this.#options;
     const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
+    this.#options.holes.passInHead(file, head);
     file.identity = { ...file.identity, ...hashHead(head) };
     if (file.path !== file.firstPath) file.identity = { ...file.identity, path: file.path };
     const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);

@@ -14,7 +14,7 @@ import type { Generations } from './generations.ts';
 import { Hints } from './hints.ts';
 import type { Notices } from './notices.ts';
 import type { Reader } from './reader.ts';
-import { lagOf, type TrackedFile } from './tracked-file.ts';
+import { lagOf, positionOf, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface PollingOptions {
@@ -223,8 +223,8 @@ export class Polling {
   async #finish(file: TrackedFile): Promise<void> {
     const { rescuer, stats, log } = this.#options;
     try {
-      for (let before = -1; lagOf(file) > 0 && file.offset > before;) {
-        before = file.offset;
+      for (let before = -1; lagOf(file) > 0 && positionOf(file) > before;) {
+        before = positionOf(file);
         file.finalAt = Infinity;
         await rescuer!.turn(file);
       }

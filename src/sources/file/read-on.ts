@@ -65,7 +65,7 @@ export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal:
 }
 
 /** Puts the event together from the bytes that wait, of which the first `own` are the block's own stream's, and those of `parts`. */
-export function giveJoined<F extends { readonly stream: string | undefined }>(
+export function giveJoined<F extends { readonly stream: string | undefined; readonly startAt: number }>(
   lines: Lines,
   own: number,
   parts: readonly Part<F>[],
@@ -85,8 +85,9 @@ export function giveJoined<F extends { readonly stream: string | undefined }>(
   for (const part of parts) {
     const bytes = waiting.subarray(at, Math.min(length, at + part.length));
     if (bytes.length === 0) break;
-    const to = part.mark.length + bytes.length;
-    const range = { stream: part.file.stream!, from: 0, to, sum: sumWithMark(part.mark, bytes, 0), tail: tailBehind(part.mark, bytes) };
+    const from = part.file.startAt;
+    const to = from + part.mark.length + bytes.length;
+    const range = { stream: part.file.stream!, from, to, sum: sumWithMark(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
     continuations.push({ file: part.file, range });
     at += bytes.length;
   }
@@ -114,11 +115,13 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (!hasSameContent(file, sampleFile(fileSystem, fd!, stat, file)) || !generations.name(file)) return undefined;
+    if (!hasSameContent(file, sampleFile(fileSystem, fd!, stat, file)) || !generations.name(file) || !generations.holes.pass(file))
+      return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_MARK_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
-    for (let position = mark.length; ;) {
+    const begin = file.startAt + mark.length;
+    for (let position = begin; ;) {
       const into = lines.free();
       file.isReading = true;
       const count = await fileSystem.read(fd!, into, position);
@@ -127,7 +130,7 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
       lines.commit(count);
       position += count;
       const eventLength = lines.measureEvent(false);
-      if (count < into.length || eventLength !== undefined) return { part: { file, mark, length: position - mark.length }, eventLength };
+      if (count < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
     }
   } catch (error) {
     generations.descriptors.fail(file, error);

@@ -23,7 +23,7 @@ import { LaneRefusal, offerBlock } from './offer.ts';
 import { type OpenEvent, readOn } from './read-on.ts';
 import { isUntouched, readBefore, readHead, sampleFile } from './sample.ts';
 import { resetInLine } from './split-line.ts';
-import { noteSize, type TrackedFile } from './tracked-file.ts';
+import { isBehind, noteSize, type TrackedFile } from './tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
@@ -97,7 +97,13 @@ export class Reader {
     }
     if (current !== file) generations.successors.link();
     if (current.offset === 0 && current.readTo === 0) this.#noteCharset(current, sample.head);
-    return current.size > 0 && generations.name(current) && !generations.successors.holds(current) ? current : undefined;
+    if (current.size === 0 || !generations.name(current)) return undefined;
+    if (!generations.holes.pass(current)) {
+      generations.noteCut(current, current.readTo);
+      if (isBehind(current)) generations.registry.enqueue(current);
+      return undefined;
+    }
+    return generations.successors.holds(current) ? undefined : current;
   }
 
   /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
@@ -118,7 +124,7 @@ export class Reader {
     /** The kept beginning of the line under way comes last. */
     let isLate = false;
     if (suspended) isLate = await this.#resume(file, suspended);
-    else await resetInLine(lines, fileSystem, file.fd!, begin);
+    else await resetInLine(lines, fileSystem, file.fd!, begin, file.startAt);
     let position = begin + (suspended?.length ?? 0);
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
@@ -176,7 +182,7 @@ export class Reader {
       else await this.#offerJoined(file, event);
       file.hasOpenEvent = false;
       if (position < file.size) generations.noteCut(file, position);
-      for (const each of files) if (each === file.after || each.offset > 0) generations.successors.release(each);
+      for (const each of files) if (each === file.after || each.offset > each.startAt) generations.successors.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;
@@ -187,7 +193,7 @@ export class Reader {
     const { lane, clock, stats, generations } = this.#options;
     const { length, sum, tail } = block.single!;
     Object.assign(file, { inHand: length, tailInHand: tail });
-    for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to, tailInHand: range.tail });
+    for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to - range.from, tailInHand: range.tail });
     try {
       await offerBlock(lane, file, block, clock.now());
     } catch (error) {
@@ -198,7 +204,7 @@ export class Reader {
     }
     file.inHand = 0;
     const ranges = [{ file, to: block.offset + length, length, sum, tail }];
-    for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to, ...range });
+    for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
     for (const each of ranges) {
       each.file.content.add(each.length, each.sum);
       each.file.offset = each.to;

@@ -111,7 +111,7 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
   function isKnown(record: StreamRecord, file: FoundFile): boolean {
     // Nothing but its beginning is known, which others may have: one that was made later is another one, or a copy.
     if (record.resumeAt === 0 && file.stat.bornMs > record.createdMs + 1) return false;
-    const known = { identity: record.identity!, offset: record.resumeAt, tail: record.tail };
+    const known = { identity: record.identity!, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
     let fd: number | undefined;
     try {
       fd = fileSystem.open(file.path);

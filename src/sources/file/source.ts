@@ -95,6 +95,7 @@ export function createFileSource(
         lane: context.lane,
         files: archiveFiles,
         known,
+        holes: generations.holes,
         shapeOf: shapeOfFile,
       })
     : undefined;
@@ -165,7 +166,7 @@ export function createFileSource(
         'files that the patterns do not match any more are not read; their positions are kept',
       );
     log.info(
-      { source: config.id, files: files.size, recognized },
+      { source: config.id, files: files.size, recognized, ...(found.size === 0 && { include: config.include }) },
       found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
     );
   }

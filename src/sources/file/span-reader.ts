@@ -79,15 +79,16 @@ export class SpanReader {
   /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
   async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
     const { lines, fileSystem, clock } = this.#options;
-    await resetInLine(lines, fileSystem, fd, span.from);
+    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
     if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
     const own = lines.waiting.length;
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
     for (const each of continued) {
       const isThere = await this.#withFile(each, async (next, nextFd, end) => {
         const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
-        if (!mark || each.from !== 0 || end < each.to || !(await this.#fill(nextFd, mark.length, each.to))) return false;
-        parts.push({ file: next, mark, length: each.to - mark.length });
+        if (!mark || each.from !== next.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
+          return false;
+        parts.push({ file: next, mark, length: each.to - each.from - mark.length });
         return true;
       });
       if (!isThere) return false;
@@ -138,12 +139,12 @@ export class SpanReader {
   async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
     const { lines, fileSystem, clock } = this.#options;
     const readAtMs = clock.now();
-    const part = await readPart(lines, fileSystem, fd, span.from, span.to);
+    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.startAt);
     if (part) {
       await offerBlock(lane, file, part, readAtMs);
       return true;
     }
-    await resetInLine(lines, fileSystem, fd, span.from);
+    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
     for (let position = span.from; position < span.to;) {
       const free = lines.free();
       const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);

@@ -8,20 +8,30 @@ import type { FileSystem } from './file-system.ts';
 import { findLineStart, readBefore, readHead } from './sample.ts';
 import { TAIL_BYTES } from '../../core/limits.ts';
 
-/** Takes the lines to `offset`, as `reset` does, but as into the middle of a line's parts where it is one. Throws system errors. */
-export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: number, offset: number): Promise<void> {
+/**
+ * Takes the lines to `offset`, as `reset` does, but as into the middle of a line's parts where it is one; the stream begins at `startAt`.
+ * Throws system errors.
+ */
+export async function resetInLine(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, startAt: number): Promise<void> {
   const before = Buffer.from(readBefore(fileSystem, fd, offset, TAIL_BYTES));
   const head = readHead(fileSystem, fd, offset === 0 ? 0 : lines.headBytes);
   const encoding = lines.encodingOf(head);
-  const isInLine = offset > 0 && lines.splitsLines && encoding.endingBytes(before, before.length) === 0;
-  const parts = isInLine ? await countParts(lines, fileSystem, fd, offset, head) : 0;
+  const isInLine = offset > startAt && lines.splitsLines && encoding.endingBytes(before, before.length) === 0;
+  const parts = isInLine ? await countParts(lines, fileSystem, fd, offset, head, startAt) : 0;
   if (parts > 0) lines.resume(offset, { kind: 'split', parts, length: 0, recent: before }, head);
   else lines.reset(offset, before, head);
 }
 
 /** Parts of the line around `offset` that end there or before; 0 where none ends just there. */
-async function countParts(lines: Lines, fileSystem: FileSystem, fd: number, offset: number, head: Buffer): Promise<number> {
-  let position = findLineStart(fileSystem, fd, offset, offset, lines.encodingOf(head));
+async function countParts(
+  lines: Lines,
+  fileSystem: FileSystem,
+  fd: number,
+  offset: number,
+  head: Buffer,
+  startAt: number,
+): Promise<number> {
+  let position = findLineStart(fileSystem, fd, offset, offset, lines.encodingOf(head), startAt);
   lines.reset(position, Buffer.alloc(0), head);
   while (lines.offset < offset) {
     const count = await fileSystem.read(fd, lines.free(), position);
@@ -44,11 +54,12 @@ export async function readPart(
   fd: number,
   from: number,
   to: number,
+  startAt: number,
 ): Promise<WindowBlock | undefined> {
   if (!lines.splitsLines) return undefined;
   const last = readBefore(fileSystem, fd, to, TAIL_BYTES);
   if (lines.encodingOf(readHead(fileSystem, fd, lines.headBytes)).endingBytes(last, last.length) > 0) return undefined;
-  await resetInLine(lines, fileSystem, fd, from);
+  await resetInLine(lines, fileSystem, fd, from, startAt);
   for (let position = from; ;) {
     const count = await fileSystem.read(fd, lines.free(), position);
     if (count === 0) return undefined;

@@ -136,7 +136,7 @@ export class Successors {
     // So long after the last line of the one before, its event was over. When a copy was made says nothing about its first line.
     const isLate = !isCopied && before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
-    if (!isUnread || isLate || isTaken || file.before || file.offset > 0) return;
+    if (!isUnread || isLate || isTaken || file.before || file.offset > file.startAt) return;
     before.after = file;
     file.before = before;
   }
@@ -154,7 +154,7 @@ export class Successors {
   /** False when the file's first line is there and begins an event whatever was before it. */
   #beginsInside(file: TrackedFile): boolean {
     const { fileSystem, shaping } = this.#options;
-    const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
+    const head = readHead(fileSystem, file.fd!, HEAD_BYTES, file.startAt);
     const mark = findMark(head);
     const encoding = mark?.encoding ?? shaping.encoding;
     const start = mark?.bytes.length ?? 0;

@@ -3,6 +3,7 @@
  * now. A file that is truncated begins a new generation; the old one may live on in a copy.
  */
 import type { EventShape, Tail } from '../../core/block.ts';
+import { HOLE_BYTES } from '../../core/limits.ts';
 import type { FileIdentity } from '../../core/stream.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import type { SuspendedLine } from '../long-line.ts';
@@ -64,6 +65,10 @@ export interface TrackedFile {
   filledScan: number;
   /** Where the stream begins in the file. */
   startAt: number;
+  /** So many NULs that it begins with are a hole. */
+  leastHole: number;
+  /** Nothing but NULs is before it, from 0 on, and no end of them was found yet. */
+  holeTo: number;
   /** Everything before it was accepted by the lane; always the beginning of a line, or of the rest of one that was sent unfinished. */
   offset: number;
   /** Beyond `offset` where it lives in a copy that ends there, before what was read: everything before `takenTo` was accepted. */
@@ -136,6 +141,8 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     firstScan: 0,
     filledScan: 0,
     startAt: 0,
+    leastHole: HOLE_BYTES,
+    holeTo: 0,
     offset: 0,
     takenTo: 0,
     tail: NO_TAIL,
@@ -176,13 +183,18 @@ export function noteSize(file: TrackedFile, size: number): void {
 }
 
 /** What was read of it: what the lane is taking, too. */
-export function readOf({ identity, offset, tail, inHand, tailInHand }: TrackedFile): KnownFile {
-  return inHand > 0 ? { identity, offset: offset + inHand, tail: tailInHand } : { identity, offset, tail };
+export function readOf({ identity, startAt, offset, tail, inHand, tailInHand }: TrackedFile): KnownFile {
+  return inHand > 0 ? { identity, startAt, offset: offset + inHand, tail: tailInHand } : { identity, startAt, offset, tail };
+}
+
+/** How far it was read: also over a hole that has no end yet. */
+export function positionOf({ offset, holeTo }: TrackedFile): number {
+  return Math.max(offset, holeTo);
 }
 
 /** Bytes that are there and not yet accepted. */
 export function lagOf(file: TrackedFile): number {
-  return Math.max(0, file.size - file.offset);
+  return Math.max(0, file.size - positionOf(file));
 }
 
 /** There are bytes that were never read: more than an unfinished line. */

@@ -190,12 +190,14 @@ export class Tracker {
     // It cannot be told whose bytes they are while it is closed: the reader's turn does.
     if (current.fd === undefined && stat.size > current.size) current.size = stat.size;
     this.#generations.registry.enqueue(current);
-    if (stat.size > 0 && current.stream === undefined) this.#nameAndLetGo(current);
+    if (stat.size > 0 && (current.stream === undefined || current.holeTo > 0)) this.#nameAndLetGo(current);
   }
 
   #nameAndLetGo(file: TrackedFile): void {
     const wasOpen = file.fd !== undefined;
     this.#generations.name(file);
+    // The reader may be waiting for the sinks while the next generation takes its place.
+    this.#generations.passHole(file);
     if (!wasOpen && this.#generations.descriptors.isFull) this.#generations.descriptors.close(file);
   }
 

@@ -363,3 +363,20 @@ test('archive in UTF-16 is read by its mark, its joined lines to the last', asyn
   await bench.source.run();
   expect(bench.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual(['Ä eins\n zwei', 'B\n ü']);
 });
+
+test('archive that begins with a hole is read from behind it, and not again where that was read', async () => {
+  const bench = await start();
+  const hole = Buffer.alloc(3_000_000);
+  bench.write('a.log.gz', gzipSync(Buffer.concat([hole, Buffer.from(linesOf(0, 3))])));
+  await bench.drain();
+  expect(bench.texts).toEqual(['line 0', 'line 1', 'line 2']);
+  expect(bench.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes'])).toEqual([hole.length]);
+  writeFileSync(bench.path('b.log'), Buffer.concat([hole, Buffer.from(linesOf(3, 6))]));
+  await bench.drain();
+  bench.compress('b.log');
+  await bench.pass(130);
+  expect(bench.texts.slice(3)).toEqual(['line 3', 'line 4', 'line 5']);
+  bench.write('c.log.gz', gzipSync('\0'.repeat(1000) + 'few\n'));
+  await bench.drain();
+  expect(bench.texts.slice(6)).toEqual([`${'\0'.repeat(1000)}few`]);
+});

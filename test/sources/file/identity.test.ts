@@ -10,6 +10,7 @@ function known(offset: number, headLength = 1024): KnownFile {
   const head = content.subarray(0, headLength);
   return {
     identity: { device: '1', inode: '2', ...hashHead(head) },
+    startAt: 0,
     offset,
     tail: tailOf(content.subarray(0, offset)),
   };
@@ -21,6 +22,7 @@ function sample(of: KnownFile, bytes = content, place = { device: '1', inode: '2
     size: bytes.length,
     head: bytes.subarray(0, 1024),
     beforeOffset: bytes.subarray(Math.max(0, of.offset - of.tail.length), Math.min(bytes.length, of.offset)),
+    first: undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type FileTimes, steppedTimes } from './file-times.ts';
-import { TailBench } from './tail-bench.ts';
+import { failingFileSystem, TailBench } from './tail-bench.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 
@@ -95,4 +95,46 @@ test('copies that were made hours apart while no agent ran are joined: when they
   await bench.drain();
   expect(site.events()).toEqual(['A one\n two\n three\n four']);
   expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+// Symptom: an event went on with lines that were written hours before it. Cause: what was in a file that was truncated after it was
+// recognised, and before the files were put in their order, counted as old as that file, and older than the copies before it.
+test('truncation at any moment of a start joins no event with lines of another one', async () => {
+  const wrong: string[] = [];
+  for (let nth = 1, isOver = false; !isOver; nth += 1) {
+    const site = await begun();
+    const { bench, times } = site;
+    bench.commit();
+    for (const [n, text] of [' two\nB\n', ' three\nC\n'].entries()) {
+      times.pass(1000);
+      copyAside(site, n + 1, text);
+      await bench.source.scanOnce();
+    }
+    times.pass(1000);
+    let calls = 0;
+    const fileSystem = failingFileSystem(() =>
+      Object.fromEntries(
+        (['stat', 'readdir', 'open', 'fstat', 'peek'] as const).map((name) => [
+          name,
+          (...given: unknown[]): unknown => {
+            const result: unknown = Reflect.apply(times.fileSystem[name], undefined, given);
+            if ((calls += 1) === nth) copyAside(site, 3, ' four\nD\n');
+            return result;
+          },
+        ]),
+      ),
+    );
+    await bench.start({ fileSystem });
+    isOver = calls < nth;
+    calls = Infinity;
+    await bench.drain();
+    await bench.pass(30);
+    const events = site.events();
+    const whole = ['A one\n two', 'B\n three', 'C\n four'];
+    const lines = events.join('\n').split('\n').toSorted();
+    const expected = (isOver ? 'A one\n two\nB\n three\nC' : `${whole.join('\n')}\nD`).split('\n').toSorted();
+    const isWhole = events.every((event) => whole.includes(event) || !event.includes('\n'));
+    if (!isWhole || lines.join() !== expected.join()) wrong.push(`${nth}: ${JSON.stringify(events)}`);
+  }
+  expect(wrong).toEqual([]);
 });

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Mood } from './store.ts';
 
 /** What applications, logrotate and people do to a file; one that is not there is written first. `file` is its number. */
-const FILE_EVENTS = ['partial', 'late append', 'rename', 'truncate', 'delete', 'recreate', 'compress'] as const;
+const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'truncate', 'delete', 'recreate', 'compress'] as const;
 /** What is done with the agent; one that is not running is started first. */
 const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as const;
 
@@ -28,7 +28,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: of('append'), file, lines: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 150 })) }),
   },
-  { weight: 9, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
+  { weight: 10, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
   { weight: 2, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3) }) },
   { weight: 9, arbitrary: fc.record({ kind: of(...AGENT_EVENTS, 'scan', 'wait') }) },
   { weight: 2, arbitrary: fc.record({ kind: of('kill'), after: fc.oneof(fc.constant(0), fc.nat({ max: 60 })) }) },

@@ -3,9 +3,22 @@
  * `<n>:a <n>:b`, and may be written in two goes between them. Every file
  * begins like the others: some as far as the head goes that identifies a file, some a little less far.
  */
-import { appendFileSync, copyFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { HEAD_BYTES } from '../../../../src/core/limits.ts';
+import { HEAD_BYTES, HOLE_BYTES } from '../../../../src/core/limits.ts';
 import type { Promised } from './promise.ts';
 
 /** How many rotated files are kept of each. */
@@ -32,8 +45,8 @@ export class Files {
     this.#readsArchives = readsArchives;
   }
 
-  /** Appends whole lines, after the rest of one that is half written; then half a line if `isCut`. */
-  append(path: string, lines: number, isCut = false): void {
+  /** Writes whole lines to the end, or the position, after the rest of one that is half written; then half a line if `isCut`. */
+  append(path: string, lines: number, isCut = false, position?: number): void {
     const half = this.#halves.get(path);
     this.#halves.delete(path);
     let text = '';
@@ -54,7 +67,10 @@ export class Files {
       write(`${this.#lines}:a`, ' ');
       this.#halves.set(path, this.#lines);
     }
-    appendFileSync(path, text);
+    if (position === undefined) return appendFileSync(path, text);
+    const fd = openSync(path, 'r+');
+    writeSync(fd, text, position);
+    closeSync(fd);
   }
 
   /** `path` becomes `path.1`, what was there `path.2`, and so on; the oldest one is deleted. */
@@ -72,6 +88,14 @@ export class Files {
     if (lines > 0) this.append(path, lines);
     truncateSync(path, 0);
     this.#promised.truncate(path, `${path}.1`);
+  }
+
+  /** `copytruncate` under a writer that does not append: it goes on behind a hole. */
+  regrow(path: string): void {
+    while (statSync(path).size < HOLE_BYTES) this.append(path, 1);
+    const { size } = statSync(path);
+    this.copyTruncate(path, 0);
+    this.append(path, 1, false, size);
   }
 
   truncate(path: string): void {

@@ -384,6 +384,37 @@ export const found: readonly Found[] = [
     ],
   },
   {
+    name: 'file that was truncated was taken for the one before, of which only the end of a longer hole was known',
+    include: '*.log*',
+    schedule: [
+      scan,
+      { kind: 'regrow', file: 0 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'stop' },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'partial', file: 0 },
+    ],
+  },
+  {
+    name: 'file was taken for the copy of one whose hole ended where it ends',
+    include: '*.log*',
+    schedule: [
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      scan,
+      { kind: 'late append', file: 1 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'rename', file: 0 },
+      scan,
+      { kind: 'stop' },
+      { kind: 'regrow', file: 0 },
+      { kind: 'copytruncate', file: 0, lines: 0 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'partial', file: 0 },
+    ],
+  },
+  {
     name: 'batch was held up at every start by an archive that was gone',
     include: 'archives',
     schedule: [

@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stream is made when its file is read, not when it is seen',
     file: 'sources/file/tracker.ts',
-    find: 'if (stat.size > 0 && current.stream === undefined) this.#nameAndLetGo(current);',
+    find: 'if (stat.size > 0 && (current.stream === undefined || current.holeTo > 0)) this.#nameAndLetGo(current);',
     replace: '',
     include: alone,
   },
@@ -252,6 +252,20 @@ export const mutants: readonly Mutant[] = [
     file: 'batcher/spool-writer.ts',
     find: 'this.#commitTracked();',
     replace: 'void 0;',
+    include: alone,
+  },
+  {
+    name: 'the hole that a file begins with is part of its first line',
+    file: 'sources/file/hole.ts',
+    find: 'if (file.offset > 0 || !isHollow(file.identity) || !this.areSought) return true;',
+    replace: 'if (file.size > 0) return true;',
+    include: alone,
+  },
+  {
+    name: 'a generation of which nothing was read but where its hole ends is the next one, too',
+    file: 'sources/file/identity.ts',
+    find: 'if (sample.first === 0) return false;',
+    replace: '',
     include: alone,
   },
 ];

@@ -101,6 +101,8 @@ class Play {
         return files.rename(path);
       case 'copytruncate':
         return files.copyTruncate(path, event.lines);
+      case 'regrow':
+        return files.regrow(path);
       case 'truncate':
         return files.truncate(path);
       case 'delete':
