@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { DemoArguments } from './cli/demo.ts';
 import type { MigrateArgs } from './cli/migrate.ts';
+import { pointToHelp, withoutVainHelp } from './cli/help.ts';
 import type { RunArguments } from './cli/run.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
@@ -33,8 +34,7 @@ const program = new Command('tailrace')
   .description('Ships logs to a Dataset Ingestion and Query Service, and loses nothing. `tailrace serve` is such a service.')
   .version(version)
   .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')) })
-  .showHelpAfterError('(tailrace --help shows every command)');
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')) });
 
 program
   .command('run')
@@ -117,6 +117,7 @@ program
 
 // Eleven more commands are not the agent's to load.
 if (process.argv[2] !== 'run') (await import('./cli/client/commands.ts')).addClientCommands(program, exitWith);
+pointToHelp(program);
 
 await main();
 
@@ -144,7 +145,7 @@ async function main(): Promise<void> {
   // `run` prints only its log, which takes care of itself.
   if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {
-    await program.parseAsync(process.argv);
+    await program.parseAsync(withoutVainHelp(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error);
   }

@@ -1,5 +1,6 @@
 /** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Problem } from '../config/config-error.ts';
 import type { Config, FileSourceConfig, TlsFiles } from '../config/model.ts';
 import { readSecret } from '../config/secrets.ts';
@@ -26,7 +27,7 @@ const RMEM_MAX = '/proc/sys/net/core/rmem_max';
 
 /** Reads folders, token and certificate files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
 export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
-  const warnings: Problem[] = [];
+  const warnings: Problem[] = [...checkDataDir(config.dataDir, locate)];
   for (const source of config.sources) {
     if (source.type === 'file') warnings.push(...(await checkGlobs(source, locate)));
     if (source.type !== 'syslog') continue;
@@ -74,23 +75,41 @@ function checkTls(path: string, tls: TlsFiles, locate: Locate): Problem[] {
   }
 }
 
+/** The folder may be missing: the agent makes it. */
+function checkDataDir(folder: string, locate: Locate): Problem[] {
+  let there = folder;
+  while (!existsSync(there) && there !== dirname(there)) there = dirname(there);
+  if (may(there, constants.W_OK | constants.X_OK)) return [];
+  const message = `this user cannot write to ${there}, where the data folder ${there === folder ? 'is' : `\`${folder}\` would be`}`;
+  return [{ ...locate('data_dir'), message, fix: 'give the user that runs the agent the right to, or set data_dir to another folder' }];
+}
+
 async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
   const warnings: Problem[] = [];
-  const seams = { fileSystem: nodeFileSystem, clock: systemClock, notices: new Notices(silentLog, systemClock) };
   for (const [index, glob] of source.include.entries()) {
-    const finder = new Finder({ include: [glob], exclude: source.exclude, ...seams });
+    const hidden: string[] = [];
+    const log = {
+      ...silentLog,
+      warn: ({ path, code }: { path?: string; code?: string }) => void (code === 'EACCES' && path !== undefined && hidden.push(path)),
+    };
+    const notices = new Notices(log, systemClock);
+    const finder = new Finder({ include: [glob], exclude: source.exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
     const found = [...(await finder.find()).keys()];
     const warn = (message: string, fix: string): void =>
       void warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message, fix });
-    if (found.length === 0)
-      warn(`no file matches \`${glob}\` now`, 'files that appear later are read; check the path, and that this user may list its folder');
+    if (hidden.length > 0)
+      warn(
+        `this user may not look at ${plural(hidden.length, 'path')} that \`${glob}\` leads to, such as ${hidden[0]}`,
+        'give the user that runs the agent the right to list and search the folders',
+      );
+    else if (found.length === 0) warn(...noFile(glob));
     const archives = source.readCompressed ? [] : found.filter(isArchiveName);
     if (archives.length > 0)
       warn(
         `${plural(archives.length, 'compressed file')} that \`${glob}\` matches will be left out, such as ${archives[0]}`,
         'set `read_compressed: true` to read what was never read in its plain form, or exclude them',
       );
-    const unreadable = found.filter((path) => !archives.includes(path) && !isReadable(path));
+    const unreadable = found.filter((path) => !archives.includes(path) && !may(path, constants.R_OK));
     if (unreadable.length > 0)
       warn(
         `${plural(unreadable.length, 'file')} that \`${glob}\` matches cannot be read by this user, such as ${unreadable[0]}`,
@@ -100,9 +119,24 @@ async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Pro
   return warnings;
 }
 
-function isReadable(path: string): boolean {
+function noFile(glob: string): [message: string, fix: string] {
+  // With a slash behind it only a folder is there.
+  if (existsSync(`${glob}/`)) {
+    const folder = glob.replace(/\/+$/, '');
+    return [
+      `\`${glob}\` is a folder, no file`,
+      `write \`${folder}/*.log\` for the logs in it, \`${folder}/**/*.log\` for those in its folders, too`,
+    ];
+  }
+  const fix = glob.includes('/~/')
+    ? 'write the folder out, or `${HOME}` in quotes: `~` is a name like any other'
+    : 'files that appear later are read; check the path, and that this user may list its folder';
+  return [`no file matches \`${glob}\` now`, fix];
+}
+
+function may(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.R_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import type { Agent } from '../agent/agent.ts';
 import { startAgent } from '../agent/start-agent.ts';
 import { loadConfig } from '../config/load.ts';
-import { TailraceError } from '../core/errors.ts';
+import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { createLog } from '../telemetry/log.ts';
 import { startDemoApp } from './demo-app.ts';
@@ -27,12 +27,25 @@ export interface DemoArguments {
 /** Runs until a signal; resolves with 0 once all is drained, 1 when something could not be delivered. */
 export async function demo(args: DemoArguments): Promise<number> {
   const stopping = waitForSignal();
-  const folder = args.data === undefined ? mkdtempSync(join(tmpdir(), 'tailrace-demo-')) : resolve(args.data);
-  mkdirSync(folder, { recursive: true });
+  const folder = makeFolder(args.data);
   try {
     return await runDemo(folder, args, stopping);
   } finally {
     if (args.data === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeFolder(wanted: string | undefined): string {
+  try {
+    if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'tailrace-demo-'));
+    const folder = resolve(wanted);
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch (cause) {
+    throw new TailraceError('E_DATA_DIR', `cannot make the demo's data folder: ${messageOf(cause)}`, {
+      fix: 'name a folder that this user can write with --data, or in TMPDIR',
+      cause,
+    });
   }
 }
 

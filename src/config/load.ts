@@ -90,9 +90,11 @@ class Loader {
     const root = parseYaml(this.#text, this.#report);
     const map = this.#rootMap(root);
     if (map === undefined) return undefined;
+    this.#warnOfDollars(map);
     const agent = readTable(agentTable, map, '', this.#reading);
     checkRelations(agent, this.#pathReport(), this.#reading.env);
     for (const sink of agent.sinks?.components ?? []) {
+      this.#warnOfAddresses(sink);
       this.#warnOfSecrets(sink);
       this.#warnOfTls(sink);
       this.#warnOfConcurrency(sink);
@@ -109,6 +111,27 @@ class Loader {
     const fix = 'write at least `sources:` and `sinks:`, or start from config.example.yaml';
     this.#report(root?.at ?? 0, isEmpty ? 'the configuration is empty' : 'the configuration must be a mapping of keys', fix);
     return undefined;
+  }
+
+  /** `$NAME` is a variable elsewhere. The value may be a secret, and is not shown. */
+  #warnOfDollars(node: YamlNode): void {
+    if (node.kind === 'map') for (const { value } of node.entries) this.#warnOfDollars(value);
+    else if (node.kind === 'list') for (const item of node.items) this.#warnOfDollars(item);
+    else if (typeof node.value === 'string' && /^\$[A-Za-z_]\w*(?:$|\/)/.test(node.value)) {
+      const fix = 'write `${NAME}` with braces, or `$$` where the dollar itself is meant';
+      this.#warnings.push(this.#problem(node.at, 'a `$` without braces is no variable: the text is taken as it stands', fix));
+    }
+  }
+
+  #warnOfAddresses({ path, draft }: SinkDraft): void {
+    for (const key of ['url', 'edge_url'] as const) {
+      const address = draft[key] ?? '';
+      const endpoint = /\/v[12](?=\/|$)/.exec(address);
+      if (endpoint === null) continue;
+      const message = `\`${key}\` has \`${address.slice(endpoint.index)}\` behind the service's address, which the agent adds itself`;
+      const fix = `write \`${address.slice(0, endpoint.index)}\``;
+      this.#warnings.push(this.#problem(this.#place(`${path}.${key}`).valueAt, message, fix));
+    }
   }
 
   #warnOfSecrets({ path, draft }: SinkDraft): void {

@@ -28,7 +28,31 @@ test('table aligns texts to the left and numbers to the right, as they are shown
 });
 
 test('table holds nothing that a terminal obeys', () => {
-  expect(cellText('a\u001b[31m\nb\u0000\u009bc\u202e')).toBe('a\\u001b[31m\\u000ab\\u0000\\u009bc\\u202e');
+  expect(cellText('a\u001b[31m\nb\u0000\u009bc\u202e\r\td\u000b')).toBe('a\\u001b[31m\\nb\\u0000\\u009bc\\u202e\\r\\td\\u000b');
+  expect(renderRow(['a\r\u001b[31m\nb\u0085'], [40], 'lines')).toBe('a\\r\\u001b[31m\nb\\u0085');
+});
+
+test('table shows the lines of a text below each other, where it is told so', () => {
+  const trace = 'Error: no\r\n\tat main (app.js:7)\n\tat run (app.js:9)';
+  const rows = [
+    [1, trace, 'x'],
+    [20, 'fine', 'two\nlines'],
+  ];
+  const widths = fitWidths(['n', 'message', 'z'], rows, undefined, 'lines');
+  expect(rows.map((row) => renderRow(row, widths, 'lines'))).toEqual([
+    ' 1  Error: no               x\n        at main (app.js:7)\n        at run (app.js:9)',
+    '20  fine                    two\n                            lines',
+  ]);
+  expect(table(['message'], [[trace]])[1]).toBe('Error: no\\r\\n\\tat main (app.js:7)\\n\\tat run (app.js:9)');
+  // As many as no call takes as arguments.
+  expect(fitWidths(['message'], [['x\n'.repeat(500_000)]], 80, 'lines')).toEqual([7]);
+});
+
+test('table shows the time whole, whatever else is cut, unless it takes half of the terminal', () => {
+  const rows = [['2026-01-02T03:04:05.678Z', ...Array.from({ length: 5 }, () => 'x'.repeat(40))]];
+  const names = ['_time', 'a', 'b', 'c', 'd', 'e'];
+  expect(table(names, rows, 80)[1]).toMatch(/^2026-01-02T03:04:05\.678Z {2}x+…/);
+  expect(table(names, rows, 40)[1]).toMatch(/^2026-\S*… {2}x+…/);
 });
 
 test('table cuts nothing where there is no terminal', () => {
@@ -57,7 +81,11 @@ test('table never is wider than the terminal', () => {
       fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 5 }),
       fc.integer({ min: 1, max: 120 }),
       (rows, terminal) => {
-        for (const line of table(['a', 'bb', 'ccc'], rows, terminal)) expect(textWidth(line)).toBeLessThanOrEqual(terminal);
+        const names = ['_time', 'bb', 'ccc'];
+        for (const line of table(names, rows, terminal)) expect(textWidth(line)).toBeLessThanOrEqual(terminal);
+        const widths = fitWidths(names, rows, terminal, 'lines');
+        for (const line of rows.flatMap((row) => renderRow(row, widths, 'lines').split('\n')))
+          expect(textWidth(line)).toBeLessThanOrEqual(terminal);
       },
     ),
   );

@@ -1,11 +1,11 @@
-/** What the client commands do on a terminal only: colours, cut tables, progress, questions. `script` of util-linux makes the terminal. */
+/** What commands do on a terminal only: colours, cut tables, progress, questions, a readable log. `script` of util-linux makes the terminal. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startFakeService } from '../support/fake-service.ts';
 import { findProgram } from '../support/installed.ts';
-import { BINARY } from '../support/program.ts';
+import { BINARY, startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 const script = findProgram('script');
@@ -51,6 +51,13 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     // Its last column is four wide.
     expect(row).toHaveLength(78);
     expect(end).toBe('1 row, 1 ms');
+  });
+
+  test('shows a stack trace as its lines', async () => {
+    const service = await startFakeService();
+    service.events.set('logs', [{ message: 'Error: no\n\tat main (app.js:7)', zone: 'eu' }]);
+    const seen = await onTerminal(service.url, ['query', 'logs']);
+    expect(seen).toMatch(/^2026\S+ {2}Error: no {15}eu\n {30}at main \(app\.js:7\)\n1 row/m);
   });
 
   test('that does not know its size has nothing cut', async () => {
@@ -109,5 +116,26 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
     const service = await startFakeService();
     expect(await onTerminal(service.url, ['ingest', 'logs'])).toMatch(/nothing to ingest[^]*ended with 2$/);
     expect(await onTerminal(service.url, ['query'])).toMatch(/no query[^]*ended with 2$/);
+  });
+
+  test('has the agent’s log as readable lines, anything else as JSON', async () => {
+    const service = await startFakeService();
+    service.datasets.set('logs', { id: 'logs', name: 'logs', description: '', created: '', integrationConfigs: [], who: '' });
+    const folder = makeTree({ 'a.log': 'a line\n' });
+    const config = join(folder, 'tailrace.yaml');
+    const source = `sources: {app: {type: file, include: ["${folder}/*.log"]}}`;
+    const sink = `sinks: {store: {type: ingest, url: "${service.url}", token: x, dataset: logs}}`;
+    writeFileSync(config, `data_dir: ${folder}/data\n${source}\n${sink}\ntelemetry: {listen: none}\n`);
+    const run = ['run', '--once', '--config', config];
+    const seen = await onTerminal(service.url, run, { env: { NO_COLOR: '1' } });
+    expect(seen).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: tailrace runs \{.*\}$/m);
+    expect(seen).toMatch(/ended with 0$/);
+    expect(await onTerminal(service.url, run)).toContain('ESC[32mINFO');
+
+    const piped = startProgram(run);
+    expect(await piped.exited).toBe(0);
+    const lines = piped.stderr().trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('tailrace runs');
+    expect(piped.stdout()).toBe('');
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { check } from '../../src/cli/check.ts';
@@ -107,6 +107,69 @@ describe('check', () => {
     expect(await checked.exited).toBe(0);
     expect(checked.stderr()).toMatch(
       /warning: 1 file that `.*` matches cannot be read by this user, such as .*secret\.log\n +give the user/,
+    );
+  });
+
+  test.each([
+    ['logs/deep', /4:15: warning: `.*\/logs\/deep` is a folder, no file\n {2}write `.*\/logs\/deep\/\*\.log` for the logs in it/],
+    ['/usr/', /`\/usr\/` is a folder, no file\n {2}write `\/usr\/\*\.log`/],
+    ['~/logs/*.log', /4:15: warning: no file matches `.*~\/logs\/\*\.log` now\n {2}write the folder out, or `\$\{HOME\}` in quotes/],
+    [`${'x'.repeat(300)}/*.log`, /no file matches/],
+  ])('says what is wrong with the pattern %j', async (pattern, wanted) => {
+    const { file } = makeConfig();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('logs/**/*.log', pattern));
+    const { code, error } = await run(file);
+    expect(code).toBe(0);
+    expect(error?.join('\n')).toMatch(wanted);
+    expect(error).toHaveLength(2);
+  });
+
+  test.skipIf(!canDropPrivileges)(
+    'warns of folders that this user may not look into, and of a data folder that it may not make',
+    async () => {
+      const { file, folder } = makeConfig({ agent: 'data_dir: locked/data' });
+      mkdirSync(join(folder, 'logs/secret'), { mode: 0 });
+      mkdirSync(join(folder, 'locked'), { mode: 0o500 });
+      const checked = startUnprivileged(['check', '--config', file]);
+      expect(await checked.exited).toBe(0);
+      expect(checked.stderr()).toBe(
+        `${file}:1:11: warning: this user cannot write to ${folder}/locked, where the data folder \`${folder}/locked/data\` would be
+  give the user that runs the agent the right to, or set data_dir to another folder
+${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**/*.log\` leads to, such as ${folder}/logs/secret
+  give the user that runs the agent the right to list and search the folders
+`,
+      );
+    },
+  );
+
+  test('warns of a variable without braces, and shows no value', async () => {
+    const { file } = makeConfig({ source: 'exclude: [$OLD/*.log, "$$x"]', sink: 'labels: {cost: $5}\ntoken: "$TOKEN"' });
+    const { code, error } = await run(file);
+    expect(code).toBe(0);
+    expect(error).toEqual([
+      `${file}:5:15: warning: a \`$\` without braces is no variable: the text is taken as it stands`,
+      '  write `${NAME}` with braces, or `$$` where the dollar itself is meant',
+      `${file}:12:12: warning: a \`$\` without braces is no variable: the text is taken as it stands`,
+      '  write `${NAME}` with braces, or `$$` where the dollar itself is meant',
+    ]);
+  });
+
+  test.each([
+    ['http://127.0.0.1:4100/v1/ingest', '/v1/ingest', 'http://127.0.0.1:4100'],
+    ['https://logs.example.com/api/v2', '/v2', 'https://logs.example.com/api'],
+    ['https://logs.example.com/v1beta', undefined, undefined],
+  ])('warns of an address that goes on with an endpoint: %s', async (address, rest, wanted) => {
+    const { file } = makeConfig();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('http://127.0.0.1:4100', address));
+    const { code, error } = await run(file);
+    expect(code).toBe(0);
+    expect(error).toEqual(
+      rest === undefined
+        ? []
+        : [
+            expect.stringContaining(`warning: \`url\` has \`${rest}\` behind the service's address, which the agent adds itself`),
+            `  write \`${wanted}\``,
+          ],
     );
   });
 

@@ -1,6 +1,6 @@
 /**
  * What goes wrong around the agent, and what a user then sees: for each a message that says what, where and what to do, the
- * exit code, and every event that can be kept. The service's own bad input is held in test/service.
+ * exit code, and every event that can be kept. Bad input of the service: service-bad-input.test.ts.
  */
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -121,7 +121,7 @@ tailrace: the configuration has 1 problem; nothing was started
     expect(await checked.exited).toBe(0);
     expect(checked.stderr()).toMatch(new RegExp(`^${config}:4:31: warning: no file matches \`${path}\` now\n`));
     const agent = run();
-    await agent.says('no file matches yet, looking again at every scan');
+    expect(parseLine(await agent.says('no file matches yet, looking again at every scan'))).toMatchObject({ include: [path] });
     writeFileSync(path, 'here I am\n');
     await until('the line', () => messagesIn(service).includes('here I am'));
     expect(await agent.end('SIGTERM')).toBe(0);

@@ -69,3 +69,14 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
   expect(demo.stderr()).not.toContain('"level":"error"');
   expect(readdirSync(folder)).toEqual([]);
 });
+
+// Symptom: a temporary folder that could not be written was called a fault of Tailrace, with a stack trace.
+test.each([
+  ['--data below a file', ['--data', join(import.meta.filename, 'data')], {}],
+  ['no temporary folder', [], { TMPDIR: join(import.meta.filename, 'tmp') }],
+])('demo with %s says where it cannot write, and what to do', async (_name, args, env) => {
+  const failed = startProgram(['demo', ...args], env);
+  expect(await failed.exited).toBe(1);
+  expect(failed.stdout()).toBe('');
+  expect(failed.stderr()).toMatch(/^tailrace: cannot make the demo's data folder: ENOTDIR: .*demo\.test\.ts.*\n  fix: .*--data.*TMPDIR\n$/);
+});

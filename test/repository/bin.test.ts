@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
@@ -55,9 +55,11 @@ test('bin/tailrace starts the sources when there is no bundle', () => {
   expect(run(tree, 'check')).toMatch(/^sources /);
 });
 
-test('bin/tailrace starts a bundle that came without sources', () => {
+// Symptom: an installed package did not start. Cause: npm gives its files the time at which each is unpacked, package.json's being the last.
+test('bin/tailrace starts a bundle that came without sources, whatever the times of its files', () => {
   const tree = makeCheckout();
   rmSync(join(tree, 'src'), { recursive: true });
+  age(tree, 'package.json', 0);
   expect(run(tree, 'check')).toMatch(/^bundle /);
 });
 
@@ -65,4 +67,15 @@ test('bin/tailrace keeps the memory of the agent small, and of the agent alone',
   const tree = makeCheckout();
   expect(run(tree, 'run', '--once')).toMatch(/^bundle .*--max-semi-space-size=1 2$/);
   expect(run(tree, 'serve')).not.toMatch(/semi-space|2$/);
+});
+
+test('bin/tailrace on an old Node says what to do, in a checkout and in a package', () => {
+  const tree = makeCheckout();
+  mkdirSync(join(tree, 'old'));
+  writeFileSync(join(tree, 'old/node'), '#!/bin/sh\necho v20.20.2\n', { mode: 0o755 });
+  const env = { PATH: `${join(tree, 'old')}:/usr/bin:/bin` };
+  const complain = () => spawnSync(join(tree, 'bin/tailrace'), ['check'], { encoding: 'utf8', env }).stderr;
+  expect(complain()).toBe('tailrace: Node 24 or newer is needed, found v20.20.2; install it, or put the folder of one first on PATH\n');
+  writeFileSync(join(tree, 'scripts/setup.mjs'), '');
+  expect(complain()).toBe('tailrace: Node 24 or newer is needed, found v20.20.2; run: npm run setup\n');
 });

@@ -23,6 +23,19 @@ test.skipIf(!installed)(`systemd verify sees a key that does not exist${needed}`
   expect(verify(unit.replace('ProtectSystem=', 'ProtectSistem=')).said).toContain('ProtectSistem');
 });
 
+test('systemd unit gives the agent a state directory of its own, which no other user sees', () => {
+  expect(unit).toMatch(/^ExecStart=\S+\/tailrace run --config \/etc\/tailrace\/tailrace\.yaml$/m);
+  expect(unit).toMatch(/^StateDirectory=tailrace$/m);
+  expect(unit).toMatch(/^StateDirectoryMode=0700$/m);
+});
+
+// Symptom: after `systemctl restart tailrace && systemctl reload tailrace` no agent ran, and nothing said so. Cause: until the program listens for signals
+// SIGHUP ends it, and systemd takes that for a clean end, which `Restart=on-failure` leaves alone. Fix: such an end is always restarted.
+test('systemd unit starts the agent again that a reload met while it was starting', () => {
+  expect(unit).toMatch(/^ExecReload=\S+ -HUP \$MAINPID$/m);
+  expect(unit).toMatch(/^Restart=(always|on-failure\n(.+\n)*RestartForceExitStatus=SIGHUP)$/m);
+});
+
 test('systemd unit lets a drain finish and does not forbid what V8 needs', () => {
   expect(Number(/^TimeoutStopSec=(\d+)s$/m.exec(unit)?.[1])).toBeGreaterThan(30);
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);

@@ -56,12 +56,14 @@ export function csvCell(value: unknown): string {
 
 function tableWriter(): WriteRows {
   let layout: { readonly names: readonly string[]; readonly widths: readonly number[] } | undefined;
+  // A pipe gets a line for each row, as grep wants it.
+  const form = process.stdout.isTTY ? 'lines' : 'line';
   return async ({ columns, rows }) => {
     if (layout === undefined) {
       const names = inReadingOrder(columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))));
       const places = names.map((name) => columns.indexOf(name));
       const shown = rows.map((row) => places.map((place) => row[place]));
-      layout = { names, widths: fitWidths(names, shown, terminalColumns()) };
+      layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
       const hidden = names.length - layout.widths.length;
       if (hidden > 0) say(`${plural(hidden, 'column')} more than the terminal has room for: choose some with project, or -o ndjson`);
       if (names.length > 0) await write(`${heading(renderRow(names, layout.widths))}\n`);
@@ -69,7 +71,7 @@ function tableWriter(): WriteRows {
     const { names, widths } = layout;
     const places = names.map((name) => columns.indexOf(name));
     const picked = (row: readonly unknown[]): unknown[] => places.map((place) => row[place]);
-    await writeLines(mapped(rows, (row) => renderRow(picked(row), widths)));
+    await writeLines(mapped(rows, (row) => renderRow(picked(row), widths, form)));
   };
 }
 
