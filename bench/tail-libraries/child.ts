@@ -3,8 +3,8 @@
  * one write, so that delivery and position survive a kill -9 together. What is lost or repeated after a restart is then
  * the position's fault alone.
  */
-import { openSync, writeFileSync, writeSync } from 'node:fs';
-import { type Job, numberOf, readRecords, type Usage } from './follower.ts';
+import { openSync, writeSync } from 'node:fs';
+import { type Job, numberOf, readRecords, replaceFile, type Usage } from './follower.ts';
 import { followers } from './followers.ts';
 
 async function main(job: Job): Promise<void> {
@@ -17,9 +17,10 @@ async function main(job: Job): Promise<void> {
   setInterval(() => {
     rssPeak = Math.max(rssPeak, process.memoryUsage.rss());
     const usage: Usage = { rssAtStart, rssPeak };
-    writeFileSync(`${job.out}.usage`, JSON.stringify(usage));
+    replaceFile(`${job.out}.usage`, JSON.stringify(usage));
   }, 50);
 
+  process.stdout.write('following\n');
   let taken = 0;
   await follow(job.file, saved, (line, position) => {
     writeSync(out, `${numberOf(line)}\t${position}\n`);

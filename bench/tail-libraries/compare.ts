@@ -1,10 +1,11 @@
 /**
  * Compares tail-file, @logdna/tail-file and Tailrace's own reader on rotation, position and backpressure, by using them:
  *
- *     scripts/node bench/tail-libraries/compare.ts [follower]
+ *     scripts/node bench/tail-libraries/compare.ts [follower [scenario]]
  *
- * Each follower runs as a child process on real files; lines are numbered, and after each scenario the numbers that
- * arrived are compared with those that were written. Prints one Markdown table; docs/adr/0001 draws the conclusion from it.
+ * The arguments are parts of names, for some of them only; all take about six minutes. Each follower runs as a child process on
+ * real files; lines are numbered, and after each scenario the numbers that arrived are compared with those that were written.
+ * Prints one Markdown table; docs/adr/0001 draws the conclusion from it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,10 +54,13 @@ class Run {
     appendFileSync(this.file, '');
   }
 
-  start(): void {
-    this.#child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), JSON.stringify(this.#job)], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+  /** Resolves when it begins to follow: how long a busy machine takes to start a process must not look like silence. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), JSON.stringify(this.#job)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
+    this.#child = child;
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   }
 
   async kill(): Promise<void> {
@@ -122,11 +126,11 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
       const run = new Run(follower);
       run.write(100_000);
       for (const count of [30_000, 60_000]) {
-        run.start();
+        await run.start();
         await run.handedOver(count);
         await run.kill();
       }
-      run.start();
+      await run.start();
       await run.quiet();
       return lostAndRepeated(run);
     },
@@ -136,7 +140,7 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
     async (follower) => {
       const run = new Run(follower);
       run.write(100);
-      run.start();
+      await run.start();
       await run.handedOver(100);
       for (let n = 0; n < 10; n++) {
         for (let part = 0; part < 100; part++) run.write(100);
@@ -153,7 +157,7 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
     async (follower) => {
       const run = new Run(follower);
       run.write(100);
-      run.start();
+      await run.start();
       await run.handedOver(100);
       for (let n = 0; n < 5; n++) {
         run.write(1000);
@@ -169,12 +173,12 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
     async (follower) => {
       const run = new Run(follower);
       run.write(50_000);
-      run.start();
+      await run.start();
       await run.handedOver(20_000);
       await run.kill();
       run.rotate();
       run.write(50_000);
-      run.start();
+      await run.start();
       await run.quiet();
       return lostAndRepeated(run);
     },
@@ -184,7 +188,7 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
     async (follower) => {
       const run = new Run(follower, { lines: 200, pauseMs: 50 });
       run.write(5000);
-      run.start();
+      await run.start();
       await run.handedOver(100);
       for (let n = 0; n < 3; n++) {
         run.rotate();
@@ -200,7 +204,7 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
     async (follower) => {
       const run = new Run(follower, { lines: 200, pauseMs: 10 });
       for (let part = 0; part < 10; part++) run.write(100_000);
-      run.start();
+      await run.start();
       await sleep(10_000);
       const { grownMiB } = await run.finish();
       return `${Math.round(grownMiB)} MiB`;
@@ -208,10 +212,12 @@ const scenarios: readonly (readonly [name: string, play: (follower: string) => P
   ],
 ];
 
-const chosen = Object.keys(followers).filter((name) => name.includes(process.argv[2] ?? ''));
-const rows = scenarios.map(([name]) => [name]);
+const [followerPart = '', scenarioPart = ''] = process.argv.slice(2);
+const chosen = Object.keys(followers).filter((name) => name.includes(followerPart));
+const played = scenarios.filter(([name]) => name.includes(scenarioPart));
+const rows = played.map(([name]) => [name]);
 for (const follower of chosen) {
-  for (const [index, [name, play]] of scenarios.entries()) {
+  for (const [index, [name, play]] of played.entries()) {
     const said = await play(follower);
     process.stderr.write(`${follower}: ${name}: ${said}\n`);
     rows[index]?.push(said);

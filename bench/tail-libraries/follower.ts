@@ -2,7 +2,7 @@
  * What every follower under comparison is: it follows one file and hands over lines, each with the position that its
  * user could save at that moment.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** Takes one line; a promise asks the follower to wait. `position` is what could be saved then. */
 export type Deliver = (line: string, position: string) => void | Promise<void>;
@@ -23,6 +23,12 @@ export interface Job {
 export interface Usage {
   readonly rssAtStart: number;
   readonly rssPeak: number;
+}
+
+/** Writes a file so that a reader, and whoever comes after a kill, finds the old text or the new one, never a part. */
+export function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.next`, text);
+  renameSync(`${path}.next`, path);
 }
 
 /** The number in a line that the comparison wrote. */

@@ -4,7 +4,7 @@
  * before it, which is what the agent's database holds for each stream.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import type { Block, Tail } from '../../src/core/block.ts';
@@ -13,7 +13,7 @@ import { TAIL_BYTES } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 import { createFileSource } from '../../src/sources/file/source.ts';
-import type { Deliver, Follow } from './follower.ts';
+import { type Deliver, type Follow, replaceFile } from './follower.ts';
 
 const SOURCE = 'compared';
 
@@ -25,7 +25,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         id: SOURCE,
         type: 'file',
         include: [include(file)],
-        exclude: ['*.streams'],
+        exclude: ['*.streams', '*.next'],
         startAt: 'beginning',
         format: 'text',
         scanIntervalMs: 100,
@@ -75,7 +75,7 @@ async function handOver(block: Block, deliver: Deliver): Promise<void> {
 /** Streams with their identities in a file, their positions from what was recorded. */
 function openStore(file: string, saved: readonly string[]): StreamStore {
   const streams = new Map<string, StreamRecord>();
-  const save = () => writeFileSync(file, JSON.stringify([...streams.values()]));
+  const save = () => replaceFile(file, JSON.stringify([...streams.values()]));
   if (existsSync(file)) {
     for (const stream of JSON.parse(readFileSync(file, 'utf8')) as StreamRecord[]) streams.set(stream.id, stream);
   }
@@ -94,6 +94,11 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
       return stream;
     },
     list: () => [...streams.values()],
+    begin(id: string, startAt: number) {
+      const stream = streams.get(id);
+      if (stream) streams.set(id, { ...stream, startAt, resumeAt: startAt });
+      save();
+    },
     identify(id: string, identity: FileIdentity) {
       const stream = streams.get(id);
       if (stream) streams.set(id, { ...stream, identity });
