@@ -17,7 +17,7 @@ interface Import {
 }
 
 const STATIC = /^[ \t]*(import|export)\s+(type\s+)?(?:[\w$*{}\s,]*?\sfrom\s*)?(['"])([^'"\n]+)\3/gm;
-const DYNAMIC = /(?<!typeof )\bimport\(\s*(['"])([^'"\n]+)\1/g;
+const DYNAMIC = /(?<!typeof )\bimport\(\s*(['"`])([^'"`\n]+)\1/g;
 const FILE_URL = /\bnew URL\(\s*(['"])(\.[^'"\n]+)\1,\s*import\.meta\.url/g;
 /** Loaded by an ESM import, these cost 14 MB of memory over `process.getBuiltinModule` (every export is instantiated). */
 const DEAR_BUILTINS = new Set(['node:http', 'node:https']);

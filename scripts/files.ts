@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'tailrace-data', '.git', '.tmp']);
+const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'tailrace-data', 'tailrace-service', 'service-data', '.git', '.tmp']);
 
 /** Paths relative to `root`, sorted, of all files whose name ends in one of `endings`. */
 export function listFiles(root: string, endings: readonly string[]): string[] {

@@ -20,9 +20,15 @@ function messageIn(body: string): string {
   }
 }
 
+/** The Date header is rounded to a second, and was written a moment ago. */
+const SAME_TIME_MS = 2000;
+
 /** The wait that Retry-After (seconds or an HTTP date) or X-RateLimit-Reset (epoch seconds) asks for, in ms; the longer of both. */
 export function askedDelayMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
-  const delays = [retryAfterMs(headers['retry-after'], nowMs), rateLimitResetMs(headers, nowMs)].filter((delay) => delay !== undefined);
+  const servedMs = dateMs(headers['date']) ?? nowMs;
+  // The times are the service's: a clock here that is wrong must not make a wait of them.
+  const sinceMs = Math.abs(servedMs - nowMs) > SAME_TIME_MS ? servedMs : nowMs;
+  const delays = [retryAfterMs(headers['retry-after'], sinceMs), rateLimitResetMs(headers, sinceMs)].filter((delay) => delay !== undefined);
   return delays.length === 0 ? undefined : Math.max(...delays);
 }
 
@@ -30,11 +36,17 @@ function retryAfterMs(value: string | undefined, nowMs: number): number | undefi
   if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = dateMs(text);
+  return date === undefined ? undefined : Math.max(0, date - nowMs);
+}
+
+/** An HTTP date, in milliseconds since 1970; undefined for anything else. */
+function dateMs(text = ''): number | undefined {
   // Date.parse takes "-5" and "in 3" for dates, too.
   if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
   // The oldest of the three forms names no zone: GMT is meant, not this machine's.
   const date = Date.parse(/^[a-z]{3} [a-z]{3} [ \d]?\d \d\d:\d\d:\d\d \d{4}$/i.test(text) ? `${text} GMT` : text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  return Number.isNaN(date) ? undefined : date;
 }
 
 function rateLimitResetMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {

@@ -227,7 +227,9 @@ test('ingest stream says up to which line all is settled when it fails', async (
   const { service, store } = await start();
   const seen: number[] = [];
   service.http.respond = (request, response) => {
-    if (request.body.includes('"n":2')) return refuse(403)(request, response);
+    // Chunks are under way side by side: the last one before it is to be settled first.
+    if (request.body.includes('"n":2'))
+      return void until('three lines settled', () => seen.includes(3)).then(() => refuse(403)(request, response));
     const [status, body] = service.handle(request);
     replyWith(response, status, body);
   };

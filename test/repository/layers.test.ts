@@ -35,6 +35,11 @@ test.each([
     'core imports agent',
   ],
   [
+    'a lazy import of a template',
+    { 'src/core/limits.ts': 'export const limit = () => import(`../agent/agent.ts`);\n' },
+    'core imports agent',
+  ],
+  [
     'an import over several lines',
     { 'src/core/limits.ts': "import {\n  a,\n  b,\n} from '../agent/agent.ts';\nexport const limit = a + b;\n" },
     'core imports agent',

@@ -120,7 +120,14 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
   });
   server.setErrorHandler(fail);
   server.setNotFoundHandler((request, reply) =>
-    fail(new ApiError(404, `route ${request.method} ${request.url.split('?')[0]!.slice(0, 200)} not found`), request, reply),
+    fail(
+      new ApiError(
+        404,
+        `route ${request.method} ${request.url.split('?')[0]!.slice(0, 200)} not found; GET /openapi.json tells all that are there`,
+      ),
+      request,
+      reply,
+    ),
   );
   return server;
 }

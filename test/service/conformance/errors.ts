@@ -19,6 +19,14 @@ describe('errors', () => {
     expect(answer.json).toEqual({ code: status, message: expect.stringMatching(/./) });
   });
 
+  test('an address that is opened in a browser tells where the routes are described', async () => {
+    expect((await client.call('GET', '/')).json).toEqual({
+      code: 404,
+      message: 'route GET / not found; GET /openapi.json tells all that are there',
+    });
+    expect((await client.call('GET', '/openapi.json')).status).toBe(200);
+  });
+
   test('every reply has a trace id, nosniff and no-cache', async () => {
     for (const path of ['/v1/datasets', '/v1/datasets/none', '/x', '/v1/datasets/%E0%A4%A']) {
       const { headers } = await client.call('GET', path);

@@ -152,6 +152,21 @@ const delays: [name: string, headers: Record<string, string>, afterMs: number | 
   ['a reset time', { 'x-ratelimit-reset': String(NOW / 1000 + 42) }, 42_000],
   ['a reset time in the past', { 'x-ratelimit-reset': String(NOW / 1000 - 42) }, 0],
   ['a reset time that is none', { 'x-ratelimit-reset': 'later' }, undefined],
+  // Symptom: on a machine whose clock is an hour slow, each such answer held the sink for an hour. Cause: the service's time was compared with the
+  // machine's. Fix: with its own, where it tells it and they differ by more than the second that it is rounded to.
+  ['a date of a service that is ahead', { 'retry-after': 'Sat, 21 Nov 2026 18:00:30 GMT', date: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 30_000],
+  ['a date of a service that is behind', { 'retry-after': 'Sat, 21 Nov 2026 16:00:30 GMT', date: 'Sat, 21 Nov 2026 16:00:00 GMT' }, 30_000],
+  [
+    'a date of a service that is a moment behind',
+    { 'retry-after': 'Sat, 21 Nov 2026 17:00:30 GMT', date: 'Sat, 21 Nov 2026 16:59:59 GMT' },
+    30_000,
+  ],
+  ['a date beside a time that is none', { 'retry-after': 'Sat, 21 Nov 2026 17:00:30 GMT', date: '-5' }, 30_000],
+  [
+    'a reset time of a service that is ahead',
+    { 'x-ratelimit-reset': String(NOW / 1000 + 3642), date: 'Sat, 21 Nov 2026 18:00:00 GMT' },
+    42_000,
+  ],
   ['both', { 'retry-after': '10', 'x-ratelimit-reset': String(NOW / 1000 + 42) }, 42_000],
   ['both, the other longer', { 'retry-after': '100', 'x-ratelimit-reset': String(NOW / 1000 + 42) }, 100_000],
 ];

@@ -78,6 +78,8 @@ export class ResponseParser {
         case 'trailer':
           at = this.#takeLine(bytes, at, (line) => {
             if (line === '') this.#complete();
+            // Nobody asks for what it says, but it is to be a header.
+            else headersOf([line]);
           });
       }
     }

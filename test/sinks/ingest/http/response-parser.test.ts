@@ -93,6 +93,7 @@ test.each<[string, string, RegExp]>([
   ['a chunk without a size', `${OK}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`, /size of a chunk/],
   ['a chunk of a huge size', `${OK}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n`, /size of a chunk/],
   ['a chunk longer than it says', `${OK}Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n`, /longer than it says/],
+  ['a trailer that is no header', `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\n\0\0\r\n0\r\n\r\n`, /malformed/],
   ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', /101/],
   ['more than one response', `${OK}Content-Length: 0\r\n\r\n${OK}Content-Length: 0\r\n\r\n`, /more than it was asked for/],
   ['a body that ends early', `${OK}Content-Length: 4\r\n\r\nabc`, /in the middle/],
