@@ -1,6 +1,6 @@
 /** Which file is which, under the real agent: files that begin alike, are empty, take another one's inode, or change their own. */
 import { appendFileSync, copyFileSync, readdirSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Program } from '../support/program.ts';
 import { addressOf, makeSite, type Site, startShipping } from '../support/shipping.ts';
@@ -84,15 +84,20 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-/** Deletes and creates the file until it has its inode again; false where that is not given away soon. */
-function recreate(path: string, content: string): boolean {
+/**
+ * Deletes the file and makes it anew, under the same inode where that is given away again soon. The tries have names that nobody
+ * watches (a file that is seen, deleted and written again is rightly read twice), and stay until the end, so that each gets another inode.
+ */
+function recreate(path: string, content: string): void {
   const { ino } = statSync(path);
-  for (let tries = 0; tries < 500; tries += 1) {
-    unlinkSync(path);
-    writeFileSync(path, content);
-    if (statSync(path).ino === ino) return true;
-  }
-  return false;
+  unlinkSync(path);
+  const tries: string[] = [];
+  do {
+    tries.push(join(dirname(path), `try-${tries.length}`));
+    writeFileSync(tries.at(-1)!, content);
+  } while (statSync(tries.at(-1)!).ino !== ino && tries.length < 500);
+  renameSync(tries.pop()!, path);
+  for (const other of tries) unlinkSync(other);
 }
 
 test('a new file under the inode of a deleted one is read whole, made while the agent has it closed and while it is stopped', async () => {

@@ -4,6 +4,7 @@
  * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
 import { compileLayout } from '../../core/go-layout.ts';
+import { JsonText } from './exact-json.ts';
 import { daysOf, epochMs, parseLayout, type Instant } from './go-layout.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
@@ -62,10 +63,15 @@ function unreadable(value: unknown, wanted: string): string {
   return `cannot read ${show(value)} as ${wanted}`;
 }
 
+/** Never the inside of an array or object: that may be long, deep, or hold integers that `JSON.stringify` refuses. */
 function show(value: unknown): string {
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  if (Array.isArray(value)) return 'an array';
+  if (value instanceof JsonText) return cut(value.text);
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return cut(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
+
+const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 const DECIMAL = /^[+-]?\d{5,}(?:\.\d*)?$/;
 

@@ -22,6 +22,31 @@ describe('the reply', () => {
     expect(data).toEqual([{ a: 1 }, { a: 3 }]);
   });
 
+  test('says of each value that is no time what it is, whatever it is and holds', async () => {
+    const deep = `${'['.repeat(900)}${']'.repeat(900)}`;
+    const values = [
+      '{"a":[9007199254740993]}',
+      '[9007199254740993]',
+      deep,
+      '{}',
+      'true',
+      `1${'0'.repeat(30)}`,
+      '9007199254740993e300',
+      '"\\u0000"',
+    ];
+    const { reply } = await store(NDJSON, values.map((value) => `{"_time":${value}}\n`).join(''));
+    expect((reply['failures'] as { error: string }[]).map(({ error }) => error)).toEqual([
+      'cannot read an object as a timestamp',
+      'cannot read an array as a timestamp',
+      'cannot read an array as a timestamp',
+      'cannot read an object as a timestamp',
+      'cannot read true as a timestamp',
+      `cannot read 1${'0'.repeat(30)} as a timestamp`,
+      'cannot read 9007199254740993e300 as a timestamp',
+      'cannot read "\\u0000" as a timestamp',
+    ]);
+  });
+
   test('lists every failure, however many', async () => {
     const { reply } = await store(NDJSON, '{\n'.repeat(1000));
     expect([reply['failed'], (reply['failures'] as { index: number }[]).map(({ index }) => index)]).toEqual([
