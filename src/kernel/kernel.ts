@@ -70,8 +70,9 @@ export interface Kernel {
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
 interface Exports extends SyslogExports {
-  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number): void;
+  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number, shapes: number): void;
   useTemplate(at: number): void;
+  forgetShapes(): void;
   wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number, ends: number): void;
   count(p: number, end: number): number;
 }
@@ -79,6 +80,8 @@ interface Exports extends SyslogExports {
 interface CompiledTemplate extends Template {
   readonly timestampField: string | undefined;
   readonly image: Buffer;
+  /** Names the known keys and their marks: shapes of objects are kept from one template to another that has the same. */
+  readonly keys: string;
 }
 
 const ALIGN_BYTES = 64;
@@ -98,7 +101,10 @@ const ENDS_AT = INDEX_AT + INDEX_BYTES;
 /** Ends of joined events that one call gets. */
 const MAX_ENDS = 4096;
 const SUM_WEIGHTS_AT = ENDS_AT + 4 * MAX_ENDS;
-const REGIONS_AT = SUM_WEIGHTS_AT + WEIGHTS_BYTES;
+const SHAPES_AT = SUM_WEIGHTS_AT + WEIGHTS_BYTES;
+/** assembly/shapes.ts: 16 bytes, and 256 nodes of 48. */
+const SHAPES_BYTES = 16 + 256 * 48;
+const REGIONS_AT = aligned(SHAPES_AT + SHAPES_BYTES);
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -111,12 +117,13 @@ export function createKernel(capacityBytes: number): Kernel {
   const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   const kernel = instantiate('kernel.wasm', memory) as Exports;
-  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT);
+  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT, SHAPES_AT);
   sumInPlace(memory, SUM_WEIGHTS_AT);
 
   let free = REGIONS_AT;
   let timeMs = Number.NaN;
   let loaded: Template | undefined;
+  let loadedKeys = '';
   const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, stop: 'input' };
 
   function reserve(size: number): Region {
@@ -143,7 +150,9 @@ export function createKernel(capacityBytes: number): Kernel {
 
   function load(template: CompiledTemplate, marks: Marks | undefined): void {
     if (template === loaded && !marks) return;
-    const { image, shape, timestampField } = template;
+    const { image, keys, shape, timestampField } = template;
+    if (keys !== loadedKeys) kernel.forgetShapes();
+    loadedKeys = keys;
     bytes.set(marks ? encodeTemplate(shape, timestampField, TEMPLATE_AT, marks) : image, TEMPLATE_AT);
     kernel.useTemplate(TEMPLATE_AT);
     loaded = marks ? undefined : template;
@@ -167,7 +176,9 @@ export function createKernel(capacityBytes: number): Kernel {
     syslog: createSyslogFactory(kernel, bytes, RESULTS_AT, reserve),
 
     compile(shape, timestampField) {
-      const template: CompiledTemplate = { shape, timestampField, image: encodeTemplate(shape, timestampField, TEMPLATE_AT) };
+      const image = encodeTemplate(shape, timestampField, TEMPLATE_AT);
+      const keys = JSON.stringify([Object.keys(shape.fields), timestampField ?? null]);
+      const template: CompiledTemplate = { shape, timestampField, image, keys };
       return template;
     },
 

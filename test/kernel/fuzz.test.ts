@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { drive } from './drive.ts';
-import { line, shape, timestampField } from './lines.ts';
+import { lines, shape, timestampField } from './lines.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_LINES'] ?? 200_000);
 const firstSeed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
@@ -43,7 +43,7 @@ function eventsOf(lines: readonly Buffer[], sizes: readonly number[]): Buffer[] 
 }
 
 const sizes = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 });
-const agrees = fc.property(fc.array(line, { maxLength: 100, size: 'max' }), sizes, plan, (batch, groups, how) => {
+const agrees = fc.property(lines, sizes, plan, (batch, groups, how) => {
   const given = how.isJoined ? eventsOf(batch, groups) : batch;
   const events = drive(given, how).toString('latin1').split('\n');
   seen.lines += given.length;
@@ -55,5 +55,5 @@ const agrees = fc.property(fc.array(line, { maxLength: 100, size: 'max' }), size
 test(`kernel agrees with the reference on ${wanted} hostile lines (seed ${firstSeed})`, { timeout: 3_600_000 }, () => {
   for (let seed = firstSeed; seen.lines < wanted; seed++) fc.assert(agrees, { seed, numRuns: RUNS });
   process.stdout.write(`kernel fuzz: ${seen.lines} lines, about ${seen.objects} passed through as JSON, first seed ${firstSeed}\n`);
-  expect(seen.objects / seen.lines, 'share of lines that pass through as JSON').toBeGreaterThan(0.1);
+  expect(seen.objects / seen.lines, 'share of lines that pass through as JSON').toBeGreaterThan(0.15);
 });

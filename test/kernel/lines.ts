@@ -65,12 +65,12 @@ const NAMES = [
 ];
 const key = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...KEYS).map((text) => Buffer.from(text)) }, { weight: 1, arbitrary: edge });
 // prettier-ignore
-const GOOD_VALUES = [
+export const GOOD_VALUES = [
   '0', '-0', '1', '-1', '12345678901234567', '123456789012345678901234567890123', '1.5', '0.0', '-0.5e-3', '1E+9', '1e400',
   'true', 'false', 'null', '{}', '[]', '{ }', '[ ]', '""', '"x"',
 ];
 // prettier-ignore
-const BAD_VALUES = [
+export const BAD_VALUES = [
   '01', '-', '1.', '.5', '+1', '1e', '1e+', '0x1', 'tru', 'True', 'NaN', 'nulll', 'undefined', '"', "'a'", '"\\x"', '"\\u12g4"', '"\t"',
   '{a:1}', '[1,]', '{"a":1,}', '{,}', '{"a"}', '[1 2]', '{]', '[}', '[1}', '{"a":1]', '[[]}',
 ];
@@ -116,7 +116,7 @@ const object = fc
 
 const ending = fc.constantFrom('', '', '', '', '\r', '\r\r');
 
-export const line: fc.Arbitrary<Buffer> = fc
+const line: fc.Arbitrary<Buffer> = fc
   .tuple(
     fc.oneof(
       { weight: 5, arbitrary: mutated },
@@ -127,6 +127,57 @@ export const line: fc.Arbitrary<Buffer> = fc
     ending,
   )
   .map(([bytes, end]) => Buffer.concat([bytes, Buffer.from(end)].map((part) => Buffer.from(part.filter((byte) => byte !== 0x0a)))));
+
+/** Keys, with their colon as the group, and values that hold no others. */
+const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*|true|false|null/g;
+
+function isObject(bytes: Buffer): boolean {
+  try {
+    return typeof JSON.parse(bytes.toString()) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+/** Objects of a few shapes, alike but for their values, and now and then one with a fault or a value of another kind. */
+const alike: fc.Arbitrary<Buffer[]> = fc
+  .tuple(
+    fc.array(fc.oneof(object.filter(isObject), fc.constantFrom(...SEEDS.filter(isObject))), { minLength: 1, maxLength: 4 }),
+    fc.array(
+      fc.record({
+        which: fc.nat(1000),
+        values: fc.array(
+          fc.record({ at: fc.nat(30), put: fc.oneof({ weight: 4, arbitrary: scalar }, { weight: 1, arbitrary: inString }) }),
+          {
+            maxLength: 3,
+          },
+        ),
+        fault: fc.oneof(
+          { weight: 15, arbitrary: fc.constant(undefined) },
+          { weight: 1, arbitrary: fc.record({ at: fc.nat(400), drop: fc.constantFrom(0, 1, 1, 2), put: edge }) },
+        ),
+      }),
+      { minLength: 5, maxLength: 100, size: 'max' },
+    ),
+  )
+  .map(([bases, lines]) =>
+    lines.map(({ which, values, fault }) => {
+      let text = bases[which % bases.length]!.toString('latin1');
+      for (const { at, put } of values) {
+        const found = [...text.matchAll(TOKEN)].filter((token) => token[1] === undefined);
+        const old = found[at % Math.max(1, found.length)];
+        if (old) text = text.slice(0, old.index) + put.toString('latin1') + text.slice(old.index + old[0].length);
+      }
+      const bytes = Buffer.from(text, 'latin1');
+      return fault ? spliced(bytes, fault.at % (bytes.length + 1), fault.drop, fault.put) : bytes;
+    }),
+  )
+  .map((lines) => lines.map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a))));
+
+export const lines: fc.Arbitrary<Buffer[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.array(line, { maxLength: 100, size: 'max' }) },
+  { weight: 1, arbitrary: alike },
+);
 
 const names = fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 6 });
 const fieldValue: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue>(

@@ -14,6 +14,18 @@ export let isEmpty: bool = true;
 export let repairs: i32 = 0;
 export let growth: usize = 0;
 
+/** An object is compared with shapes (shapes.ts): nothing of it is repaired yet. */
+export function beginShape(): void {
+  repairs = 0;
+  growth = 0;
+}
+
+/** It has that shape. */
+export function acceptShape(marks: u64): void {
+  present = marks;
+  isEmpty = false;
+}
+
 /** One byte an open container: its closing character. */
 let stack: usize = 0;
 let maxDepth: u32 = 0;
@@ -43,7 +55,7 @@ function isHex(p: usize): bool {
 }
 
 /** From inside a string to its closing quote, or 0. */
-function stringEnd(p: usize): usize {
+export function stringEnd(p: usize): usize {
   while (true) {
     const v = v128.load(p);
     const care = careMask(v);
@@ -103,7 +115,7 @@ function digits(p: usize): usize {
 }
 
 /** Behind the number at `p`, or 0. */
-function numberEnd(p: usize): usize {
+export function numberEnd(p: usize): usize {
   if (load<u8>(p) == 0x2d) p++;
   if (load<u8>(p) == 0x30) {
     p++;
@@ -135,7 +147,7 @@ const NULL: u32 = 0x6c6c756e;
 const FALS: u32 = 0x736c6166;
 
 /** Behind `true`, `false` or `null` at `p`, or 0. */
-function literalEnd(p: usize): usize {
+export function literalEnd(p: usize): usize {
   const word = load<u32>(p);
   if (word == TRUE || word == NULL) return p + 4;
   if (word == FALS && load<u8>(p + 4) == 0x65) return p + 5;

@@ -6,6 +6,7 @@
 import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
 import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
+import { learnShape, setUpShapes, shapeEnd } from './shapes';
 import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, stoppedAt } from './text';
 import { copyOver, putReplacement, sequence } from './utf8';
 
@@ -36,12 +37,21 @@ let fieldCount: u32 = 0;
 let fieldMarks: u64 = 0;
 let addsTime: bool = false;
 
-export function setUp(resultsAt: usize, prefixAt: usize, scratchAt: usize, stackAt: usize, maxDepth: u32, indexAt: usize): void {
+export function setUp(
+  resultsAt: usize,
+  prefixAt: usize,
+  scratchAt: usize,
+  stackAt: usize,
+  maxDepth: u32,
+  indexAt: usize,
+  shapesAt: usize,
+): void {
   results = resultsAt;
   prefix = prefixAt;
   setUpKeys(scratchAt);
   setUpJson(stackAt, maxDepth);
   setUpIndex(indexAt);
+  setUpShapes(shapesAt);
 }
 
 /** Takes the template at `t` into use; template.ts says how it is laid out. */
@@ -176,7 +186,11 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
     if (passes) {
       const start = first > 0x20 ? p : skipSpaces(p);
       if (load<u8>(start) == 0x7b) {
-        const close = objectEnd(start);
+        let close = shapeEnd(start);
+        if (close == 0) {
+          close = objectEnd(start);
+          if (close && !isEmpty) learnShape(start, close, present);
+        }
         const next = close ? skipSpaces(close) : 0;
         if (next && load<u8>(next) == 0x0a && next >= lastBreak) {
           const marks = present;
@@ -266,4 +280,5 @@ export function count(p: usize, end: usize): u32 {
   return lines;
 }
 
+export { forgetShapes } from './shapes';
 export { setUpSyslog, syslogStream, syslogTable, useSyslogSource, useSyslogSuffix } from './syslog/syslog';

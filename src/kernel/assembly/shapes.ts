@@ -1,0 +1,203 @@
+/**
+ * Shapes: how the objects that were accepted lately are built, so that the next one like them need only be compared. A program writes its lines
+ * from a few places, each with the same keys in the same order, and what stands between two values is the same bytes every time.
+ *
+ * The shapes are a tree of such stretches. A node is up to 16 bytes and the kind of value behind them; its child comes behind that value, its
+ * `other` is tried in its place. A way from the root to an END was once a whole object that the grammar (json.ts) accepted. An object that goes
+ * the same way differs from it only in its values, each of the same kind and checked by the same rules: it is accepted, too, and has the
+ * same keys. Where an object finds no way, the grammar decides, and what it accepts is learnt.
+ */
+import { acceptShape, beginShape, literalEnd, numberEnd, repairs, skipSpaces, stringEnd } from './json';
+import { careMask } from './text';
+
+/** Of a node: its bytes (16), then u32 each: a bit for each of them, how many, the kind, the addresses of `other` and of the child, or 0. */
+const BITS: usize = 16;
+const LENGTH: usize = 20;
+const KIND: usize = 24;
+const OTHER: usize = 28;
+const CHILD: usize = 32;
+/** Of an END, u64: the marks of its known keys. */
+const MARKS: usize = 40;
+const NODE_BYTES: usize = 48;
+
+/** More of the stretch. */
+const BYTES: u32 = 0;
+/** The inside of a string: its quotes belong to the stretches around it. */
+const STRING: u32 = 1;
+const NUMBER: u32 = 2;
+const LITERAL: u32 = 3;
+/** Behind the object. */
+const END: u32 = 4;
+
+/** Most bytes of a node. */
+const MOST_BYTES: usize = 16;
+const MOST_NODES: usize = 256;
+/** Most nodes that are tried in one place. */
+const MOST_OTHERS: u32 = 8;
+/** Each object that finds its way adds 1 to the trust, up to so much; each other one takes so much of it. */
+const MOST_TRUST: i32 = 256;
+const DISTRUST: i32 = 4;
+/** Objects for which nothing is tried once there is no trust. Then the tree begins anew. */
+const PAUSE: i32 = 512;
+
+/** The address of the root's address; the nodes are behind it. */
+let tree: usize = 0;
+/** Behind the last node. */
+let free: usize = 0;
+/** Below 0 during a pause, which ends at 0. */
+let trust: i32 = 0;
+
+export function setUpShapes(at: usize): void {
+  tree = at;
+  forgetShapes();
+}
+
+/** To be called before other keys are known: the marks of the shapes are theirs. */
+export function forgetShapes(): void {
+  store<u32>(tree, 0);
+  free = tree + 16;
+  trust = MOST_TRUST;
+}
+
+/** How many of the eight bytes at `p` are digits, up to the first that is none. */
+function someDigits(p: usize): usize {
+  const x = load<u64>(p);
+  // A digit becomes 76…7F; a byte over 7F may carry, but only into those behind it.
+  const others = (((x ^ 0x3030303030303030) + 0x7676767676767676) | x) & 0x8080808080808080;
+  return <usize>(ctz<u64>(others) >> 3);
+}
+
+/** Behind the number at `p`, or 0. As `numberEnd`, which takes over where there is a sign, an exponent or a lot of digits. */
+function plainNumberEnd(p: usize): usize {
+  let length = someDigits(p);
+  if (length == 8) length += someDigits(p + 8);
+  // Also where there is none.
+  if (length - 1 >= 15 || (length > 1 && load<u8>(p) == 0x30)) return numberEnd(p);
+  let c = <u32>load<u8>(p + length);
+  if (c == 0x2e) {
+    const fraction = someDigits(p + length + 1);
+    if (fraction - 1 >= 7) return numberEnd(p);
+    length += 1 + fraction;
+    c = load<u8>(p + length);
+  }
+  return (c | 0x20) == 0x65 ? numberEnd(p) : p + length;
+}
+
+/** From inside a string to its closing quote, or 0. */
+function plainStringEnd(p: usize): usize {
+  let care = careMask(v128.load(p));
+  while (care == 0) {
+    p += 16;
+    care = careMask(v128.load(p));
+  }
+  p += <usize>ctz<i32>(care);
+  return load<u8>(p) == 0x22 ? p : stringEnd(p);
+}
+
+/** Behind the object at `p` when it has a known shape, or 0. Sets `present`, `isEmpty`, `repairs` and `growth` of json.ts. */
+export function shapeEnd(p: usize): usize {
+  if (trust < 0) {
+    if (++trust == 0) forgetShapes();
+    return 0;
+  }
+  beginShape();
+  let node = <usize>load<u32>(tree);
+  while (node) {
+    const same = <u32>i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(node)));
+    if ((~same & load<u32>(node, BITS)) == 0) {
+      const kind = load<u32>(node, KIND);
+      let q = p + <usize>load<u32>(node, LENGTH);
+      if (kind == STRING) q = plainStringEnd(q);
+      else if (kind == NUMBER) q = plainNumberEnd(q);
+      else if (kind == LITERAL) q = literalEnd(q);
+      else if (kind == END) {
+        acceptShape(load<u64>(node, MARKS));
+        if (trust < MOST_TRUST) trust++;
+        return q;
+      }
+      if (q) {
+        p = q;
+        node = load<u32>(node, CHILD);
+        continue;
+      }
+    }
+    node = load<u32>(node, OTHER);
+  }
+  trust -= DISTRUST;
+  if (trust < 0) trust = -PAUSE;
+  return 0;
+}
+
+/** Where the address of the next node stands while a shape is learnt; 0 where there was no room for a node. */
+let place: usize = 0;
+
+function isEqual(a: usize, b: usize, length: usize): bool {
+  for (let i: usize = 0; i < length; i++) if (load<u8>(a + i) != load<u8>(b + i)) return false;
+  return true;
+}
+
+/** Goes on to the node for `length` bytes at `from` and the kind, which is made where there is none. Returns it, or 0. */
+function step(from: usize, length: usize, kind: u32): usize {
+  if (place == 0) return 0;
+  let node = <usize>load<u32>(place);
+  // Nodes of bytes alone come last: they may begin like one with a value, and nobody comes back to try that.
+  for (let tried: u32 = 0; node && (kind == BYTES || load<u32>(node, KIND) != BYTES); tried++) {
+    if (load<u32>(node, KIND) == kind && <usize>load<u32>(node, LENGTH) == length && isEqual(node, from, length)) {
+      place = node + CHILD;
+      return node;
+    }
+    if (tried == MOST_OTHERS) return (place = 0);
+    place = node + OTHER;
+    node = load<u32>(place);
+  }
+  if (free == tree + 16 + MOST_NODES * NODE_BYTES) return (place = 0);
+  const made = free;
+  free += NODE_BYTES;
+  memory.copy(made, from, length);
+  store<u32>(made, (1 << (<u32>length)) - 1, BITS);
+  store<u32>(made, <u32>length, LENGTH);
+  store<u32>(made, kind, KIND);
+  store<u32>(made, <u32>node, OTHER);
+  store<u32>(made, 0, CHILD);
+  store<u32>(place, <u32>made);
+  place = made + CHILD;
+  return made;
+}
+
+/** The last node of the stretch `[from, to)`. */
+function stretch(from: usize, to: usize, kind: u32): usize {
+  while (to - from > MOST_BYTES) {
+    step(from, MOST_BYTES, BYTES);
+    from += MOST_BYTES;
+  }
+  return step(from, to - from, kind);
+}
+
+/** Learns the object in `[from, close)`, which is not empty and which the grammar has just accepted with these marks. */
+export function learnShape(from: usize, close: usize, marks: u64): void {
+  if (trust < 0 || repairs) return;
+  place = tree;
+  let p = from;
+  while (p < close && place) {
+    const c = <u32>load<u8>(p);
+    if (c == 0x22) {
+      const end = stringEnd(p + 1);
+      const behind = skipSpaces(end + 1);
+      if (load<u8>(behind) == 0x3a) {
+        p = behind;
+        continue;
+      }
+      stretch(from, p + 1, STRING);
+      from = end;
+      p = end + 1;
+    } else if (c == 0x2d || c - 0x30 < 10) {
+      stretch(from, p, NUMBER);
+      from = p = numberEnd(p);
+    } else if (c == 0x74 || c == 0x66 || c == 0x6e) {
+      stretch(from, p, LITERAL);
+      from = p = literalEnd(p);
+    } else p++;
+  }
+  const end = stretch(from, close, END);
+  if (end) store<u64>(end, marks, MARKS);
+}
