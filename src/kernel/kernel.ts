@@ -151,9 +151,10 @@ export function createKernel(capacityBytes: number): Kernel {
   function load(template: CompiledTemplate, marks: Marks | undefined): void {
     if (template === loaded && !marks) return;
     const { image, keys, shape, timestampField } = template;
+    // May throw: nothing may have changed then.
+    bytes.set(marks ? encodeTemplate(shape, timestampField, TEMPLATE_AT, marks) : image, TEMPLATE_AT);
     if (keys !== loadedKeys) kernel.forgetShapes();
     loadedKeys = keys;
-    bytes.set(marks ? encodeTemplate(shape, timestampField, TEMPLATE_AT, marks) : image, TEMPLATE_AT);
     kernel.useTemplate(TEMPLATE_AT);
     loaded = marks ? undefined : template;
   }

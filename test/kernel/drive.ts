@@ -9,9 +9,19 @@ const WINDOW_BYTES = 1024 * 1024;
 const SLOT_BYTES = 4 * 1024 * 1024;
 const CANARY = 0xaa;
 
-export const kernel = createKernel(8 * 1024 * 1024);
-const window = kernel.reserve(WINDOW_BYTES);
-const slot = kernel.reserve(SLOT_BYTES);
+/** Another kernel after so many blocks: one that met nothing but junk for a while pauses what it knows of objects. */
+const BLOCKS_A_KERNEL = 10;
+
+let kernel = createKernel(8 * 1024 * 1024);
+let window = kernel.reserve(WINDOW_BYTES);
+let slot = kernel.reserve(SLOT_BYTES);
+let blocks = 0;
+
+function renew(): void {
+  kernel = createKernel(8 * 1024 * 1024);
+  window = kernel.reserve(WINDOW_BYTES);
+  slot = kernel.reserve(SLOT_BYTES);
+}
 
 export interface Plan {
   readonly shape: EventShape;
@@ -40,6 +50,7 @@ export function drive(lines: readonly Uint8Array[], plan: Plan): Buffer {
     isJoined: plan.isJoined ?? false,
   };
   const events = lines.map((line) => eventOf(line, context));
+  if (++blocks % BLOCKS_A_KERNEL === 0) renew();
   const template = kernel.compile(plan.shape, plan.timestampField);
   const start = plan.start ?? 0;
   let at = start;

@@ -1,5 +1,7 @@
 /** Objects built like others before them: compared instead of parsed, and held to the grammar all the same. `drive` compares each with the oracle. */
 import { expect, test } from 'vitest';
+import { MAX_TEMPLATE_BYTES } from '../../src/core/limits.ts';
+import { createKernel } from '../../src/kernel/kernel.ts';
 import { drive } from './drive.ts';
 import { BAD_VALUES, GOOD_VALUES } from './lines.ts';
 
@@ -80,4 +82,30 @@ test('more shapes than are kept, and lists of every length, pass through all the
       .split('\n')
       .filter((event) => event.endsWith(',"_time":1}') || event === '{"_time":1}'),
   ).toHaveLength(lines.length);
+});
+
+test('what is learnt under one template is not known under another, also where one between them was too long', () => {
+  const kernel = createKernel(1024 * 1024);
+  const [window, slot] = [kernel.reserve(4096), kernel.reserve(256 * 1024)];
+  const first = kernel.compile({ ...shape, fields: { a: 1 } }, undefined);
+  const second = kernel.compile({ ...shape, fields: { b: 'x'.repeat(longest()) } }, undefined);
+  /** With the mark of a cut line it has no room. */
+  function longest(length = MAX_TEMPLATE_BYTES / 2): number {
+    try {
+      kernel.compile({ ...shape, fields: { b: 'x'.repeat(length) } }, undefined);
+      return length;
+    } catch {
+      return longest(length - 1);
+    }
+  }
+  const wrap = (template: typeof first, line: string, marks?: { readonly truncated: boolean }): string => {
+    const end = window.bytes.write(`${line}\n`);
+    const { written } = kernel.wrap(template, 0, window, 0, end, slot, 0, slot.bytes.length - 64, 10, marks);
+    return slot.bytes.subarray(0, written).toString();
+  };
+  const line = '{"a":1,"q":2}';
+  expect(wrap(first, line)).not.toContain('"b"');
+  expect(() => wrap(second, 'cut', { truncated: true })).toThrow('fields');
+  wrap(first, line);
+  expect(wrap(second, line)).toContain('"b":"xxx');
 });

@@ -32,31 +32,41 @@ const END: u32 = 4;
 /** Most bytes of a node. */
 const MOST_BYTES: usize = 16;
 const MOST_NODES: usize = 256;
-/** Most nodes that are tried in one place. */
-const MOST_OTHERS: u32 = 8;
-/** Each object that finds its way adds 1 to the trust, up to so much; each other one takes so much of it. */
-const MOST_TRUST: i32 = 256;
+/** Most nodes with a value, and most of bytes alone, that are tried in one place. */
+const MOST_OTHERS: u32 = 4;
+/** Longer objects are not learnt. */
+const MOST_LEARNT_BYTES: usize = 16 * 1024;
+/**
+ * Trying and learning must not cost more than they save, whatever comes. Each byte of an object that finds its way adds 1 to the trust, up to so
+ * much; each byte that was tried in vain, or learnt, takes so much of it.
+ */
+const MOST_TRUST: i32 = 256 * 1024;
 const DISTRUST: i32 = 4;
-/** Objects for which nothing is tried once there is no trust. Then the tree begins anew. */
-const PAUSE: i32 = 512;
+/** Once there is no trust, nothing is tried or learnt for so many bytes of objects, and for those owed. Then the tree begins anew. */
+const PAUSE_BYTES: i32 = 4 * 1024 * 1024;
 
 /** The address of the root's address; the nodes are behind it. */
 let tree: usize = 0;
 /** Behind the last node. */
 let free: usize = 0;
 /** Below 0 during a pause, which ends at 0. */
-let trust: i32 = 0;
+let trust: i32 = MOST_TRUST;
 
 export function setUpShapes(at: usize): void {
   tree = at;
   forgetShapes();
 }
 
-/** To be called before other keys are known: the marks of the shapes are theirs. */
+/** To be called before other keys are known: the marks of the shapes are theirs. The trust stays: sources may take turns. */
 export function forgetShapes(): void {
   store<u32>(tree, 0);
   free = tree + 16;
-  trust = MOST_TRUST;
+}
+
+/** So many bytes of an object were tried in vain, or learnt. */
+function pay(bytes: usize): void {
+  trust -= DISTRUST * <i32>bytes;
+  if (trust < 0) trust -= PAUSE_BYTES;
 }
 
 /** How many of the eight bytes at `p` are digits, up to the first that is none. */
@@ -96,11 +106,9 @@ function plainStringEnd(p: usize): usize {
 
 /** Behind the object at `p` when it has a known shape, or 0. Sets `present`, `isEmpty`, `repairs` and `growth` of json.ts. */
 export function shapeEnd(p: usize): usize {
-  if (trust < 0) {
-    if (++trust == 0) forgetShapes();
-    return 0;
-  }
+  if (trust < 0) return 0;
   beginShape();
+  const begin = p;
   let node = <usize>load<u32>(tree);
   while (node) {
     const same = <u32>i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(node)));
@@ -112,7 +120,7 @@ export function shapeEnd(p: usize): usize {
       else if (kind == LITERAL) q = literalEnd(q);
       else if (kind == END) {
         acceptShape(load<u64>(node, MARKS));
-        if (trust < MOST_TRUST) trust++;
+        trust = min(MOST_TRUST, trust + <i32>(q - begin));
         return q;
       }
       if (q) {
@@ -123,8 +131,7 @@ export function shapeEnd(p: usize): usize {
     }
     node = load<u32>(node, OTHER);
   }
-  trust -= DISTRUST;
-  if (trust < 0) trust = -PAUSE;
+  pay(p - begin);
   return 0;
 }
 
@@ -146,7 +153,7 @@ function step(from: usize, length: usize, kind: u32): usize {
       place = node + CHILD;
       return node;
     }
-    if (tried == MOST_OTHERS) return (place = 0);
+    if (tried + 1 == MOST_OTHERS) return (place = 0);
     place = node + OTHER;
     node = load<u32>(place);
   }
@@ -175,7 +182,17 @@ function stretch(from: usize, to: usize, kind: u32): usize {
 
 /** Learns the object in `[from, close)`, which is not empty and which the grammar has just accepted with these marks. */
 export function learnShape(from: usize, close: usize, marks: u64): void {
-  if (trust < 0 || repairs) return;
+  const bytes = close - from;
+  if (trust < 0) {
+    // The end of a pause.
+    if ((trust += <i32>bytes) >= 0) {
+      forgetShapes();
+      trust = MOST_TRUST;
+    }
+    return;
+  }
+  if (repairs || bytes > MOST_LEARNT_BYTES) return;
+  pay(bytes);
   place = tree;
   let p = from;
   while (p < close && place) {
