@@ -30,6 +30,8 @@ export interface CopiesOptions {
   verify(file: TrackedFile): void;
   /** The file that is known to be what was found. */
   holderOf(found: FoundFile): TrackedFile | undefined;
+  /** What was found may be another file than that one, which cannot be told just now. */
+  isUnsure(holder: TrackedFile, found: FoundFile): boolean;
   /** What was found has its stream: it is a copy no more, or never was. */
   isNamed(found: FoundFile): boolean;
   /** There is no copy of what the generation's file held. */
@@ -53,6 +55,8 @@ export class Copies {
   readonly #undecided = new Map<TrackedFile, Undecided>();
   /** Generations without a file; true once all files that may be their copies are among the undecided. */
   readonly #homeless = new Map<TrackedFile, boolean>();
+  /** Paths of files that may be copies of the generation, or what is known under their inodes: that is looked at again with each scan. */
+  readonly #unsure = new Map<string, TrackedFile>();
   /** This scan has compared as many bytes as one may. */
   #isSpent = false;
 
@@ -94,6 +98,7 @@ export class Copies {
   decide(): boolean {
     this.#isSpent = false;
     for (const [file, entry] of this.#undecided) this.#decide(file, entry);
+    for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     const names = new FolderNames(this.#options.fileSystem);
     for (const generation of this.#homeless.keys()) this.#search(generation, names);
     return this.#isSpent;
@@ -162,16 +167,34 @@ export class Copies {
   /** False when the folder cannot be read now. */
   #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
     try {
-      for (const found of basesOf(generation).flatMap((base) => names.extending(base))) {
-        const known = this.#options.holderOf(found);
-        if (known?.stream !== undefined) continue;
-        const file = known ?? this.#options.track(found.path, found.stat, generation);
-        if (this.#undecided.has(file)) this.#compare(file, generation);
-        else this.#gather(file, known !== undefined);
-      }
+      for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this.#consider(found, generation);
       return true;
     } catch {
       return false;
+    }
+  }
+
+  /** Holds what was found against the generation and all others, unless it is known what it is. Throws system errors. */
+  #consider(found: FoundFile, generation: TrackedFile): void {
+    const known = this.#options.holderOf(found);
+    if (known?.stream !== undefined) {
+      if (this.#options.isUnsure(known, found)) this.#unsure.set(found.path, generation);
+      return;
+    }
+    const file = known ?? this.#options.track(found.path, found.stat, generation);
+    if (this.#undecided.has(file)) return this.#compare(file, generation);
+    this.#gather(file, known !== undefined);
+    // The generation may have another copy by now.
+    if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
+  }
+
+  #lookAgain(path: string, generation: TrackedFile): void {
+    try {
+      const stat = this.#options.fileSystem.stat(path);
+      this.#unsure.delete(path);
+      if (stat?.kind === 'file') this.#consider({ path, stat }, generation);
+    } catch {
+      // With the next scan.
     }
   }
 

@@ -94,6 +94,7 @@ export class Generations {
       },
       isLost: (file) => this.house.giveUpLost(file, this.scan === 0 ? 'unseen' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
       holderOf: (found) => this.holderOf(found),
+      isUnsure: (holder, found) => this.inodes.mayHaveLost(holder, found),
       isNamed: (found) => {
         const file = registry.in(found.stat);
         return file?.stream !== undefined && !this.inodes.hasLost(file, found);

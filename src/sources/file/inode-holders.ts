@@ -28,8 +28,18 @@ export class InodeHolders {
 
   /** The file's inode is that of what was found by now. The scan under way may not have missed the file yet. */
   hasLost(file: TrackedFile, found: FoundFile): boolean {
-    if (file.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.path, file))) return false;
-    return this.isStill(file, found) === false;
+    return !this.#isKept(file) && this.isStill(file, found) === false;
+  }
+
+  /** The same, but it cannot be told now; also false where nothing is there any more. */
+  mayHaveLost(file: TrackedFile, found: FoundFile): boolean {
+    if (this.#isKept(file) || this.isStill(file, found) !== undefined) return false;
+    return statIfAt(this.#fileSystem, found.path, found.stat) !== undefined;
+  }
+
+  /** The file is open, or still under its path. */
+  #isKept(file: TrackedFile): boolean {
+    return file.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.path, file) !== undefined);
   }
 
   /** What was found has the content that is known of the file. Undefined while that cannot be told. */

@@ -16,7 +16,7 @@ import {
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
-import { startBench, TailBench } from './tail-bench.ts';
+import { failingFileSystem, freshFolders, startBench, systemError, TailBench } from './tail-bench.ts';
 
 const EXT4 = 0xef53;
 const TRIES = 2000;
@@ -227,6 +227,43 @@ test('second of two copies is read, under the inode of a file that no scan has m
     return isReused;
   });
 });
+
+// Symptom: what was written between two rotations was never read, and not counted. Cause: the file that had the inode of its copy could not be
+// compared with it just then, and once the copy of what came before was found, no more were looked for.
+test.each(['EIO', 'EMFILE', 'EACCES'])(
+  'second of two copies is read, under the inode of a file that it cannot be compared with at first: %s',
+  async (code) => {
+    await untilReused(async (bench) => {
+      let failing: string | undefined;
+      const fileSystem = failingFileSystem((real) => ({
+        ...freshFolders,
+        open(path) {
+          if (path === failing) throw systemError(code);
+          return real.open(path);
+        },
+      }));
+      await bench.start({ fileSystem });
+      const [path, other, first, second] = [bench.path('a.log'), bench.path('b.log'), bench.path('a.log.2'), bench.path('a.log.1')];
+      writeFileSync(path, 'one\n');
+      writeFileSync(other, 'other\n');
+      await bench.pass(30);
+      copyFileSync(path, first);
+      writeFileSync(path, 'two\n');
+      const { ino } = statSync(other);
+      unlinkSync(other);
+      copyFileSync(path, second);
+      const isReused = statSync(second).ino === ino || recreateUnder(ino, second, 'two\n');
+      truncateSync(path, 0);
+      failing = second;
+      await bench.pass(3);
+      failing = undefined;
+      await bench.pass(15);
+      expect(bench.byFile).toEqual({ 'a.log': ['one', 'two'], 'b.log': ['other'] });
+      expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
+      return isReused;
+    });
+  },
+);
 
 // Symptom: after a restart, lines were said to be of another file, and a copy of it was read again. Cause: an empty file that was compared
 // with what is gone got a stream without a first byte to know it by; then any file under its inode was taken for it.

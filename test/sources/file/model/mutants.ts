@@ -159,7 +159,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
     file: 'sources/file/inode-holders.ts',
-    find: '(!isGone(file) && statIfAt(this.#fileSystem, file.path, file))',
+    find: '(!isGone(file) && statIfAt(this.#fileSystem, file.path, file) !== undefined)',
     replace: '!isGone(file)',
     include: alone,
   },
@@ -222,8 +222,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a truncated generation does not look for its copy',
     file: 'sources/file/copies.ts',
-    find: 'for (const found of basesOf(generation).flatMap((base) => names.extending(base))) {',
-    replace: 'for (const found of basesOf(generation).flatMap((base) => (names.extending(base), []))) {',
+    find: 'for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this',
+    replace: 'for (const found of basesOf(generation).flatMap((base) => (names.extending(base), []))) this',
     include: withRotated,
   },
   {
