@@ -19,7 +19,8 @@ export interface LocalService {
 
 /** What one query gives at most. */
 const MOST_EVENTS = 50_000;
-const ALL_TIMES = { startTime: '1970-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z' };
+/** All that an event may have: a made-up one may be of 1950. */
+const ALL_TIMES = { startTime: '1900-01-01T00:00:00Z', endTime: '2262-04-11T23:47:16Z' };
 
 export async function startLocalService(folder: string, dataset: string): Promise<LocalService> {
   const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'service'), '--json'], {
