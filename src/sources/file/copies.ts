@@ -195,6 +195,7 @@ export class Copies {
       if (stat?.kind === 'file') this.#consider({ path, stat }, generation);
     } catch {
       // With the next scan.
+      this.#unsure.set(path, generation);
     }
   }
 
