@@ -69,7 +69,7 @@ interface Names {
 /** What the program calls its commands, options and metrics, as its sources say it. */
 function readNames(root: string): Names {
   const textOf = (path: string) => (existsSync(join(root, path)) ? readText(root, path) : '');
-  const commandLine = textOf('src/main.ts') + textOf('src/cli/client/commands.ts');
+  const commandLine = textOf('src/cli/program.ts') + textOf('src/cli/client/commands.ts');
   const all = (text: string, pattern: RegExp) => new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''));
   return {
     commands: all(commandLine, /\.command\('([a-z-]+)'/g),

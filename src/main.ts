@@ -1,123 +1,9 @@
-/** argv → command. Each command is loaded only when it is the one asked for. */
-import { Command, CommanderError, Option } from 'commander';
-import type { DemoArguments } from './cli/demo.ts';
-import type { MigrateArgs } from './cli/migrate.ts';
-import { pointToHelp, withoutVainHelp } from './cli/help.ts';
-import type { RunArguments } from './cli/run.ts';
+/** argv → command: runs it, says what went wrong, and sets the exit code. */
+import { CommanderError } from 'commander';
+import { withoutVainHelp } from './cli/help.ts';
+import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
-import { version } from './core/version.ts';
-
-const CONFIG_HELP = 'configuration (default: tailrace.yaml here, then /etc/tailrace/tailrace.yaml)';
-
-interface CheckArguments {
-  config?: string;
-  json?: boolean;
-}
-
-interface ServeArguments {
-  listen?: string;
-  data?: string;
-  engine?: string;
-  headerPrefix?: string;
-  sync?: boolean;
-  rateLimit?: string;
-  monthlyQuota?: string;
-  queryTimeout?: string;
-  queryMemory?: string;
-  maxBody?: string;
-  maxFields?: string;
-  json?: boolean;
-}
-
-const program = new Command('tailrace')
-  .description('Ships logs to a Dataset Ingestion and Query Service, and loses nothing. `tailrace serve` is such a service.')
-  .version(version)
-  .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')) });
-
-program
-  .command('run')
-  .description('the agent, in the foreground, until SIGTERM or SIGINT')
-  .option('-c, --config <file>', CONFIG_HELP)
-  .option('--once', 'read what exists now to its end, deliver it, exit; 1 if anything could not be delivered')
-  .addOption(new Option('--log-level <level>', 'overrides telemetry.log_level').choices(['debug', 'info', 'warn', 'error']))
-  .action(async (options: RunArguments) => exitWith((await import('./cli/run.ts')).run(options)));
-
-program
-  .command('check')
-  .description('validates the configuration: every problem at once, with its place and what to do')
-  .option('-c, --config <file>', CONFIG_HELP)
-  .option('--json', 'problems as JSON')
-  .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
-  .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./cli/check.ts')).check(options)));
-
-program
-  .command('serve')
-  .description('the local service: datasets, ingest and queries, on an embedded engine or a ClickHouse cluster')
-  .option('--listen <address>', 'host:port (default 127.0.0.1:4100)')
-  .option('--data <dir>', 'where it keeps its data (default ./tailrace-service)')
-  .option('--engine <engine>', 'embedded, or clickhouse://user@host:8123,…/database?cluster=name (default embedded)')
-  .option('--header-prefix <prefix>', 'of the org-ID, event-labels, CSV-fields and trace headers (default X-Service-)')
-  .option('--sync', 'fsync what is stored before it is answered: a power cut then loses nothing')
-  .option('--rate-limit <count>', 'requests a second; over it 429 (default: no limit)')
-  .option('--monthly-quota <size>', 'what may be ingested in a calendar month; over it 430 (default: no limit)')
-  .option('--query-timeout <duration>', 'what one query may take (default 10s)')
-  .option('--query-memory <size>', 'what one query may use (default 1GiB)')
-  .option('--max-body <size>', 'of an ingest request after decompression (default 10MiB)')
-  .option('--max-fields <count>', 'fields of one dataset (default 1024)')
-  .option('--json', 'address and tokens as one JSON line')
-  .action(async (options: ServeArguments) => exitWith((await import('./cli/serve.ts')).serve(options)));
-
-program
-  .command('migrate')
-  .description('moves a service’s events from the embedded engine to a ClickHouse server or cluster')
-  .option('--data <dir>', 'the service’s data folder (default ./tailrace-service)')
-  .requiredOption('--to <engine>', 'clickhouse://user@host:8123,…/database?cluster=name')
-  .option('--sync', 'fsync what is stored')
-  .option('--json', 'the result as one JSON line')
-  .action(async (options: MigrateArgs) => exitWith((await import('./cli/migrate.ts')).migrate(options)));
-
-program
-  .command('demo')
-  .description('ships this machine’s logs, and a sample app’s, into a local service, and shows them arrive')
-  .option('--data <dir>', 'a data folder that stays (default: a temporary one, removed at the end)')
-  .option('--json', 'counts as JSON lines')
-  .action(async (options: DemoArguments) => exitWith((await import('./cli/demo.ts')).demo(options)));
-
-program
-  .command('dead-letters')
-  .description('what the service refused: list, show, replay or drop it')
-  .argument('<action>', 'list, show, replay or drop')
-  .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
-  .option('-c, --config <file>', CONFIG_HELP)
-  .option('--json', 'one JSON object a line')
-  .option('--all', 'drop all of them')
-  .action(async (action: string, ids: string[], options: CheckArguments & { all?: boolean }) =>
-    exitWith((await import('./cli/dead-letters.ts')).deadLetters(action, ids, options)),
-  );
-
-program
-  .command('buffer')
-  .description('the disk buffer: verify its files, export its events, or set broken files aside')
-  .argument('<action>', 'verify, export or repair')
-  .option('-c, --config <file>', CONFIG_HELP)
-  .option('--json', 'one JSON object a file')
-  .action(async (action: string, options: CheckArguments) =>
-    exitWith(Promise.resolve((await import('./cli/buffer.ts')).buffer(action, options))),
-  );
-
-program
-  .command('explain')
-  .description('why a file is or is not read, at which offset, how far behind: as the running agent says, or one that starts would do')
-  .argument('<path>', 'a log file')
-  .option('-c, --config <file>', CONFIG_HELP)
-  .option('--json', 'one JSON object a source')
-  .action(async (path: string, options: CheckArguments) => exitWith((await import('./cli/explain.ts')).explain(path, options)));
-
-// Eleven more commands are not the agent's to load.
-if (process.argv[2] !== 'run') (await import('./cli/client/commands.ts')).addClientCommands(program, exitWith);
-pointToHelp(program);
 
 await main();
 
@@ -145,6 +31,7 @@ async function main(): Promise<void> {
   // `run` prints only its log, which takes care of itself.
   if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {
+    const program = await createProgram(exitWith, command === 'run' ? 'run' : undefined);
     await program.parseAsync(withoutVainHelp(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error);

@@ -3,9 +3,9 @@ import { checkDocs } from '../../scripts/check-docs.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 const sound = {
-  'README.md': '# Tail\n\n[map](docs/README.md#the-map), see `src/main.ts` and `src/*.ts`.\n\n```\n[not a link](gone.md)\n```\n',
+  'README.md': '# Tail\n\n[map](docs/README.md#the-map), see `src/cli/program.ts` and `src/cli/*.ts`.\n\n```\n[not a link](gone.md)\n```\n',
   'docs/README.md': '# Docs\n\n## The map\n\n[home](../README.md#tail) [web](https://example.com/x) [here](#docs)\n',
-  'src/main.ts': "program.command('run').option('-c, --config <file>', 'x').option('--once', 'x');\n",
+  'src/cli/program.ts': "program.command('run').option('-c, --config <file>', 'x').option('--once', 'x');\n",
   'src/telemetry/metrics.ts': "add('counter', 'lost_bytes_total', 'x');\n",
 };
 
