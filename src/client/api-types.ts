@@ -236,6 +236,7 @@ export interface NewToken {
   readonly expiresAt?: Timestamp;
   readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[]>>>>;
   readonly orgCapabilities?: Readonly<Record<string, readonly Action[]>>;
+  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly Action[]>>>>;
   /** A personal token has the rights of its user; `api` when absent. */
   readonly kind?: 'api' | 'personal';
   /** Id or e-mail address of a personal token's user; the caller when absent. */
@@ -246,12 +247,12 @@ export interface Token {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
-  readonly kind?: string;
-  readonly user?: string;
   readonly created?: Timestamp;
   readonly expiresAt?: Timestamp | null;
   readonly datasetCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> | null;
   readonly orgCapabilities?: Readonly<Record<string, readonly string[] | null>> | null;
+  readonly viewCapabilities?: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> | null;
+  readonly samlAuthenticated?: boolean;
 }
 
 /** The one reply that holds the token itself. */

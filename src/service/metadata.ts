@@ -37,6 +37,8 @@ drop table old_tokens;`,
   // What people say about fields.
   `create table field_notes (dataset integer not null, name text not null, unit text not null, hidden integer not null, description text not null,
   primary key (dataset, name)) without rowid;`,
+  // Rights of tokens on views (JSON): the service has none, and returns what it was given.
+  `alter table tokens add column views text not null default '{}';`,
 ];
 
 export interface Metadata {

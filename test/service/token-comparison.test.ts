@@ -26,7 +26,7 @@ beforeEach(() => {
   tokens = openTokens(metadata);
   for (const text of ['xaat-first', 'xaat-second', 'xaat-third'])
     tokens.create(
-      { kind: 'api', name: text, description: '', user: owner.id, capabilities: { datasets: {}, org: {} }, expires: null },
+      { kind: 'api', name: text, description: '', user: owner.id, capabilities: { datasets: {}, org: {}, views: {} }, expires: null },
       text,
     );
 });

@@ -38,7 +38,6 @@ export function listTokens(args: TokenArguments): Promise<number> {
     const columns = {
       id: ({ id }: Token) => id,
       name: ({ name }: Token) => name,
-      kind: ({ kind }: Token) => kind,
       created: ({ created }: Token) => created,
       expires: ({ expiresAt }: Token) => expiresAt ?? 'never',
       rights: rightsOf,
@@ -108,8 +107,7 @@ function expiryOf(text: string, nowMs: number): string {
 }
 
 /** `ingest: logs, web; query: *; datasets`. */
-function rightsOf({ kind, datasetCapabilities, orgCapabilities }: Token): string {
-  if (kind === 'personal') return 'of its user';
+function rightsOf({ datasetCapabilities, orgCapabilities }: Token): string {
   const byArea = new Map<string, string[]>();
   for (const [dataset, areas] of Object.entries(datasetCapabilities ?? {}))
     for (const area of Object.keys(areas)) byArea.set(area, [...(byArea.get(area) ?? []), dataset]);

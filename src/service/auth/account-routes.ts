@@ -19,7 +19,7 @@ const USER = z.object({
   permissions: z.array(z.string()),
 });
 const USER_V2 = z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.object({ id: z.string(), name: z.string() }) });
-const CREATE = z.object({
+const CREATE = z.strictObject({
   name: z.string().min(1).max(SERVICE_NAME_LENGTH),
   email: z
     .string()
@@ -28,7 +28,7 @@ const CREATE = z.object({
     .regex(/^[^\s@]+@[^\s@]+$/, 'it is no e-mail address'),
   role: z.enum(ROLES),
 });
-const ROLE = z.object({ role: z.enum(ROLES) });
+const ROLE = z.strictObject({ role: z.enum(ROLES) });
 
 const viewOf = ({ id, name, email, role }: User): z.infer<typeof USER> => ({ id, name, email, role, permissions: [...PERMISSIONS[role]] });
 const viewOfV2 = ({ id, name, email, role }: User): z.infer<typeof USER_V2> => ({

@@ -114,7 +114,7 @@ function settleCredentials(
     return fresh ? make(kind, kind, undefined) : undefined;
   };
   const make = (kind: TokenKind, name: string, text: string | undefined): string => {
-    const capabilities = kind === 'api' ? FIRST_TOKEN : { datasets: {}, org: {} };
+    const capabilities = kind === 'api' ? FIRST_TOKEN : { datasets: {}, org: {}, views: {} };
     return tokens.create({ kind, name, description: 'made at a start', user: users.owner.id, capabilities, expires: null }, text, name)
       .text;
   };

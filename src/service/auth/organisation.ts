@@ -103,7 +103,8 @@ export function organisationOf(
       maxAuditWindowSeconds: 0,
       withRBAC: true,
       withAuths: [],
-      features: {},
+      // The flags of endpoints and notifiers, which this service has not, go without a name.
+      features: { tracing: false },
     },
     externalPlan: {
       startingOn: UNSET,

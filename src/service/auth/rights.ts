@@ -27,6 +27,7 @@ const AREAS = z.record(z.string().max(64), ACTIONS.nullable());
 
 export const DATASET_CAPABILITIES = z.record(z.string().max(128), AREAS);
 export const ORG_CAPABILITIES = AREAS;
+export const VIEW_CAPABILITIES = z.record(z.string().max(128), AREAS);
 
 /** By area, the actions allowed; null counts as none. */
 export type Areas = Readonly<Record<string, readonly Action[] | null>>;
@@ -35,6 +36,8 @@ export interface Capabilities {
   /** By dataset name; `*` is every dataset. */
   readonly datasets: Readonly<Record<string, Areas>>;
   readonly org: Areas;
+  /** By view name. There are no views here: they are kept and returned. */
+  readonly views: Readonly<Record<string, Areas>>;
 }
 
 const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
@@ -43,13 +46,14 @@ const EVERY: readonly Action[] = ['create', 'read', 'update', 'delete'];
 export const FIRST_TOKEN: Capabilities = {
   datasets: { '*': { ingest: ['create'], query: ['read'], trim: ['update'] } },
   org: { datasets: EVERY },
+  views: {},
 };
 
 /** Of personal tokens, by the role of their user. Ingest is not among them: it takes API tokens only. */
 export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
-  owner: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY } },
-  admin: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY } },
-  user: { datasets: { '*': { query: ['read'] } }, org: { datasets: ['read'], users: ['read'] } },
+  owner: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
+  admin: { datasets: { '*': { query: ['read'], trim: ['update'] } }, org: { datasets: EVERY, apiTokens: EVERY, users: EVERY }, views: {} },
+  user: { datasets: { '*': { query: ['read'] } }, org: { datasets: ['read'], users: ['read'] }, views: {} },
 };
 
 const ADMIN_PERMISSIONS = [
@@ -82,13 +86,14 @@ export function firstBeyond(own: Capabilities, wanted: Capabilities): string | u
   const has = (areas: Areas, area: string, actions: readonly Action[] | null): boolean =>
     (actions ?? []).every((action) => Object.hasOwn(areas, area) && areas[area]?.includes(action));
   for (const [area, actions] of Object.entries(wanted.org)) if (!has(own.org, area, actions)) return area;
-  for (const [dataset, areas] of Object.entries(wanted.datasets))
-    for (const [area, actions] of Object.entries(areas))
-      if (!grantsOn(own.datasets, dataset).some((mine) => has(mine, area, actions))) return `${area} on ${dataset}`;
+  for (const kind of ['datasets', 'views'] as const)
+    for (const [name, areas] of Object.entries(wanted[kind]))
+      for (const [area, actions] of Object.entries(areas))
+        if (!grantsOn(own[kind], name).some((mine) => has(mine, area, actions))) return `${area} on ${name}`;
   return undefined;
 }
 
 /** An own key only: a dataset may be called `constructor`. */
-function grantsOn(datasets: Capabilities['datasets'], dataset: string): Areas[] {
-  return ['*', dataset].flatMap((name) => (Object.hasOwn(datasets, name) ? [datasets[name]!] : []));
+function grantsOn(grants: Capabilities['datasets'], dataset: string): Areas[] {
+  return ['*', dataset].flatMap((name) => (Object.hasOwn(grants, name) ? [grants[name]!] : []));
 }

@@ -9,47 +9,75 @@ import { badRequest, forbidden } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Auth, Caller } from './auth.ts';
-import { DATASET_CAPABILITIES, firstBeyond, ORG_CAPABILITIES, type Action, type Capabilities, type Role } from './rights.ts';
-import type { Token, Tokens } from './tokens.ts';
+import {
+  DATASET_CAPABILITIES,
+  firstBeyond,
+  ORG_CAPABILITIES,
+  ROLE_CAPABILITIES,
+  VIEW_CAPABILITIES,
+  type Action,
+  type Capabilities,
+  type Role,
+} from './rights.ts';
+import { hasExpired, type Token, type Tokens } from './tokens.ts';
 import type { Users } from './users.ts';
 
 const time = z.iso.datetime({ offset: true });
-export const CREATE = z.object({
-  name: z.string().min(1).max(SERVICE_NAME_LENGTH),
-  description: z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish(),
-  expiresAt: time.nullish(),
+/** Go clients send the year 1 for a time that is not set. */
+const expiry = time.nullish().transform((text) => (text === undefined || text === null || /^000[01]-/.test(text) ? undefined : text));
+const RIGHTS = {
   datasetCapabilities: DATASET_CAPABILITIES.nullish(),
   orgCapabilities: ORG_CAPABILITIES.nullish(),
+  viewCapabilities: VIEW_CAPABILITIES.nullish(),
+};
+const name = z.string().min(1).max(SERVICE_NAME_LENGTH);
+const description = z.string().max(SERVICE_DESCRIPTION_LENGTH).nullish();
+export const CREATE = z.strictObject({
+  name,
+  description,
+  expiresAt: expiry,
+  ...RIGHTS,
   kind: z.enum(['api', 'personal']).nullish(),
   /** Id or e-mail address, of a personal token. */
   user: z.string().nullish(),
 });
-const REGENERATE = z.object({ existingTokenExpiresAt: time.nullish(), newTokenExpiresAt: time.nullish() });
+/** With `newToken`, the token becomes what that says; without, it stays what it is. */
+const REGENERATE = z.strictObject({
+  existingTokenExpiresAt: expiry,
+  newTokenExpiresAt: expiry,
+  newToken: z.strictObject({ name: name.nullish(), description, expiresAt: expiry, ...RIGHTS }).nullish(),
+});
+type Regenerate = z.infer<typeof REGENERATE>;
 
-const TOKEN = z.object({
+/** The keys that clients of this API family know, and no others: some refuse what they do not know. */
+const TOKEN = z.strictObject({
   id: z.string(),
-  kind: z.enum(['api', 'personal']),
   name: z.string(),
   description: z.string(),
-  user: z.string(),
   created: time,
   expiresAt: time.nullable(),
   datasetCapabilities: DATASET_CAPABILITIES,
   orgCapabilities: ORG_CAPABILITIES,
+  viewCapabilities: VIEW_CAPABILITIES,
+  samlAuthenticated: z.boolean(),
 });
 const CREATED = TOKEN.extend({ token: z.string() });
 
-export const viewOf = ({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users) => ({
-  id,
-  kind,
-  name,
-  description,
-  user: users.find(user)?.email ?? '',
-  created,
-  expiresAt: expires,
-  datasetCapabilities: capabilities.datasets,
-  orgCapabilities: capabilities.org,
-});
+/** A personal token shows the rights of its user's role. */
+export function viewOf({ id, kind, name, description, user, created, expires, capabilities }: Token, users: Users): z.infer<typeof TOKEN> {
+  const { datasets, org, views } = kind === 'personal' ? ROLE_CAPABILITIES[users.find(user)?.role ?? 'user'] : capabilities;
+  return {
+    id,
+    name,
+    description,
+    created,
+    expiresAt: expires,
+    datasetCapabilities: datasets as z.infer<typeof DATASET_CAPABILITIES>,
+    orgCapabilities: org as z.infer<typeof ORG_CAPABILITIES>,
+    viewCapabilities: views as z.infer<typeof VIEW_CAPABILITIES>,
+    samlAuthenticated: false,
+  };
+}
 
 const options = (action: Action, doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({
   config: { need: { kind: 'org', area: 'apiTokens', action }, doc: { tag: 'tokens', ...doc } },
@@ -73,11 +101,17 @@ export function tokenRoutes(server: FastifyInstance, { tokens, users }: Auth): v
   });
   const again = options('update', { summary: 'Gives a token a new text', body: REGENERATE, reply: CREATED });
   server.post<ById>('/v2/tokens/:token/regenerate', again, ({ params, body, caller }) => {
-    const { newTokenExpiresAt, existingTokenExpiresAt } = readBody(REGENERATE, body ?? {}, 'newTokenExpiresAt, existingTokenExpiresAt');
+    const wanted = readBody(
+      REGENERATE,
+      body ?? {},
+      'existingTokenExpiresAt, newTokenExpiresAt, newToken (a token as POST /v2/tokens takes it)',
+    );
     const old = tokens.get(params.token);
     checkReach(caller, old, users);
     checkWithin(old.capabilities, caller, tokens);
-    const { token, text } = tokens.regenerate(params.token, newTokenExpiresAt ?? null, existingTokenExpiresAt ?? null);
+    const changes = changesOf(wanted, old);
+    checkWithin(changes.capabilities, caller, tokens);
+    const { token, text } = tokens.regenerate(old.id, changes, wanted.existingTokenExpiresAt ?? null);
     return { ...viewOf(token, users), token: text };
   });
   server.delete<ById>('/v2/tokens/:token', options('delete', { summary: 'Revokes a token' }), ({ params, caller }, reply) => {
@@ -93,19 +127,50 @@ type Creator = Pick<Caller, 'kind' | 'token' | 'user'>;
 /** Throws an `ApiError`: 403 for more than the creator may give. */
 export function createToken(wanted: z.infer<typeof CREATE>, caller: Creator, tokens: Tokens, users: Users) {
   const kind = wanted.kind ?? 'api';
-  const capabilities: Capabilities = { datasets: wanted.datasetCapabilities ?? {}, org: wanted.orgCapabilities ?? {} };
+  const capabilities = rightsOf(wanted);
   const common = { name: wanted.name, description: wanted.description ?? '', expires: wanted.expiresAt ?? null };
   if (kind === 'personal') {
     if (caller.kind !== 'personal') throw forbidden('an API token cannot make personal tokens');
     const user = typeof wanted.user === 'string' ? users.get(wanted.user) : caller.user;
     checkUser(caller, user.role);
-    if (Object.keys(capabilities.datasets).length + Object.keys(capabilities.org).length > 0)
-      throw badRequest('a personal token has the rights of its user: leave datasetCapabilities and orgCapabilities out');
+    checkEmpty(capabilities);
     return tokens.create({ ...common, kind, user: user.id, capabilities });
   }
   if (typeof wanted.user === 'string') throw badRequest('user is for personal tokens: an API token belongs to the organisation');
   checkWithin(capabilities, caller, tokens);
   return tokens.create({ ...common, kind, user: caller.user.id, capabilities });
+}
+
+/** Throws an `ApiError` 400. */
+function changesOf({ newToken, newTokenExpiresAt }: Regenerate, old: Token): Parameters<Tokens['regenerate']>[1] {
+  if (
+    newToken?.expiresAt !== undefined &&
+    newTokenExpiresAt !== undefined &&
+    Date.parse(newToken.expiresAt) !== Date.parse(newTokenExpiresAt)
+  )
+    throw badRequest(`newTokenExpiresAt ${newTokenExpiresAt} and newToken.expiresAt ${newToken.expiresAt} differ: send one of them`);
+  const asked = newToken?.expiresAt ?? newTokenExpiresAt;
+  if (newToken) {
+    const capabilities = rightsOf(newToken);
+    if (old.kind === 'personal') checkEmpty(capabilities);
+    return { name: newToken.name ?? old.name, description: newToken.description ?? '', capabilities, expires: asked ?? null };
+  }
+  if (asked === undefined && hasExpired(old))
+    throw badRequest(`the token expired at ${old.expires}: send newTokenExpiresAt with the time until which the new one is valid`);
+  return { name: old.name, description: old.description, capabilities: old.capabilities, expires: asked ?? old.expires };
+}
+
+const rightsOf = (wanted: z.infer<z.ZodObject<typeof RIGHTS>>): Capabilities => ({
+  datasets: wanted.datasetCapabilities ?? {},
+  org: wanted.orgCapabilities ?? {},
+  views: wanted.viewCapabilities ?? {},
+});
+
+/** Go clients send every right, most of them null. Throws an `ApiError` 400. */
+function checkEmpty({ datasets, org, views }: Capabilities): void {
+  const areas = [org, ...Object.values(datasets), ...Object.values(views)];
+  if (areas.some((each) => Object.values(each).some((actions) => (actions ?? []).length > 0)))
+    throw badRequest('a personal token has the rights of its user: leave the capabilities out');
 }
 
 /** An API token that may make tokens cannot give away more than it has. */

@@ -31,8 +31,12 @@ export interface Tokens {
   get(id: string): Token;
   /** Makes a token; its text is returned here and nowhere else. `text` instead of a generated one. */
   create(token: Omit<Token, 'id' | 'created'>, text?: string, id?: string): { readonly token: Token; readonly text: string };
-  /** A new text for the token; the old one is known until `oldExpires`, or not any more. */
-  regenerate(id: string, expires: string | null, oldExpires: string | null): { readonly token: Token; readonly text: string };
+  /** A new text for the token, and what else changes with it; the old one stays as it was until `oldExpires`, or is gone. */
+  regenerate(
+    id: string,
+    changes: Pick<Token, 'name' | 'description' | 'capabilities' | 'expires'>,
+    oldExpires: string | null,
+  ): { readonly token: Token; readonly text: string };
   revoke(id: string): void;
   /** The token with this text; undefined when none has it or it has expired. */
   find(text: string): Token | undefined;
@@ -51,7 +55,7 @@ interface Known {
 
 export function openTokens(metadata: Metadata): Tokens {
   const { db } = metadata;
-  const put = db.prepare('insert into tokens values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set hash = excluded.hash');
+  const put = db.prepare('insert or replace into tokens values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   let known: Known[] = [];
 
   const reload = (): void => {
@@ -68,34 +72,33 @@ export function openTokens(metadata: Metadata): Tokens {
     if (!found) throw notFound(`token ${quote(id)} not found${named.length > 1 ? `: ${named.length} have that name, use the id` : ''}`);
     return found;
   };
-  const save = (token: Token, text: string): void => {
+  const save = (token: Token, hash: Buffer): void => {
     const { id, kind, name, description, user, capabilities, created, expires } = token;
-    const [datasets, org] = [JSON.stringify(capabilities.datasets), JSON.stringify(capabilities.org)];
-    put.run(id, kind, name, description, hashOf(text).toString('hex'), user, datasets, org, created, expires);
-    reload();
+    const [datasets, org, views] = [capabilities.datasets, capabilities.org, capabilities.views].map((areas) => JSON.stringify(areas));
+    put.run(id, kind, name, description, hash.toString('hex'), user, datasets!, org!, created, expires, views!);
+  };
+  const checkRoom = (): void => {
+    if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most this service keeps`);
   };
 
   return {
     list: () => known.map(({ token }) => token),
     get: (id) => get(id).token,
     create(fields, text = `${PREFIX[fields.kind]}${randomUUID()}`, id = randomUUID()) {
-      if (known.length >= SERVICE_TOKENS) throw badRequest(`there are ${SERVICE_TOKENS} tokens already, the most this service keeps`);
+      checkRoom();
       const token: Token = { ...fields, id, created: new Date().toISOString() };
-      save(token, text);
+      save(token, hashOf(text));
+      reload();
       return { token, text };
     },
-    regenerate(id, expires, oldExpires) {
+    regenerate(id, changes, oldExpires) {
       const { hash, token: old } = get(id);
+      if (oldExpires !== null) checkRoom();
       const text = `${PREFIX[old.kind]}${randomUUID()}`;
-      const token: Token = { ...old, expires };
+      const token: Token = { ...old, ...changes };
       metadata.transaction(() => {
-        save(token, text);
-        db.prepare('update tokens set expires = ? where id = ?').run(expires, old.id);
-        if (oldExpires === null) return;
-        const kept = db.prepare(
-          'insert into tokens select ?, kind, name, description, ?, user, datasets, org, created, ? from tokens where id = ?',
-        );
-        kept.run(randomUUID(), hash.toString('hex'), oldExpires, old.id);
+        save(token, hashOf(text));
+        if (oldExpires !== null) save({ ...old, id: randomUUID(), expires: oldExpires }, hash);
       });
       reload();
       return { token, text };
@@ -124,10 +127,11 @@ function tokenOf(row: Record<string, unknown>): Token {
     capabilities: {
       datasets: JSON.parse(row['datasets'] as string) as Capabilities['datasets'],
       org: JSON.parse(row['org'] as string) as Capabilities['org'],
+      views: JSON.parse(row['views'] as string) as Capabilities['views'],
     },
     created: row['created'] as string,
     expires: row['expires'] as string | null,
   };
 }
 
-const hasExpired = ({ expires }: Token): boolean => expires !== null && Date.parse(expires) <= Date.now();
+export const hasExpired = ({ expires }: Pick<Token, 'expires'>): boolean => expires !== null && Date.parse(expires) <= Date.now();

@@ -75,7 +75,11 @@ function routesUnder<View extends object>(
       .map(view),
   );
   server.post(path, options(org('create'), { summary: 'Makes a dataset', body: CREATE, reply }), async ({ body, caller }) => {
-    const wanted = readBody(CREATE, body, 'name (string), description (string)');
+    const wanted = readBody(
+      CREATE,
+      body,
+      'name, description, kind, region, edgeDeployment (strings), useRetentionPeriod (boolean), retentionDays (integer)',
+    );
     const dataset = await catalog.create(wanted.name, wanted.description ?? '', caller.user.name);
     const days = retentionIn(wanted);
     if (days !== undefined) catalog.update(dataset, { retentionDays: days });
@@ -86,7 +90,7 @@ function routesUnder<View extends object>(
   );
   server.put<ById>(one, options(org('update'), { summary: 'Changes a dataset', body: UPDATE, reply }), ({ params, body }) => {
     const dataset = catalog.get(params.dataset);
-    const { description, ...rest } = readBody(UPDATE, body, 'description (string)');
+    const { description, ...rest } = readBody(UPDATE, body, 'description (string), useRetentionPeriod (boolean), retentionDays (integer)');
     const days = retentionIn(rest);
     catalog.update(dataset, {
       ...(typeof description === 'string' && { description }),

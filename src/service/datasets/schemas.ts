@@ -1,6 +1,6 @@
 /** Requests and replies of the dataset endpoints. */
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../../core/limits.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../../core/limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
 import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
 
@@ -11,9 +11,18 @@ const retention = {
   retentionDays: z.int().min(0).max(SERVICE_RETENTION_DAYS).nullish(),
 };
 
-export const CREATE = z.object({ name: z.string(), description, ...retention });
-export const UPDATE = z.object({ description, ...retention });
-export const TRIM = z.object({ maxDuration: z.string().max(64) });
+/** Events of any kind are stored alike; metrics have another form. */
+const kind = z
+  .string()
+  .max(64)
+  .regex(/^(?:events|[a-z]+:(?:events|logs|traces):v\d+)$/, 'this service stores events only')
+  .nullish();
+/** Where a hosted service would keep it. */
+const place = z.string().max(SERVICE_NAME_LENGTH).nullish();
+
+export const CREATE = z.strictObject({ name: z.string(), description, kind, region: place, edgeDeployment: place, ...retention });
+export const UPDATE = z.strictObject({ description, ...retention });
+export const TRIM = z.strictObject({ maxDuration: z.string().max(64) });
 export const TRIMMED = z.object({ numDeleted: z.int() });
 
 export const DATASET = z.object({
@@ -32,7 +41,12 @@ export const DATASET_V2 = DATASET.extend({
   useRetentionPeriod: z.boolean(),
   retentionDays: z.int(),
   mapFields: z.array(z.string()),
+  region: z.string(),
+  edgeDeployment: z.string(),
 });
+
+/** The one place that there is. */
+const HERE = 'local';
 
 export const FIELD = z.object({
   name: z.string(),
@@ -42,7 +56,11 @@ export const FIELD = z.object({
   description: z.string(),
 });
 
-export const FIELD_CHANGES = z.object({ unit: z.string().max(SERVICE_UNIT_LENGTH).nullish(), hidden: z.boolean().nullish(), description });
+export const FIELD_CHANGES = z.strictObject({
+  unit: z.string().max(SERVICE_UNIT_LENGTH).nullish(),
+  hidden: z.boolean().nullish(),
+  description,
+});
 
 export const viewOf = ({ name, description: text, created, who }: Dataset): z.infer<typeof DATASET> => ({
   id: name,
@@ -60,6 +78,8 @@ export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
   useRetentionPeriod: dataset.retentionDays > 0,
   retentionDays: dataset.retentionDays,
   mapFields: [],
+  region: HERE,
+  edgeDeployment: HERE,
 });
 
 /** The service's own two fields, then the dataset's by name. */

@@ -1,11 +1,15 @@
 /** Request bodies by their schema. */
 import type { z } from 'zod';
-import { badRequest } from './api-error.ts';
+import { badRequest, quote } from './api-error.ts';
 
-/** The body as the schema gives it. Throws an `ApiError` 400 that names the place; `wanted` says what the body is to be. */
+/** The body as the schema gives it. Throws an `ApiError` 400 that names the place, or the keys that are not known; `wanted` says what the body is to be. */
 export function readBody<T>(schema: z.ZodType<T>, body: unknown, wanted: string): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const names = issue.keys.slice(0, 10).map((key) => quote([...issue.path, key].join('.')));
+    throw badRequest(`unknown ${names.length > 1 ? 'keys' : 'key'} ${names.join(', ')}; wanted a JSON object with ${wanted}`);
+  }
   throw badRequest(`${issue?.path.join('.') || 'the body'}: ${issue?.message}; wanted a JSON object with ${wanted}`);
 }

@@ -1,7 +1,6 @@
 /** POST /v1/query/_apl and /v1/datasets/_apl, queries by text; POST /v1/datasets/{id}/query, the legacy form. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
-import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
@@ -141,7 +140,7 @@ async function runApl(
     return `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`;
   }
   const echo = echoOf(ran.stages, {
-    startTime: start, endTime: end, limit: Math.min(limit ?? SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS), cursor: cursorText,
+    startTime: start, endTime: end, limit, cursor: cursorText,
     includeCursor: include, step: program.series?.width ?? ran.step, series: program.series !== undefined,
   }); // prettier-ignore
   return `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;

@@ -1,6 +1,6 @@
 /** Datasets: made, listed, read, changed, removed. */
 import { describe, expect, test } from 'vitest';
-import { client } from './under.ts';
+import { client, dataset } from './under.ts';
 
 describe('datasets', () => {
   test('a dataset can be created, listed, read, updated and deleted', async () => {
@@ -28,6 +28,34 @@ describe('datasets', () => {
     const again = await client.call('POST', '/v1/datasets', { body: { name: 'twice' } });
     expect(again.json).toEqual({ code: 409, message: expect.stringContaining('exists') });
     await client.createDataset('Twice');
+  });
+
+  test.each([
+    ['POST', '/v1/datasets', { name: 'strict', retention: 3 }, 'retention'],
+    ['POST', '/v2/datasets', { name: 'strict', descripton: 'x' }, 'descripton'],
+    ['PUT', '/v1/datasets/#', { name: 'other' }, 'name'],
+    ['PUT', '/v2/datasets/#', { retention_days: 3 }, 'retention_days'],
+    ['PUT', '/v2/datasets/#/fields/_time', { units: 'ms' }, 'units'],
+    ['POST', '/v1/datasets/#/trim', { maxDuration: '1h', dryRun: true }, 'dryRun'],
+  ])('%s %s with %j is refused, and the unknown key named', async (method, path, body, key) => {
+    const answer = await client.call(method, path.replace('#', await dataset()), { body });
+    expect(answer.json).toEqual({ code: 400, message: expect.stringContaining(`unknown key "${key}"`) });
+    expect((await client.call('GET', '/v1/datasets/strict')).status).toBe(404);
+  });
+
+  test('what newer clients send is taken, and they read where the dataset is', async () => {
+    const body = {
+      name: 'placed',
+      kind: 'otel:traces:v1',
+      region: 'eu',
+      edgeDeployment: 'eu-1',
+      useRetentionPeriod: false,
+      retentionDays: 0,
+    };
+    const made = await client.call('POST', '/v2/datasets', { body });
+    expect(made.json).toMatchObject({ kind: 'events', region: 'local', edgeDeployment: 'local' });
+    const metrics = await client.call('POST', '/v2/datasets', { body: { name: 'metrics', kind: 'otel:metrics:v1' } });
+    expect(metrics.json).toEqual({ code: 400, message: expect.stringContaining('this service stores events only') });
   });
 
   test('two creations at once make one dataset', async () => {

@@ -19,3 +19,4 @@ import './query-results.ts';
 import './query-pages.ts';
 import './query-legacy.ts';
 import './query-language.ts';
+import './query-echo.ts';

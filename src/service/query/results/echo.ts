@@ -1,4 +1,5 @@
 /** The structured query that a text amounts to, as far as the legacy form can say it: `request` of a legacy result. */
+import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
 import type { Node, Stage } from '../plan/tree.ts';
 import { formatTime } from '../../ingest/timestamps.ts';
 import { formatSpan } from './cells.ts';
@@ -6,7 +7,8 @@ import { formatSpan } from './cells.ts';
 export interface EchoFrame {
   readonly startTime: string;
   readonly endTime: string;
-  readonly limit: number;
+  /** Of the request. */
+  readonly limit: number | undefined;
   readonly cursor: string;
   readonly includeCursor: boolean;
   readonly step: bigint;
@@ -29,11 +31,11 @@ export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
       argument: aggregation.info.args.length > 1 ? aggregation.info.args : (aggregation.info.args[0] ?? null),
     })),
     groupBy: (summarize?.keys ?? []).filter(({ binOfTime }) => binOfTime === undefined).map(({ name }) => name),
-    filter: conditions.length === 1 ? conditions[0] : conditions.length > 1 ? filter('and', { children: conditions }) : null,
+    filter: joined('and', conditions),
     order: (sort?.keys ?? []).filter(({ name }) => name !== '').map(({ name, desc }) => ({ field: name, desc })),
     project: (project?.columns ?? []).map(({ name, node }) => ({ field: node.kind === 'column' ? node.name : name, alias: name })),
     virtualFields: stages.flatMap((stage) => (stage.kind === 'extend' ? stage.columns.map(({ name, text }) => ({ alias: name, expr: text ?? '' })) : [])),
-    limit: frame.limit,
+    limit: limitOf(stages, frame.limit),
     cursor: frame.cursor,
     includeCursor: frame.includeCursor,
     continuationToken: '',
@@ -41,27 +43,40 @@ export function echoOf(stages: readonly Stage[], frame: EchoFrame): object {
   };
 } // prettier-ignore
 
+/** The lowest limit of text and request. */
+function limitOf(stages: readonly Stage[], requested: number | undefined): number {
+  const limits = stages.flatMap((stage) => (stage.kind === 'limit' ? [stage.count] : []));
+  if (requested !== undefined) limits.push(requested);
+  return Math.min(...(limits.length > 0 ? limits : [SERVICE_QUERY_DEFAULT_EVENTS]), SERVICE_QUERY_MAX_EVENTS);
+}
+
 const filter = (op: string, parts: object): object => ({ op, field: '', value: null, caseSensitive: false, children: null, ...parts });
+
+/** Null where there are no conditions, or one of them cannot be said: the rest alone would be another filter. */
+function joined(op: string, conditions: readonly (object | null)[]): object | null {
+  if (conditions.length === 0 || conditions.includes(null)) return null;
+  return conditions.length === 1 && op === 'and' ? conditions[0]! : filter(op, { children: conditions });
+}
 
 const COMPARE = new Set(['==', '!=', '<', '<=', '>', '>=']);
 const TEXT: Readonly<Record<string, string>> = {
   contains: 'contains', startswith: 'starts-with', endswith: 'ends-with', 'matches regex': 'regexp', has: 'has',
 }; // prettier-ignore
 
-/** What the legacy form has no words for shows as an empty filter. */
-function filterOf(node: Node): object {
-  if (node.kind !== 'apply') return filter('', {});
+/** Null for what the legacy form has no words for. */
+function filterOf(node: Node): object | null {
+  if (node.kind !== 'apply') return null;
   const [name] = node.spec.names;
-  if (name === 'and' || name === 'or' || name === 'not') return filter(name, { children: node.args.map(filterOf) });
+  if (name === 'and' || name === 'or' || name === 'not') return joined(name, node.args.map(filterOf));
   const [column, value] = node.args;
-  if (column?.kind !== 'column') return filter('', {});
+  if (column?.kind !== 'column') return null;
   if (name === 'isnotnull' || name === 'isnull') return filter(name === 'isnull' ? 'not-exists' : 'exists', { field: column.name });
-  if (value?.kind !== 'constant') return filter('', {});
+  if (value?.kind !== 'constant') return null;
   const parts = { field: column.name, value: jsonOf(value) };
   if (COMPARE.has(name)) return filter(name, parts);
   const plain = name.replace('!', '').replace(/_cs$/, '');
   const word = TEXT[plain];
-  return word === undefined ? filter('', {}) : filter(`${name.startsWith('!') ? 'not-' : ''}${word}`, { ...parts, caseSensitive: name.endsWith('_cs') || word === 'regexp' });
+  return word === undefined ? null : filter(`${name.startsWith('!') ? 'not-' : ''}${word}`, { ...parts, caseSensitive: name.endsWith('_cs') || word === 'regexp' });
 } // prettier-ignore
 
 function jsonOf({ constant: { type, value } }: Node & { readonly kind: 'constant' }): unknown {

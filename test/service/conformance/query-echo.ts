@@ -1,0 +1,51 @@
+/** The structured query that a legacy reply to a query by text echoes. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ALWAYS } from './ask.ts';
+import { client, dataset } from './under.ts';
+
+let name: string;
+async function echo(text: string, body: object = {}): Promise<Record<string, unknown>> {
+  const { json } = await client.call('POST', '/v1/query/_apl?format=legacy', { body: { apl: `['${name}'] ${text}`, ...ALWAYS, ...body } });
+  return json['request'] as Record<string, unknown>;
+}
+
+describe('the echo of a query by text', () => {
+  beforeAll(async () => {
+    name = await dataset();
+    await client.ingest(name, [{ a: 1, b: 'x' }]);
+  });
+
+  test.each([
+    ['', {}, 1000],
+    ['| limit 5', {}, 5],
+    ['| take 5 | where a == 1 | limit 3', {}, 3],
+    ['| top 4 by a', {}, 4],
+    ['| limit 5000', {}, 5000],
+    ['| limit 60000', {}, 50_000],
+    ['| limit 5', { limit: 7 }, 5],
+    ['| limit 7', { limit: 5 }, 5],
+    ['', { limit: 7 }, 7],
+  ])('of %j with %j has the lowest limit, %i', async (text, body, limit) => {
+    expect((await echo(text, body))['limit']).toBe(limit);
+  });
+
+  test.each([
+    '',
+    '| where isnotnull(a) or a + 1 == 2',
+    '| where a + 1 == 2',
+    '| where true',
+    '| where b == "x" | where strlen(b) == 1',
+    '| where not(a + 1 == 2)',
+  ])('of %j has no filter where it cannot be said', async (text) => {
+    expect(await echo(text)).toMatchObject({ filter: null });
+  });
+
+  test('has the filters that can be said', async () => {
+    const one = { op: '==', field: 'a', value: 1, caseSensitive: false, children: null };
+    expect((await echo('| where a == 1'))['filter']).toEqual(one);
+    const both = { op: 'and', field: '', value: null, caseSensitive: false, children: [one, { ...one, field: 'b', value: 'x' }] };
+    expect((await echo('| where a == 1 | where b == "x"'))['filter']).toEqual(both);
+    expect((await echo('| where a == 1 and b == "x"'))['filter']).toEqual(both);
+    expect((await echo('| where not(a == 1)'))['filter']).toMatchObject({ op: 'not', children: [one] });
+  });
+});
