@@ -8,6 +8,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { giveToOwner, ownerFix } from '../state/keep-owner.ts';
 
 export interface ControlRequest {
   readonly command: string;
@@ -50,6 +51,7 @@ export async function startControl(
     rmSync(file, { force: true });
     await new Promise<void>((done, fail) => server.once('error', fail).listen(path, done));
     chmodSync(file, 0o600);
+    giveToOwner(file);
   } catch (error) {
     server.close();
     release();
@@ -99,7 +101,7 @@ async function connectTo(dataDir: string): Promise<Socket | undefined> {
   } catch (error) {
     if (['ENOENT', 'ECONNREFUSED'].includes(codeOf(error))) return undefined;
     throw new TailraceError('E_CONTROL', `cannot reach the running agent: ${messageOf(error)}`, {
-      fix: 'run the command as the user that runs the agent, or as root',
+      fix: ownerFix(resolve(dataDir)),
       cause: error,
     });
   }

@@ -1,11 +1,12 @@
 /** `tailrace buffer verify|export|repair`: what the disk buffers hold, also those of sinks that are gone, and whether it can be trusted. */
-import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
 import { findConfig } from '../config/find.ts';
 import { loadWithoutSecrets } from '../config/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
 import { findAbandoned } from '../state/abandoned.ts';
+import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
 import { plural } from './client/print.ts';
@@ -64,6 +65,6 @@ function readBatch(path: string): (SpoolContent & { readonly isUnread?: boolean 
 }
 
 function moveAside(folder: string, name: string): void {
-  mkdirSync(join(folder, 'broken'), { recursive: true });
+  makeFolder(join(folder, 'broken'));
   renameSync(join(folder, name), join(folder, 'broken', name));
 }

@@ -48,11 +48,11 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
 function list(config: Config, ids: readonly string[], json: boolean): number {
   const letters = lettersOf(config);
   let events = 0;
-  let damaged = 0;
+  let unread = 0;
   for (const { id } of letters.files()) {
     if (ids.length > 0 && !ids.includes(id)) continue;
     const found = read(letters, id);
-    if (!found) damaged += 1;
+    if (!found) unread += 1;
     for (const letter of found ?? []) {
       events += 1;
       const { time, source, file, offset, reason } = letter.about;
@@ -64,9 +64,12 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
   }
   const none =
     ids.length > 0 ? 'No dead letters with these ids; tailrace dead-letters list shows those that are there.' : 'No dead letters.';
-  if (events + damaged === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
-  else if (!json) process.stderr.write(`${plural(events, 'dead letter')}; replay sends them again, drop removes them for good.\n`);
-  return damaged > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
+  if (events + unread === 0 && (!json || ids.length > 0)) process.stderr.write(`${none}\n`);
+  else if (!json || unread > 0) {
+    const missing = unread > 0 ? `, and ${plural(unread, 'file')} of dead letters could not be read` : '';
+    process.stderr.write(`${plural(events, 'dead letter')}${missing}; replay sends them again, drop removes them for good.\n`);
+  }
+  return unread > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
 }
 
 /** The letters of one file; undefined, and said on stderr, where they cannot be read. */

@@ -9,6 +9,7 @@ import type { Agent } from '../agent/agent.ts';
 import { startAgent } from '../agent/start-agent.ts';
 import { loadConfig } from '../config/load.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
+import { refuseForeignFolder } from '../state/keep-owner.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { createLog } from '../telemetry/log.ts';
 import { startDemoApp } from './demo-app.ts';
@@ -40,8 +41,10 @@ function makeFolder(wanted: string | undefined): string {
     if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'tailrace-demo-'));
     const folder = resolve(wanted);
     mkdirSync(folder, { recursive: true });
+    refuseForeignFolder(folder);
     return folder;
   } catch (cause) {
+    if (cause instanceof TailraceError) throw cause;
     throw new TailraceError('E_DATA_DIR', `cannot make the demo's data folder: ${messageOf(cause)}`, {
       fix: 'name a folder that this user can write with --data, or in TMPDIR',
       cause,

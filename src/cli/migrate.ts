@@ -1,6 +1,7 @@
 /** `tailrace migrate`: moves a data folder's events from the embedded engine to ClickHouse, with progress on stderr. */
 import { resolve } from 'node:path';
 import { silentLog } from '../core/log.ts';
+import { refuseForeignFolder } from '../state/keep-owner.ts';
 import { moveToCluster, type MoveProgress } from '../service/migrate.ts';
 
 export interface MigrateArgs {
@@ -12,6 +13,7 @@ export interface MigrateArgs {
 
 /** Resolves to the exit code. Throws a `TailraceError`. */
 export async function migrate({ data = 'tailrace-service', to, sync = false, json = false }: MigrateArgs): Promise<number> {
+  refuseForeignFolder(resolve(data));
   const show = json ? showNothing : process.stderr.isTTY ? showInPlace : showEachDataset();
   const result = await moveToCluster({ dataDir: resolve(data), to, sync, log: silentLog, env: process.env, onProgress: show });
   if (!json && process.stderr.isTTY) process.stderr.write('\n');

@@ -7,6 +7,7 @@ import type { Log } from '../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../config/units.ts';
 import type { ServiceLimits } from '../service/limits.ts';
 import { startService, type Service } from '../service/service.ts';
+import { refuseForeignFolder } from '../state/keep-owner.ts';
 
 export interface ServeArgs {
   /** `host:port`, default 127.0.0.1:4100. */
@@ -42,6 +43,7 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
   // Before the start, which says "ready": who reads that may stop it at once.
   const stopped = nextSignal();
   try {
+    refuseForeignFolder(resolve(args.data ?? DEFAULT_DATA));
     service = await startService({
       listen: parseListen(args.listen ?? '127.0.0.1:4100'),
       dataDir: resolve(args.data ?? DEFAULT_DATA),

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { ownerFix, prepareFile } from './keep-owner.ts';
 import { CHECKPOINT_PAGES } from './reserve.ts';
 
 const SCHEMA = `
@@ -50,7 +51,7 @@ export function prepareFolder(folder: string): void {
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new TailraceError('E_DATA_DIR', `cannot write to the data folder "${folder}": ${messageOf(error)}`, {
-      fix: 'make it writable for the user that runs Tailrace, or set data_dir to a folder that is',
+      fix: `${ownerFix(folder)}, or set data_dir to a folder that this user can write`,
       cause: error,
     });
   }
@@ -73,6 +74,7 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
   const file = join(folder, 'state.db');
   const before = statSync(file, { throwIfNoEntry: false });
   try {
+    prepareFile(file);
     return openAt(file);
   } catch (error) {
     if (!before || (before.isFile() && isPassing(error))) throw cannotOpen(file, error);
@@ -84,6 +86,7 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
       'state database is broken and was set aside; files are read from their beginning, which may send events twice',
     );
     try {
+      prepareFile(file);
       return openAt(file);
     } catch (again) {
       throw cannotOpen(file, again);

@@ -2,10 +2,11 @@
  * Dead letters on disk: one fsynced file for each refused part of a batch, named by the part's key, so that refusing the
  * same events again after a restart replaces the file instead of adding to it. One JSON object a line.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
+import { createFile, makeFolder, ownerFix } from './keep-owner.ts';
 import { listFolder } from './list-folder.ts';
 
 /** A dead letter as it is kept and listed. */
@@ -77,7 +78,7 @@ export class DeadLetters {
         fix: 'replay or drop some (tailrace dead-letters), or raise dead_letter.max_bytes',
       });
     }
-    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
+    makeFolder(this.#folder);
     try {
       writeDurably(this.#folder, id + SUFFIX, text);
     } finally {
@@ -115,7 +116,10 @@ export class DeadLetters {
       text = readFileSync(file, 'utf8');
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
+      throw new TailraceError('E_DATA_DIR', `cannot read the dead letters "${file}": ${messageOf(error)}`, {
+        fix: ownerFix(this.#folder, file),
+        cause: error,
+      });
     }
     try {
       return text
@@ -139,7 +143,7 @@ export class DeadLetters {
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;
       throw new TailraceError('E_DATA_DIR', `cannot remove the dead letters "${id}": ${messageOf(error)}`, {
-        fix: 'run the command as the user that runs the agent, or as root',
+        fix: ownerFix(this.#folder),
         cause: error,
       });
     }
@@ -191,7 +195,7 @@ function isJson(text: string): boolean {
 /** Writes a file so that it is there whole, or not at all, after a power cut: temp, fsync, rename, fsync of the folder. */
 export function writeDurably(folder: string, name: string, bytes: Uint8Array): void {
   const temporary = join(folder, `${name}.tmp`);
-  const fd = openSync(temporary, 'w', 0o640);
+  const fd = createFile(temporary);
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
     fsyncSync(fd);

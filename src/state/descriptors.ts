@@ -3,10 +3,23 @@
  * batch is a file. What may wait for the disk does so in the thread pool; closing what is synced does not.
  */
 import { closeSync, fsync, open, openSync, rename, unlink, writev } from 'node:fs';
+import { codeOf } from '../core/errors.ts';
+import { giveOpenFile } from './keep-owner.ts';
 
-/** Opens it for writing, from its beginning. */
-export function create(path: string, mode: number): Promise<number> {
-  return new Promise((resolve, reject) => open(path, 'w', mode, (error, fd) => (error ? reject(error) : resolve(fd))));
+/** Opens a new file for writing; one of that name is removed first. */
+export async function create(path: string, mode: number): Promise<number> {
+  const fd = await openNew(path, mode).catch(async (error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    await remove(path);
+    return openNew(path, mode);
+  });
+  giveOpenFile(fd, path, mode);
+  return fd;
+}
+
+/** Exclusive, so that root never writes through another user's link. */
+function openNew(path: string, mode: number): Promise<number> {
+  return new Promise((resolve, reject) => open(path, 'wx', mode, (error, fd) => (error ? reject(error) : resolve(fd))));
 }
 
 /** Writes all of the parts, one behind the other. */

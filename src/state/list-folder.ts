@@ -1,6 +1,7 @@
 /** What is in a folder of the data folder. One that is not there is empty; one that cannot be read is a declared error. */
 import { readdirSync } from 'node:fs';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
+import { ownerFix } from './keep-owner.ts';
 
 /** Throws `E_DATA_DIR`. */
 export function listFolder(folder: string): string[] {
@@ -15,7 +16,7 @@ export function listFolder(folder: string): string[] {
 export function noNames(folder: string, error: unknown): string[] {
   if (codeOf(error) === 'ENOENT') return [];
   throw new TailraceError('E_DATA_DIR', `cannot read the folder "${folder}": ${messageOf(error)}`, {
-    fix: 'run the command as the user that runs the agent, or as root; and check that data_dir holds nothing of others',
+    fix: `${ownerFix(folder)}; and check that data_dir holds nothing of others`,
     cause: error,
   });
 }

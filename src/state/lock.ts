@@ -2,21 +2,31 @@
  * One agent per data folder. The lock is an exclusive transaction on a small SQLite file, so the operating system lets
  * go of it however the process ends; the pid beside it only serves the message.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, TailraceError } from '../core/errors.ts';
+import { type Log, silentLog } from '../core/log.ts';
+import { createFile, prepareFile } from './keep-owner.ts';
 
 export interface FolderLock {
   release(): void;
 }
 
-/** Takes the folder's lock. Throws `E_DATA_DIR_LOCKED`, naming the process that holds it, or `E_STATE` when no lock can be had. */
-export function lockFolder(folder: string): FolderLock {
+/** SQLite's CORRUPT and NOTADB. */
+const DAMAGED_CODES: ReadonlySet<number> = new Set([11, 26]);
+
+/**
+ * Takes the folder's lock; a damaged lock file is emptied, for it holds nothing. Throws `E_DATA_DIR_LOCKED`, naming the process
+ * that holds it, or `E_STATE` when no lock can be had.
+ */
+export function lockFolder(folder: string, log: Log = silentLog): FolderLock {
   const pidFile = join(folder, 'lock.pid');
-  const database = openLock(folder, pidFile);
+  const database = openLock(folder, pidFile, log);
   try {
-    writeFileSync(pidFile, `${process.pid}\n`);
+    const fd = createFile(pidFile, 0o644);
+    writeSync(fd, `${process.pid}\n`);
+    closeSync(fd);
   } catch {
     // On a full disk it is empty; the message then names no process.
   }
@@ -27,18 +37,15 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
-function openLock(folder: string, pidFile: string): DatabaseSync {
+function openLock(folder: string, pidFile: string, log: Log): DatabaseSync {
   const file = join(folder, 'lock');
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file);
-    database.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive');
-    return database;
+    prepareFile(file);
+    return openRepaired(file, log);
   } catch (error) {
-    database?.close();
     if (!/locked|busy/i.test(messageOf(error))) {
       throw new TailraceError('E_STATE', `cannot lock the data folder with "${file}": ${messageOf(error)}`, {
-        fix: 'check the free space and the permissions of data_dir; a damaged lock file may be removed while no agent runs',
+        fix: 'check the free space and the permissions of data_dir',
         cause: error,
       });
     }
@@ -51,6 +58,32 @@ function openLock(folder: string, pidFile: string): DatabaseSync {
         cause: error,
       },
     );
+  }
+}
+
+/**
+ * SQLite can only find the content damaged once it has a shared lock, which nobody gets beside an agent. The file is emptied in
+ * place: another process may take its lock meanwhile, and a lock is on the file, whatever its content.
+ */
+function openRepaired(file: string, log: Log): DatabaseSync {
+  try {
+    return openExclusively(file);
+  } catch (error) {
+    if (!DAMAGED_CODES.has((error as { errcode?: number }).errcode ?? 0)) throw error;
+    truncateSync(file);
+    log.warn({ file, reason: messageOf(error) }, 'the lock file was damaged; it holds no data and was emptied');
+    return openExclusively(file);
+  }
+}
+
+function openExclusively(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }
 

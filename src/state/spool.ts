@@ -3,10 +3,11 @@
  * that cannot be trusted is set aside alone, under `broken/`, and counted.
  */
 import { closeSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { makeFolder } from './keep-owner.ts';
 import { noNames } from './list-folder.ts';
 import { create, move, remove, sync, syncFolder, writeAll } from './descriptors.ts';
 import { decodeSpoolFile, encodeHead, type SpoolContent, type SpoolHeader } from './spool-file.ts';
@@ -171,7 +172,7 @@ export class Spool {
       return await create(path, 0o640);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
-      await mkdir(this.#folder, { recursive: true, mode: 0o750 });
+      makeFolder(this.#folder);
       return create(path, 0o640);
     }
   }
@@ -181,7 +182,7 @@ export class Spool {
     this.brokenFiles += 1;
     const aside = join(this.#folder, 'broken');
     try {
-      await mkdir(aside, { recursive: true, mode: 0o750 });
+      makeFolder(aside);
       await rename(join(this.#folder, name), join(aside, name));
     } catch (error) {
       // On a full disk there is no room for a folder.

@@ -31,7 +31,7 @@ export interface StateOptions {
 /** Opens the data folder: takes its lock, opens or replaces its database. Throws `TailraceError`. */
 export function openState(options: StateOptions): State {
   prepareFolder(options.folder);
-  const lock = lockFolder(options.folder);
+  const lock = lockFolder(options.folder, options.log);
   try {
     const startedSources = readInstance(options.folder);
     const { database, fresh } = openDatabase(options.folder, options.log);

@@ -200,7 +200,7 @@ test('dead letters that cannot be listed are a declared error, and a folder amon
   );
   const letters = new DeadLetters(join(root, 'dead'), MiB);
   expect(letters.files().map(({ id }) => id)).toEqual(['a']);
-  expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('the user') }));
+  expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
 });
 
 test('dead letters that a killed process had not finished are not listed, and do not stand in the way', () => {

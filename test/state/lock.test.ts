@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { openState } from '../../src/state/store.ts';
+import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 const open = (folder: string) => openState({ folder, sinksOf: () => ['store'], log: silentLog });
@@ -55,10 +56,38 @@ test('lock is let go of when the database cannot be had', () => {
   expect(() => open(folder).noteStarted(['app'])).toThrow(expect.objectContaining({ code: 'E_STATE' }));
 });
 
-// Symptom: "this is a fault of Tailrace itself". Cause: an unusable lock file threw SQLite's bare error. Fix: E_STATE.
-test('lock that is no lock file is a declared error with the way out', () => {
+// Symptom: a damaged `state/lock` alone stopped every start until a person removed it. Cause: it was reported, not repaired. Fix: it is
+// emptied; SQLite finds the damage only under a shared lock, which nobody gets beside an agent.
+test('lock file that is damaged is emptied, which the log says', async () => {
   const folder = makeTree({});
-  writeFileSync(join(folder, 'lock'), 'this is not a database, and longer than its header would be '.repeat(4));
+  const file = join(folder, 'lock');
+  const log = new MemoryLog();
+  for (const junk of ['x', 'this is not a database, and longer than its header would be '.repeat(40), 'SQLite format 3\0 cut']) {
+    writeFileSync(file, junk);
+    const state = openState({ folder, sinksOf: () => ['store'], log });
+    expect(JSON.parse((await openElsewhere(folder)).line)).toMatchObject({ code: 'E_DATA_DIR_LOCKED' });
+    state.close();
+  }
+  expect(log.find('warn', 'the lock file was damaged').length).toBeGreaterThan(0);
+  expect(readFileSync(file, 'utf8')).not.toContain('x');
+});
+
+test('lock file that is damaged under a running agent is left to it', async () => {
+  const folder = makeTree({});
+  const { child, line } = await openElsewhere(folder);
+  expect(line).toBe('open');
+  writeFileSync(join(folder, 'lock'), 'junk '.repeat(1000));
+  expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_DATA_DIR_LOCKED' }));
+  expect(readFileSync(join(folder, 'lock'), 'utf8')).toContain('junk');
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+  open(folder).close();
+});
+
+// Symptom: "this is a fault of Tailrace itself". Cause: an unusable lock file threw SQLite's bare error. Fix: E_STATE.
+test('lock that is no file is a declared error', () => {
+  const folder = makeTree({ 'lock/occupied': '' });
   expect(() => open(folder)).toThrow(expect.objectContaining({ code: 'E_STATE', message: expect.stringContaining(join(folder, 'lock')) }));
 });
 

@@ -9,6 +9,7 @@ import type { Client } from '../../client/client.ts';
 import { parseDuration } from '../../config/units.ts';
 import type { OfflineTokens } from '../../service/auth/offline-tokens.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { refuseForeignFolder } from '../../state/keep-owner.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { confirm } from './datasets.ts';
 import { printList, say, write } from './print.ts';
@@ -142,6 +143,7 @@ async function withFolder(data: string, args: TokenArguments, work: (tokens: Tok
   const { openOfflineTokens } = await import('../../service/auth/offline-tokens.ts');
   let offline: OfflineTokens;
   try {
+    refuseForeignFolder(resolve(data));
     offline = openOfflineTokens(resolve(data));
   } catch (error) {
     if (codeOf(error) !== 'E_DATA_DIR_LOCKED') throw error;

@@ -1,0 +1,130 @@
+/**
+ * Root commands beside an agent of another user: what root makes inside a data folder gets the owner of the folder that it is
+ * made in, and no right that the folder does not give, so that the agent can still use it. A file system or container that
+ * does not let root give files away leaves them root's. Other users make what is their own.
+ */
+import { closeSync, fchmodSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf, TailraceError } from '../core/errors.ts';
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+  /** Permission bits of the folder. */
+  readonly mode: number;
+}
+
+/** The folder's owner where root works in another user's folder; else undefined. */
+function foreignOwner(folder: string): Owner | undefined {
+  if (process.geteuid?.() !== 0) return undefined;
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  return stat === undefined || stat.uid === 0 ? undefined : { uid: stat.uid, gid: stat.gid, mode: stat.mode & 0o777 };
+}
+
+/** Makes a folder, and those above it that are missing. */
+export function makeFolder(path: string, mode = 0o750): void {
+  const parent = dirname(path);
+  if (parent !== path && statSync(parent, { throwIfNoEntry: false }) === undefined) makeFolder(parent, mode);
+  try {
+    mkdirSync(path, mode & (foreignOwner(parent)?.mode ?? 0o777));
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    throw error;
+  }
+  giveToOwner(path);
+}
+
+/** Opens a new file for writing; what has its name, such as the rest of a write that a kill cut off, is removed. */
+export function createFile(path: string, mode = 0o640): number {
+  let fd: number;
+  try {
+    // Exclusive, so that root never writes through another user's link.
+    fd = openSync(path, 'wx', mode);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    rmSync(path);
+    fd = openSync(path, 'wx', mode);
+  }
+  giveOpenFile(fd, path, mode);
+  return fd;
+}
+
+/** For a file that this process has just created at `path`. */
+export function giveOpenFile(fd: number, path: string, mode: number): void {
+  const owner = foreignOwner(dirname(path));
+  if (owner === undefined) return;
+  give(() => {
+    fchownSync(fd, owner.uid, owner.gid);
+    fchmodSync(fd, mode & owner.mode);
+  });
+}
+
+/** Makes an empty file where root would else have SQLite make one that is root's. */
+export function prepareFile(path: string): void {
+  if (foreignOwner(dirname(path)) === undefined || statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  closeSync(createFile(path, 0o644));
+}
+
+/** For what was just made in another way, such as a socket. */
+export function giveToOwner(path: string): void {
+  const owner = foreignOwner(dirname(path));
+  if (owner !== undefined) give(() => lchownSync(path, owner.uid, owner.gid));
+}
+
+function give(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if (!['EPERM', 'EINVAL', 'ENOSYS', 'ENOTSUP'].includes(codeOf(error))) throw error;
+  }
+}
+
+/**
+ * For commands whose files are made by an engine, which cannot give them away: throws `E_DATA_DIR` with the line to type where
+ * root would work in another user's folder.
+ */
+export function refuseForeignFolder(folder: string, args: readonly string[] = process.argv.slice(2)): void {
+  const owner = foreignOwner(folder);
+  if (owner === undefined) return;
+  const name = userName(owner.uid);
+  throw new TailraceError(
+    'E_DATA_DIR',
+    `the folder "${folder}" belongs to ${name ?? `user ${owner.uid}`}, who could not use what root leaves in it`,
+    {
+      fix: `run the command as that user: ${name === undefined ? `setpriv --reuid=${owner.uid} --regid=${owner.gid} --clear-groups` : `runuser -u ${name} --`} tailrace ${args.map(quote).join(' ')}`,
+    },
+  );
+}
+
+/** What to type after a refusal for lack of rights in the data folder: the command as its owner; or for one `file` in it, who gives it back. */
+export function ownerFix(folder: string, file?: string, args: readonly string[] = process.argv.slice(2)): string {
+  const uid = ownerOf(folder);
+  if (uid === process.geteuid?.()) {
+    if (file === undefined || ownerOf(file) === uid) return 'check the permissions of data_dir';
+    return `as root: chown --reference=${quote(folder)} ${quote(file)}`;
+  }
+  const user = uid === 0 ? '' : ` -u ${userName(uid) ?? `'#${uid}'`}`;
+  return `run it as the owner of data_dir: sudo${user} tailrace ${args.map(quote).join(' ')}`;
+}
+
+/** Where this user cannot look at it, of the innermost folder above it that can be. */
+function ownerOf(path: string): number {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return dirname(path) === path ? 0 : ownerOf(dirname(path));
+  }
+}
+
+function userName(uid: number): string | undefined {
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+    return lines.map((line) => line.split(':')).find(([, , id]) => id === String(uid))?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
