@@ -145,6 +145,9 @@ export const SERVICE_REQUEST_SECONDS = 120;
 /** Events of a page when the query sets no limit, and the most it may ask for. */
 export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
 export const SERVICE_QUERY_MAX_EVENTS = 50_000;
+/** Queries that wait for events at a time, and how long one may wait. */
+export const SERVICE_HELD_QUERIES = 512;
+export const SERVICE_HOLD_SECONDS = 60;
 /** What one query may use. */
 export const SERVICE_QUERY_SECONDS = 10;
 export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;

@@ -53,6 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { openAuth } = await import('./auth/auth.ts');
   const { openEngine } = await import('./engine/open.ts');
   const { openCatalog } = await import('./datasets/catalog.ts');
+  const { openArrivals } = await import('./datasets/arrivals.ts');
   const { openTrimmer } = await import('./datasets/trim.ts');
   const { openKeys } = await import('./ingest/keys.ts');
   const { openQuota } = await import('./ingest/quota.ts');
@@ -96,10 +97,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log,
     });
     describeApi(server, headerPrefix);
-    datasetRoutes(server, catalog, trimmer);
+    const arrivals = openArrivals();
+    server.addHook('preClose', (done) => {
+      arrivals.close();
+      done();
+    });
+    datasetRoutes(server, { catalog, trimmer, arrivals });
     const quota = openQuota(metadata, limits.monthlyBytes);
-    ingestRoutes(server, { metadata, engine, catalog, keys, quota, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
-    queryRoutes(server, catalog, engine, headerPrefix);
+    ingestRoutes(server, { metadata, engine, catalog, keys, quota, arrivals, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
+    queryRoutes(server, { catalog, engine, arrivals }, headerPrefix);
     const facts = {
       id: auth.credentials.orgId,
       created,

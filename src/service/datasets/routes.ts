@@ -7,6 +7,7 @@ import { badRequest, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
 import { parseDuration } from '../query/times.ts';
+import type { Arrivals } from './arrivals.ts';
 import type { Catalog, Dataset } from './catalog.ts';
 import {
   CREATE,
@@ -38,9 +39,16 @@ const options = (need: Need | undefined, doc: Omit<Endpoint, 'tag'>): RouteShort
   config: { ...(need && { need }), doc: { tag: 'datasets', ...doc } },
 });
 
-export function datasetRoutes(server: FastifyInstance, catalog: Catalog, trimmer: Trimmer): void {
-  routesUnder(server, '/v1/datasets', DATASET, viewOf, catalog, trimmer);
-  routesUnder(server, '/v2/datasets', DATASET_V2, viewOfV2, catalog, trimmer);
+export interface DatasetParts {
+  readonly catalog: Catalog;
+  readonly trimmer: Trimmer;
+  readonly arrivals: Arrivals;
+}
+
+export function datasetRoutes(server: FastifyInstance, parts: DatasetParts): void {
+  const { catalog } = parts;
+  routesUnder(server, '/v1/datasets', DATASET, viewOf, parts);
+  routesUnder(server, '/v2/datasets', DATASET_V2, viewOfV2, parts);
   const one = '/v2/datasets/:dataset/fields/:field';
   server.get<ByField>(one, options({ kind: 'dataset-view' }, { summary: 'A field of a dataset', reply: FIELD }), ({ params }) =>
     fieldOf(catalog.get(params.dataset), params.field),
@@ -62,8 +70,7 @@ function routesUnder<View extends object>(
   path: string,
   reply: z.ZodType<View>,
   view: (dataset: Dataset) => View,
-  catalog: Catalog,
-  trimmer: Trimmer,
+  { catalog, trimmer, arrivals }: DatasetParts,
 ): void {
   const one = `${path}/:dataset`;
   const visibleTo = (caller: Caller, { name }: Dataset): boolean => caller.may({ kind: 'dataset-view' }, name);
@@ -99,7 +106,10 @@ function routesUnder<View extends object>(
     return view(dataset);
   });
   server.delete<ById>(one, options(org('delete'), { summary: 'Removes a dataset and all its events' }), async ({ params }, response) => {
-    await catalog.remove(catalog.get(params.dataset));
+    const dataset = catalog.get(params.dataset);
+    const removed = catalog.remove(dataset);
+    arrivals.removed(dataset.id);
+    await removed;
     return response.code(204).send();
   });
   const trim = options(

@@ -32,6 +32,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of every route that is not public. */
     caller: Caller;
+    /** When its headers were there, as `performance.now()` tells it. */
+    startedAt: number;
   }
 }
 
@@ -108,7 +110,9 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
     else void parseJson(request, body as string, done);
   });
   server.decorateRequest('caller', null as unknown as Caller);
+  server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now();
     decorate(request, reply);
     // By the route, not by the text of the path, which may be written in other ways (`/%761/…`).
     const isPublic = request.is404 ? !VERSIONED.test(request.url) : request.routeOptions.config.public === true;

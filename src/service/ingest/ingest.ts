@@ -4,6 +4,7 @@
  */
 import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
+import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
 import { RowBlock } from '../engine/row-block.ts';
@@ -54,6 +55,7 @@ export interface Parts {
   readonly catalog: Catalog;
   readonly keys: Keys;
   readonly quota: Quota;
+  readonly arrivals: Arrivals;
   readonly log: Log;
   readonly limits: ServiceLimits;
   /** Gives out row ids that were never used: the first of `count`. */
@@ -108,6 +110,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     throw new ApiError(503, `the events could not be stored${reason}: send them again later`, { 'Retry-After': '5' });
   }
   if (options.key !== undefined) keys.finish(dataset.id, options.key);
+  parts.arrivals.stored(dataset.id);
   return reply;
 }
 

@@ -1,5 +1,6 @@
 /** The body and the parameters of a query by text, checked. */
 import { z } from 'zod';
+import { SERVICE_HOLD_SECONDS } from '../../core/limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { constantOf } from './legacy/nodes.ts';
 import { readRowId } from './sql/field.ts';
@@ -29,6 +30,8 @@ export type AplBody = z.infer<typeof APL_BODY>;
 export interface QueryParameters {
   readonly format: 'tabular' | 'legacy';
   readonly fresh: boolean;
+  /** How long to wait for events to be stored before the query runs; 0: not at all. */
+  readonly holdMs: number;
   /** A history id is to be named in the reply. */
   readonly save: boolean;
   readonly cursor: string;
@@ -44,19 +47,24 @@ export function readParameters(query: Querystring): QueryParameters {
   if (format !== 'tabular' && format !== 'legacy') throw badRequest(`format ${quote(format)}: wanted tabular or legacy`);
   const kind = one(query, 'saveAsKind');
   if (kind !== '' && !['analytics', 'stream', 'apl'].includes(kind)) throw badRequest(`saveAsKind ${quote(kind)}: wanted analytics, stream or apl`);
-  const streaming = one(query, 'streaming-duration');
-  // Results are not streamed in parts here: the duration is checked, and has no further meaning. Go clients send a plain count of ns.
-  if (streaming !== '' && streaming !== 'auto' && !/^\d+$/.test(streaming) && parseDuration(streaming) === undefined)
-    throw badRequest(`streaming-duration ${quote(streaming)}: wanted a duration such as 10s, or auto`);
   return {
     format,
     fresh: isTrue(query, 'nocache'),
+    holdMs: readHold(one(query, 'streaming-duration')),
     save: kind !== '',
     cursor: one(query, 'cursor'),
     includeCursor: isTrue(query, 'includeCursor'),
     includeCursorField: isTrue(query, 'includeCursorField'),
   };
 } // prettier-ignore
+
+/** `auto` leaves it to the service, which answers at once. Go clients send a plain count of ns. */
+function readHold(text: string): number {
+  if (text === '' || text === 'auto') return 0;
+  const ns = /^\d{1,18}$/.test(text) ? BigInt(text) : parseDuration(text);
+  if (ns === undefined) throw badRequest(`streaming-duration ${quote(text)}: wanted a duration such as 10s, or auto`);
+  return Math.min(Number(ns / 1_000_000n), SERVICE_HOLD_SECONDS * 1000);
+}
 
 function one(query: Querystring, name: string): string {
   const value = query[name] ?? '';

@@ -1,13 +1,14 @@
 /** POST /v1/query/_apl and /v1/datasets/_apl, queries by text; POST /v1/datasets/{id}/query, the legacy form. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
-import { LEGACY_BODY } from './legacy/schema.ts';
+import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
 import { planOf, readQuery } from './plan/query-text.ts';
 import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
@@ -22,7 +23,7 @@ import { autoStep } from './times.ts';
 const PARAMETERS = {
   nocache: 'true: nothing that an earlier query left behind is used',
   saveAsKind: 'analytics, stream or apl: the reply names a history id in a header',
-  'streaming-duration': 'a duration, or auto; checked, without a further meaning here',
+  'streaming-duration': 'a duration for which the request waits for events to be stored, at most 60s; auto does not wait',
 };
 const APL_DOC: Endpoint = {
   summary: 'Runs a query by text',
@@ -48,7 +49,22 @@ const LEGACY_DOC: Endpoint = {
 type AplRequest = FastifyRequest<{ Querystring: Querystring }>;
 type LegacyRequest = FastifyRequest<{ Params: { dataset: string }; Querystring: Querystring }>;
 
-export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: Engine, headerPrefix: string): void {
+export interface QueryParts {
+  readonly catalog: Catalog;
+  readonly engine: Engine;
+  readonly arrivals: Arrivals;
+}
+
+export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals }: QueryParts, headerPrefix: string): void {
+  /** Before the dataset is in use, which would keep it from being removed. */
+  const hold = async (
+    name: string,
+    { startedAt }: FastifyRequest,
+    { holdMs }: QueryParameters,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<void> => {
+    if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
+  };
   const send = (reply: FastifyReply, parameters: QueryParameters, text: string): FastifyReply => {
     // Queries are not kept: the id is only a name for this one.
     if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
@@ -59,28 +75,36 @@ export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: E
     const parameters = readParameters(request.query);
     const body = readAplBody(request.body);
     // What is wrong beside the text has no place in it.
-    const asked = askedOf(body, parameters);
+    askedOf(body, parameters);
+    const variables = readVariables(body.variables);
+    const options = optionsOf(reply, parameters);
     const text = body.apl;
     try {
       const query = readQuery(text);
       const { name, at } = query.source;
       request.caller.require({ kind: 'dataset', right: 'query' }, name);
-      const work = (dataset: Dataset): Promise<string> =>
-        runApl(engine, body, parameters, query, { ...asked, dataset, options: optionsOf(reply, parameters) });
-      return send(reply, parameters, await catalog.use(name, work).catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
+      const work = async (): Promise<string> => {
+        // A query that cannot be run is refused before the wait.
+        if (parameters.holdMs > 0) planOf(query, variables);
+        await hold(name, request, parameters, options);
+        // Now is when it runs.
+        const asked = askedOf(body, parameters);
+        return catalog.use(name, (dataset) => runApl(engine, body, parameters, query, variables, { ...asked, dataset, options }));
+      };
+      return send(reply, parameters, await work().catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
     } catch (error) {
       throw asReply(error, text);
     }
   };
   const legacy = async (request: LegacyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = readParameters(request.query);
-    return send(
-      reply,
-      parameters,
-      await catalog.use(request.params.dataset, (dataset) =>
-        runLegacy(engine, request.body, parameters, dataset, optionsOf(reply, parameters)),
-      ),
-    );
+    const options = optionsOf(reply, parameters);
+    const { dataset: name } = request.params;
+    const body = readLegacyBody(request.body);
+    // A query that cannot be run is refused before the wait.
+    if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n);
+    await hold(name, request, parameters, options);
+    return send(reply, parameters, await catalog.use(name, (dataset) => runLegacy(engine, body, parameters, dataset, options)));
   };
 
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'])
@@ -90,7 +114,7 @@ export function queryRoutes(server: FastifyInstance, catalog: Catalog, engine: E
 }
 
 /** Ends the query when the client goes away before the reply. */
-function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions {
+function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOptions & { readonly signal: AbortSignal } {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new ApiError(499, 'the client went away'));
@@ -124,12 +148,12 @@ async function runApl(
   body: Apl,
   parameters: QueryParameters,
   query: Query,
+  variables: ReturnType<typeof readVariables>,
   request: Asked & QueryRequest,
 ): Promise<string> {
   const { dataset, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.source.at);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
-  const variables = readVariables(body.variables);
   const ran = await runQuery(engine, request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
@@ -146,30 +170,45 @@ async function runApl(
   return `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;
 }
 
+/** Throws an `ApiError` 400. */
+function readLegacyBody(raw: unknown): LegacyBody {
+  const parsed = LEGACY_BODY.safeParse(raw ?? {});
+  if (!parsed.success) throw bodyError(parsed.error);
+  return parsed.data;
+}
+
+/** What the body says of range and page. Throws an `ApiError` 400. */
+function legacyFrameOf(body: LegacyBody, parameters: QueryParameters) {
+  const cursorText = body.cursor || body.continuationToken || parameters.cursor;
+  const option = body.queryOptions?.['resolution'];
+  const resolution = body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
+  const cursor = readCursor(cursorText, body.includeCursor === true || parameters.includeCursor);
+  return { range: readRange(body), step: stepOf(resolution), limit: body.limit || undefined, cursor, cursorText };
+}
+
+/** Throws an `ApiError` 400. */
+function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFrameOf>, dataRange: bigint): ReturnType<typeof legacyStages> {
+  try {
+    return legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange });
+  } catch (error) {
+    // There is no text that the place could be in.
+    throw error instanceof AplError ? badRequest(error.message) : error;
+  }
+}
+
 async function runLegacy(
   engine: Engine,
-  raw: unknown,
+  body: LegacyBody,
   parameters: QueryParameters,
   dataset: Dataset,
   options: QueryOptions,
 ): Promise<string> {
-  const startedAt = performance.now();
-  const parsed = LEGACY_BODY.safeParse(raw ?? {});
-  if (!parsed.success) throw bodyError(parsed.error);
-  const body = parsed.data;
-  const cursorText = body.cursor || body.continuationToken || parameters.cursor;
-  const option = body.queryOptions?.['resolution'];
-  const resolution = body.resolution && body.resolution !== 'auto' ? body.resolution : typeof option === 'string' ? option : '';
-  const range = readRange(body);
-  const step = stepOf(resolution);
+  const frame = legacyFrameOf(body, parameters);
+  const request = { ...frame, dataset, startedAt: performance.now(), options };
   try {
-    const { status, answer, program } = await runQuery(engine, {
-      dataset, range, step, limit: body.limit || undefined,
-      cursor: readCursor(cursorText, body.includeCursor === true || parameters.includeCursor), cursorText, startedAt, options,
-    }, ({ dataRange }) => legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange }), []); // prettier-ignore
+    const { status, answer, program } = await runQuery(engine, request, ({ dataRange }) => stagesOf(body, frame, dataRange), []);
     return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
   } catch (error) {
-    // There is no text that the place could be in.
     throw error instanceof AplError ? badRequest(error.message) : error;
   }
 }

@@ -19,4 +19,5 @@ import './query-results.ts';
 import './query-pages.ts';
 import './query-legacy.ts';
 import './query-language.ts';
+import './query-streams.ts';
 import './query-echo.ts';

@@ -1,0 +1,54 @@
+/** Waits for events of a dataset: what ends them, and how many there may be. */
+import { describe, expect, test } from 'vitest';
+import { SERVICE_HELD_QUERIES } from '../../src/core/limits.ts';
+import { openArrivals } from '../../src/service/datasets/arrivals.ts';
+
+const MINUTE = 60_000;
+const never = new AbortController().signal;
+
+describe('arrivals', () => {
+  test('wake those that wait for the dataset, and no others', async () => {
+    const arrivals = openArrivals();
+    const one = arrivals.wait(1, performance.now(), MINUTE, never);
+    const two = arrivals.wait(2, performance.now(), MINUTE, never);
+    arrivals.stored(1);
+    await one;
+    expect(arrivals.waiting()).toBe(1);
+    arrivals.removed(2);
+    await two;
+    expect(arrivals.waiting()).toBe(0);
+  });
+
+  test('that came after the request began, but before it waits, end the wait', async () => {
+    const arrivals = openArrivals();
+    const began = performance.now();
+    arrivals.stored(1);
+    await arrivals.wait(1, began, MINUTE, never);
+    const later = arrivals.wait(1, performance.now() + 1, MINUTE, never);
+    expect(arrivals.waiting()).toBe(1);
+    arrivals.close();
+    await later;
+  });
+
+  test('end a wait whose client goes away, and leave nothing behind', async () => {
+    const arrivals = openArrivals();
+    const gone = new AbortController();
+    const wait = arrivals.wait(1, performance.now(), MINUTE, gone.signal);
+    gone.abort(new Error('gone'));
+    await expect(wait).rejects.toThrow('gone');
+    expect(arrivals.waiting()).toBe(0);
+    await expect(arrivals.wait(1, performance.now(), MINUTE, gone.signal)).rejects.toThrow('gone');
+  });
+
+  test('take so many waits and no more', async () => {
+    const arrivals = openArrivals();
+    const waits = Array.from({ length: SERVICE_HELD_QUERIES }, (_, n) => arrivals.wait(n % 3, performance.now(), MINUTE, never));
+    await expect(arrivals.wait(1, performance.now(), MINUTE, never)).rejects.toMatchObject({
+      status: 429,
+      headers: { 'Retry-After': '1' },
+    });
+    arrivals.close();
+    await Promise.all(waits);
+    await arrivals.wait(1, performance.now(), MINUTE, never);
+  });
+});
