@@ -206,10 +206,10 @@ export function writeDurably(folder: string, name: string, bytes: Uint8Array): v
   }
   closeSync(fd);
   renameSync(temporary, join(folder, name));
-  syncFolder(folder);
+  syncPath(folder);
 }
 
-function syncFolder(folder: string): void {
+function syncPath(folder: string): void {
   const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);

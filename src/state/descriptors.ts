@@ -41,9 +41,9 @@ export function remove(path: string): Promise<void> {
   return new Promise((resolve, reject) => unlink(path, (error) => (error && error.code !== 'ENOENT' ? reject(error) : resolve())));
 }
 
-/** Resolves once the names in it are on the disk. */
-export async function syncFolder(folder: string): Promise<void> {
-  const fd = openSync(folder, 'r');
+/** Resolves once the file's bytes, or the folder's names, are on the disk. */
+export async function syncPath(path: string): Promise<void> {
+  const fd = openSync(path, 'r');
   try {
     await sync(fd);
   } finally {

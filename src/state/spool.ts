@@ -9,7 +9,7 @@ import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { makeFolder } from './keep-owner.ts';
 import { noNames } from './list-folder.ts';
-import { create, move, remove, sync, syncFolder, writeAll } from './descriptors.ts';
+import { create, move, remove, sync, syncPath, writeAll } from './descriptors.ts';
 import { decodeSpoolFile, encodeHead, type SpoolContent, type SpoolHeader } from './spool-file.ts';
 
 export interface SpoolEntry {
@@ -159,7 +159,7 @@ export class Spool {
   #syncNames(): Promise<void> {
     this.#nextSync ??= this.#lastSync.then(() => {
       this.#nextSync = undefined;
-      const sync = syncFolder(this.#folder);
+      const sync = syncPath(this.#folder);
       this.#lastSync = sync.catch(() => {});
       return sync;
     });

@@ -3,14 +3,16 @@
  * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
  * memory when a batch settles and are written about once a second.
  */
-import { statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
 import type { Tail } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
+import { AfterSync } from './after-sync.ts';
 import { openDatabase, prepareFolder } from './database.ts';
+import { syncPath } from './descriptors.ts';
 import { readInstance, writeInstance } from './instance.ts';
 import { Ledger } from './ledger.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
@@ -26,6 +28,8 @@ export interface StateOptions {
   readonly log: Log;
   /** Keeps disk space for what is saved later. */
   readonly reserves?: boolean;
+  /** Resolves once the file is on the disk; for tests. */
+  readonly sync?: (file: string) => Promise<void>;
 }
 
 /** Opens the data folder: takes its lock, opens or replaces its database. Throws `TailraceError`. */
@@ -53,7 +57,7 @@ export class State implements StreamStore {
   readonly #file: string;
   readonly #inode: bigint | undefined;
   #isGone = false;
-  readonly #afterSave: (() => void)[] = [];
+  readonly #afterSync: AfterSync;
   saves = 0;
   /** Times that the disk did not take positions. */
   refusals = 0;
@@ -75,6 +79,11 @@ export class State implements StreamStore {
     }
     this.#file = join(options.folder, 'state.db');
     this.#inode = inodeOf(this.#file);
+    const { sync = syncPath } = options;
+    this.#afterSync = new AfterSync(
+      () => sync(this.#walFile),
+      (error) => this.#noteFailedSave(error),
+    );
     const statements = prepareStatements(database);
     this.#streams = new Streams(statements, (source) => options.sinksOf(source));
     this.#ledger = new Ledger(database, statements, this.#streams);
@@ -180,48 +189,72 @@ export class State implements StreamStore {
 
   /**
    * Does `work` (removing elsewhere what the settled batches needed) once what was settled is on disk, so that even a power cut cannot
-   * take it back: now, or where that is false, with the next save that the disk takes.
+   * take it back. False when the disk refuses: then after the next save that it takes.
    */
   whenSaved(work: () => void): boolean {
-    this.#afterSave.push(work);
+    this.#afterSync.add(work);
     return this.save();
   }
 
   /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
   save(): boolean {
     this.#noticeRemoval();
-    if (!this.#streams.hasChanges && !this.#ledger.hasChanges && this.#afterSave.length === 0) return true;
-    try {
-      this.#database.exec(`pragma synchronous = ${this.#afterSave.length > 0 ? 'full' : 'normal'}`);
-      this.#transact(() => {
-        this.#streams.write();
-        this.#ledger.write();
-      });
-    } catch (error) {
-      this.failedSaves += 1;
-      if (this.failedSaves === 1 || this.failedSaves % 60 === 0) {
-        this.#options.log.error(
-          { reason: String(error), failedSaves: this.failedSaves },
-          'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
-        );
+    if (this.#streams.hasChanges || this.#ledger.hasChanges) {
+      try {
+        this.#transact(() => {
+          this.#streams.write();
+          this.#ledger.write();
+        });
+      } catch (error) {
+        this.#noteFailedSave(error);
+        return false;
       }
-      return false;
+      this.#streams.noteWritten();
+      this.#ledger.noteWritten();
+      this.saves += 1;
+      if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
+      this.failedSaves = 0;
     }
-    this.#streams.noteWritten();
-    this.#ledger.noteWritten();
-    this.saves += 1;
-    if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
-    this.failedSaves = 0;
-    for (const work of this.#afterSave.splice(0)) work();
+    this.#afterSync.start();
     return true;
+  }
+
+  #noteFailedSave(error: unknown): void {
+    this.failedSaves += 1;
+    if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
+    this.#options.log.error(
+      { reason: String(error), failedSaves: this.failedSaves },
+      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
+    );
+  }
+
+  /** The database's write-ahead log: commits are on the disk once it is. */
+  get #walFile(): string {
+    return `${this.#file}-wal`;
   }
 
   /** False when what moved last could not be saved, or went with a database that was removed. */
   close(): boolean {
     const isSaved = this.save();
+    if (isSaved && this.#afterSync.hasWork) this.#syncNow();
     this.#database.close();
     this.#lock.release();
     return isSaved && !this.#isGone;
+  }
+
+  /** What waits for the disk cannot be left to a process that ends. */
+  #syncNow(): void {
+    try {
+      const fd = openSync(this.#walFile, 'r');
+      try {
+        fsyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+      this.#afterSync.finish();
+    } catch (error) {
+      this.#noteFailedSave(error);
+    }
   }
 
   /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { openState } from '../../src/state/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
 import { batch, span } from './batches.ts';
 
 const identity = { device: '2049', inode: '18446744073709551615', headLength: 12, headHash: 'ab' };
@@ -305,6 +306,37 @@ test('state counts a save only when something moved', () => {
   expect(state.save()).toBe(true);
   expect(state.saves).toBe(before + 1);
   state.close();
+});
+
+// Symptom: scans further apart than files live while deleted files go to a slow disk. Cause: each settled batch of the disk buffer
+// had its save wait for the disk on the loop, and every commit after it. Fix: the thread pool waits, one sync for all of them.
+test('state does not wait for the disk: what a settled batch needed is removed after a sync, and commits go on meanwhile', async () => {
+  const syncs: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const sync = (): Promise<void> => new Promise((resolve, reject) => syncs.push({ resolve, reject }));
+  const folder = makeTree({});
+  const log = new MemoryLog();
+  const state = openState({ folder, sinksOf: () => ['store'], log, sync });
+  const stream = state.mint('app', '/var/log/a.log', identity).id;
+  const removed: number[] = [];
+  const settle = (from: number): boolean => {
+    const taken = batch(state.nextBatchId(), [span(stream, from, from + 10)]);
+    state.commit([taken]);
+    state.settle(taken);
+    return state.whenSaved(() => removed.push(from));
+  };
+  expect([settle(0), settle(10), settle(20)]).toEqual([true, true, true]);
+  expect([removed, syncs.length]).toEqual([[], 1]);
+  syncs[0]!.resolve();
+  await until('the next sync serves all that came during the first', () => syncs.length === 2);
+  expect(removed).toEqual([0]);
+  // A disk that refuses is asked again with the next save.
+  syncs[1]!.reject(new Error('EIO'));
+  await until('the refusal is logged', () => log.lines.some(({ message }) => message.startsWith('cannot save checkpoints')));
+  state.save();
+  expect([removed, syncs.length]).toEqual([[0], 3]);
+  // A stop waits for the disk itself.
+  expect(state.close()).toBe(true);
+  expect(removed).toEqual([0, 10, 20]);
 });
 
 test('state remembers which sources ran on the folder, also without its database', () => {

@@ -1,0 +1,47 @@
+/**
+ * Work that waits until what was saved is on the disk, even through a power cut. The disk is waited for in the thread pool: a slow
+ * fsync on the loop would hold up every scan and read meanwhile.
+ */
+export class AfterSync {
+  readonly #sync: () => Promise<void>;
+  readonly #failed: (error: unknown) => void;
+  #waiting: (() => void)[] = [];
+  /** Waits for the sync that is under way. */
+  #syncing: (() => void)[] = [];
+
+  /** `failed` is told when the disk refused; the work then waits for the next save. */
+  constructor(sync: () => Promise<void>, failed: (error: unknown) => void) {
+    this.#sync = sync;
+    this.#failed = failed;
+  }
+
+  get hasWork(): boolean {
+    return this.#waiting.length + this.#syncing.length > 0;
+  }
+
+  add(work: () => void): void {
+    this.#waiting.push(work);
+  }
+
+  /** Something was saved: syncs it, and then does what was added before. One sync at a time serves all that came meanwhile. */
+  start(): void {
+    if (this.#syncing.length > 0 || this.#waiting.length === 0) return;
+    this.#syncing = this.#waiting;
+    this.#waiting = [];
+    this.#sync().then(
+      () => {
+        for (const work of this.#syncing.splice(0)) work();
+        this.start();
+      },
+      (error: unknown) => {
+        this.#waiting.unshift(...this.#syncing.splice(0));
+        this.#failed(error);
+      },
+    );
+  }
+
+  /** Does everything that waits: what was saved is on the disk for sure. */
+  finish(): void {
+    for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0)]) work();
+  }
+}
