@@ -24,7 +24,7 @@ export interface ReplayResult {
   replayed: number;
   /** Of those, events that were refused again. */
   refused: number;
-  /** Letters of sinks that are not configured, that cannot be read, or are under way already, and ids that are not there. */
+  /** Letters of sinks that are not configured, that cannot be read, that hold what a transform failed to hide, or are under way already, and ids that are not there. */
   readonly skipped: string[];
 }
 
@@ -71,7 +71,13 @@ export class Replay {
     const first = letters?.[0]?.about;
     const sink = first && this.#options.sink(first.sink);
     const stream = STREAM_PREFIX + id;
-    if (!letters || !first || !sink || this.#underWay.has(stream)) {
+    const isInClear = first?.kind === 'transform_failed';
+    if (isInClear)
+      this.#options.log.warn(
+        { id, source: first.source, events: letters?.length },
+        'dead letters hold events as they were before a transform that hides fields failed; they are not sent again: mend the transform, and drop them once they are not needed',
+      );
+    if (!letters || !first || !sink || isInClear || this.#underWay.has(stream)) {
       result.skipped.push(id);
       return;
     }

@@ -107,7 +107,8 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     closesLive: () => config.buffer.sync === 'always' && !buffer.isWriting,
     wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
     seal(batch) {
-      if (!batch.rereadable) return buffer.take(batch);
+      // One of which nothing is sent has nothing to keep.
+      if (!batch.rereadable && (batch.events > 0 || batch.withholds)) return buffer.take(batch);
       delivery.seal(batch);
       if (config.buffer.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) buffer.spill(batch);
     },

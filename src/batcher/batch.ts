@@ -1,12 +1,22 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
+import type { Withheld } from '../core/shaping.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import { contentSum } from '../kernel/content-sum.ts';
 import type { StoredBatch, StoredSpan } from '../state/stored.ts';
 import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
+import { Fates } from './fates.ts';
+
+/** What the digest of everything that shapes events ends in where the same bytes may become other events the next time. */
+export const ONCE = '~';
+
+/** True when the span's events cannot be made again from its bytes. */
+export function isMadeOnce({ digest }: { readonly digest: string }): boolean {
+  return digest.includes(ONCE);
+}
 
 /** What the digest of a span ends in whose bytes belong to the event before it. */
 const CONTINUES = '.continues';
@@ -43,7 +53,10 @@ export class Batch {
   /** Only its runs of events while it is condensed. */
   spans: HeldSpan[] = [];
   #isCondensed = false;
+  /** Events in `body`. */
   events = 0;
+  /** Events that its spans count: those before shaping. */
+  accepted = 0;
   /** Bytes of NDJSON in `body`. */
   bytes = 0;
   key = '';
@@ -61,6 +74,17 @@ export class Batch {
   attempts = 0;
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   refusal: string | undefined;
+  /** What shaping made of its events; undefined where each is sent as it was accepted. */
+  fates: Fates | undefined;
+  /** Events that a transform failed on and that must not be sent: dead letters before the batch is sent. `event` counts the accepted ones. */
+  withheld: readonly Withheld[] = [];
+  /** It has such events, also while they are on disk alone. */
+  withholds = false;
+  /** Bytes of memory of `withheld`, beside `memory`. */
+  withheldBytes = 0;
+  withheldFate: 'dead_lettered' | 'dropped' = 'dropped';
+  /** Its events can be made only once, though their files could be read again: no policy of the disk buffer drops it. */
+  isOnce = false;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
   /** A file that its bytes came from was deleted: only the disk buffer can keep it over a restart. */
@@ -87,7 +111,7 @@ export class Batch {
     this.memory = this.body.length;
   }
 
-  /** Notes that `events` events and `consumed` window bytes from `start` on were added, numbered from `firstEvent`. */
+  /** Notes that `events` events and `consumed` window bytes from `start` on were added, numbered from `firstEvent`. `shaped`: what shaping made of them. */
   extend(
     books: Books,
     block: Block,
@@ -97,6 +121,7 @@ export class Batch {
     events: number,
     written: number,
     firstEvent: number,
+    shaped?: { readonly sent: number; readonly fates: Fates | undefined },
   ): void {
     const { single } = block;
     const range = streamRange(block, start, start + consumed);
@@ -133,8 +158,29 @@ export class Batch {
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
     span.closed = single !== undefined;
     for (const range of block.continued ?? []) this.#follow(span, range, firstEvent + events);
-    this.events += events;
+    this.#noteFates(events, shaped?.fates);
+    this.accepted += events;
+    this.events += shaped?.sent ?? events;
     this.bytes += written;
+  }
+
+  /** Adds a span whose events are in the body already. */
+  append(span: HeldSpan, shaped?: { readonly sent: number; readonly fates: Fates; readonly withheld: readonly Withheld[] }): void {
+    const first = this.accepted;
+    if (shaped && shaped.withheld.length > 0) this.withhold(shaped.withheld.map((each) => ({ ...each, event: first + each.event })));
+    this.spans.push(span);
+    this.#noteFates(span.events, shaped?.fates);
+    this.accepted += span.events;
+    this.events += shaped?.sent ?? span.events;
+  }
+
+  #noteFates(events: number, fates: Fates | undefined): void {
+    if (fates && !this.fates) {
+      this.fates = new Fates();
+      this.fates.add(this.accepted, 1, 'none');
+    }
+    if (fates) this.fates!.append(fates);
+    else this.fates?.add(events, 1, 'none');
   }
 
   /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
@@ -143,12 +189,21 @@ export class Batch {
     this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
+  /** Adds events that must not be sent; returns the bytes of memory that they take. */
+  withhold(withheld: readonly Withheld[]): number {
+    this.withheld = [...this.withheld, ...withheld];
+    this.withholds = true;
+    const bytes = withheld.reduce((sum, { text }) => sum + 2 * text.length, 0);
+    this.withheldBytes += bytes;
+    return bytes;
+  }
+
   /**
    * Keeps of its spans only what the books need, one run of events a source: its file knows the rest, and connections that send by turns
-   * make a span of each line. Not where some of its events were refused, or its marks are to move.
+   * make a span of each line. Not where its events are told apart: some were refused, shaping left some out, or its marks are to move.
    */
   condense(): void {
-    if (this.isTracked || this.attempts > 0) return;
+    if (this.isTracked || this.attempts > 0 || this.fates) return;
     const runs = new Map<Books, HeldSpan>();
     const condensed: HeldSpan[] = [];
     for (const { books, firstEvent, source, events } of this.spans) {

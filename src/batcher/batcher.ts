@@ -7,11 +7,13 @@ import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoppedError } from '../core/errors.ts';
+import type { Shaper } from '../core/shaping.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
-import { Batch } from './batch.ts';
+import { Batch, ONCE } from './batch.ts';
 import { endsFrom, eventEndAt } from './block-events.ts';
-import type { Books } from './books.ts';
+import { canRebuild, type Intake, isOnce, nameOf, ORPHAN } from './intake.ts';
 import type { Room } from './room.ts';
+import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
 
 export interface BatcherOptions {
   readonly sink: string;
@@ -20,6 +22,8 @@ export interface BatcherOptions {
   readonly clock: Clock;
   readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
   readonly timestampField: string | undefined;
+  /** Kernel memory in which events are made before they are shaped; needed where any are. */
+  readonly scratch?: Region;
   /** Names the form in which events are sent, as part of the digest of what shapes them; `ndjson` by default. */
   readonly form?: string;
   nextBatchId(): number;
@@ -31,28 +35,6 @@ export interface BatcherOptions {
   readonly sumsLive?: boolean;
   /** True when what cannot be read again shall not wait for more in an open batch. Absent: never. */
   closesLive?(): boolean;
-}
-
-/** A part of a block for one sink. */
-export interface Intake {
-  readonly books: Books;
-  readonly block: Block;
-  readonly dataset: string;
-  /** May turn false while it waits: the file was deleted. */
-  isRereadable(): boolean;
-  /** The bytes are of a file, be it still there or not. */
-  readonly isTracked: boolean;
-  /** The window's bytes to take. */
-  readonly start: number;
-  readonly end: number;
-  /** Number of the first event. */
-  readonly firstEvent: number;
-  /** Called in the same turn in which events enter a batch, with the number that the next event gets, and how many U+FFFD were written in them. */
-  taken(nextEvent: number, replaced: number): void;
-  /** Called when it starts to wait for room; `elapsedMs` tells for how long by now. `waited` ends it. */
-  waits?(elapsedMs: () => number): void;
-  /** Called with the milliseconds waited for room. */
-  waited(ms: number): void;
 }
 
 interface CompiledShape {
@@ -73,6 +55,12 @@ export class Batcher {
 
   /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
   async take(intake: Intake): Promise<void> {
+    if (intake.shaper) await takeShaped(this.#shapedIntake(intake, intake.shaper), intake, intake.shaper);
+    else await this.#takeLines(intake);
+    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
+  }
+
+  async #takeLines(intake: Intake): Promise<void> {
     const { limits } = this.#options;
     let { start, firstEvent } = intake;
     while (start < intake.end) {
@@ -100,7 +88,6 @@ export class Batcher {
         firstEvent += 1;
       } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) this.#close(name);
     }
-    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
   }
 
   /** Closes every open batch. */
@@ -131,16 +118,19 @@ export class Batcher {
     return [...this.#open.values()].map(({ batch }) => batch);
   }
 
-  /** The template of a shape and the digest of everything that shapes its events. */
-  compile(shape: EventShape): CompiledShape {
+  /** The template of a shape and the digest of everything that shapes its events. One shape always has the same shaper. */
+  compile(shape: EventShape, shaper?: Shaper): CompiledShape {
     let compiled = this.#shapes.get(shape);
     if (!compiled) {
       const { timestampField } = this.#options;
       const digest = createHash('sha256')
-        .update(JSON.stringify([this.#options.form ?? 'ndjson', shape, timestampField ?? null]))
+        .update(JSON.stringify([this.#options.form ?? 'ndjson', shape, timestampField ?? null, ...(shaper ? [shaper.digest] : [])]))
         .digest('hex')
         .slice(0, 16);
-      compiled = { template: this.#options.kernel.compile(shape, timestampField), digest };
+      compiled = {
+        template: this.#options.kernel.compile(shape, timestampField),
+        digest: shaper?.isDeterministic === false ? digest + ONCE : digest,
+      };
       this.#shapes.set(shape, compiled);
     }
     return compiled;
@@ -151,8 +141,8 @@ export class Batcher {
    * the limit, the number of a part, and which of several events that stand for the same bytes it is, cannot be told from the
    * bytes of its span.
    */
-  digestOf({ shape, single, start, end }: Block, from = start, to = end): string {
-    const { digest } = this.compile(shape);
+  digestOf({ shape, single, start, end }: Block, from = start, to = end, shaper?: Shaper): string {
+    const { digest } = this.compile(shape, shaper);
     const cut = single?.marks ? `.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : '';
     const some = single && to - from < end - start ? `.${from - start}-${to - start}` : '';
     return `${digest}${cut}${some}`;
@@ -191,9 +181,34 @@ export class Batcher {
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
   }
 
+  #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
+    const { kernel, room, limits, scratch } = this.#options;
+    const { block } = intake;
+    if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
+    return {
+      kernel,
+      scratch,
+      limits,
+      template: this.compile(block.shape, shaper).template,
+      digestOf: (from, to) => this.digestOf(block, from, to, shaper),
+      batchAt: async (position) => {
+        for (;;) {
+          const name = nameOf(intake);
+          const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
+          if (batch) return batch;
+          await this.#waitForRoom(intake, position, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
+        }
+      },
+      largeBatch: (body, position) => this.#openLarge(intake, body, position),
+      close: () => this.#close(nameOf(intake)),
+      seal: (batch) => this.#options.seal(batch),
+      takeMemory: (bytes) => room.takeAnyway(bytes),
+    };
+  }
+
   /** An event that is larger than a whole slot, or is not to be sent, goes alone into memory of its own. Resolves with the input bytes it took. */
   async #takeLarge(intake: Intake, start: number, firstEvent: number): Promise<number> {
-    const { kernel, room, sink } = this.#options;
+    const { kernel } = this.#options;
     const { block } = intake;
     const { template } = this.compile(block.shape);
     const end = block.ends ? eventEndAt(block, start) : intake.end;
@@ -206,10 +221,7 @@ export class Batcher {
       block.single?.marks,
       block.ends !== undefined,
     );
-    while (!room.take(event.length)) {
-      await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + event.length <= room.budgetBytes);
-    }
-    const batch = new Batch(this.#options.nextBatchId(), sink, intake.dataset, intake.isRereadable(), { body: event }, intake.isTracked);
+    const batch = await this.#openLarge(intake, event, start);
     batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
@@ -217,23 +229,31 @@ export class Batcher {
     return consumed;
   }
 
+  /** A batch in memory of its own, which is not among the open ones. */
+  async #openLarge(intake: Intake, body: Buffer, start: number): Promise<Batch> {
+    const { room } = this.#options;
+    while (!room.take(body.length)) {
+      await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + body.length <= room.budgetBytes);
+    }
+    return this.#newBatch(intake, { body });
+  }
+
+  #newBatch(intake: Intake, storage: { slot: Region } | { body: Buffer }): Batch {
+    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, canRebuild(intake), storage, intake.isTracked);
+    batch.isOnce = isOnce(intake);
+    return batch;
+  }
+
   #canOpen(intake: Intake): boolean {
     const { room } = this.#options;
-    return room.hasSlot() && this.#options.wantsMore(intake.dataset, intake.isRereadable());
+    return room.hasSlot() && this.#options.wantsMore(intake.dataset, canRebuild(intake));
   }
 
   #tryOpen(name: string, intake: Intake): Batch | undefined {
     if (!this.#canOpen(intake)) return undefined;
     const slot: Region | undefined = this.#options.room.takeSlot();
     if (!slot) return undefined;
-    const batch = new Batch(
-      this.#options.nextBatchId(),
-      this.#options.sink,
-      intake.dataset,
-      intake.isRereadable(),
-      { slot },
-      intake.isTracked,
-    );
+    const batch = this.#newBatch(intake, { slot });
     this.#open.set(name, { batch, dueMs: this.#options.clock.monotonic() + this.#options.limits.maxAgeMs });
     if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
     this.#options.room.wake();
@@ -273,11 +293,4 @@ export class Batcher {
       intake.waited(this.#options.clock.monotonic() - from);
     }
   }
-}
-
-const ORPHAN = 'orphan ';
-
-/** One batch is open for each dataset and kind of bytes. */
-function nameOf(intake: Intake): string {
-  return `${intake.isRereadable() ? 'file ' : intake.isTracked ? ORPHAN : 'live '}${intake.dataset}`;
 }

@@ -65,3 +65,28 @@ function firstAbove(ends: Uint32Array, at: number): number {
   }
   return low;
 }
+
+/** Where in the window each of the first `count` events from `start` on begins; empty lines are no events, as in the kernel. */
+export function eventStarts({ window: { bytes }, shape, single, ends }: Block, start: number, count: number): number[] {
+  const starts: number[] = [];
+  let at = start;
+  let joined = ends ? firstAbove(ends, start) : 0;
+  while (starts.length < count) {
+    const end = single ? Infinity : ends ? ends[joined++]! : bytes.indexOf(NEWLINE, at) + 1;
+    if (shape.format === 'events' || single || !isEmptyText(bytes, at, end)) starts.push(at);
+    at = end;
+  }
+  return starts;
+}
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** True for line endings alone. */
+function isEmptyText(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) {
+    if (bytes[at] === CARRIAGE_RETURN && bytes[at + 1] === NEWLINE) at += 1;
+    else if (bytes[at] !== NEWLINE) return false;
+  }
+  return true;
+}

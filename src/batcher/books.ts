@@ -1,6 +1,6 @@
 /**
  * The books of one source: every event that was accepted has one outcome, or is held. With several sinks an event has its
- * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered).
+ * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered > filtered).
  *
  * Events are numbered per source in the order of acceptance, so that sinks whose batches end at different places can be
  * compared. What is held is not computed here: telemetry walks the batches (agent/observe).
@@ -9,6 +9,11 @@
 export type SettledAs = 'delivered' | 'dead_lettered' | 'dropped' | 'filtered';
 
 const RANK: Record<SettledAs, number> = { filtered: 0, delivered: 1, dead_lettered: 2, dropped: 3 };
+
+/** The one that counts where the parts of an event, or its ways through several sinks, ended differently. */
+export function worseOf(a: SettledAs, b: SettledAs): SettledAs {
+  return RANK[a] > RANK[b] ? a : b;
+}
 
 interface Interval {
   readonly from: number;
@@ -23,6 +28,8 @@ export class Books {
   accepted = 0;
   /** Characters of theirs that were no UTF-8 and are U+FFFD now. */
   invalidCharacters = 0;
+  /** Times that a transform failed on one of them. */
+  transformErrors = 0;
   readonly settled: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
   /** Events that more than one sink has to settle, oldest first. */
   #shared: Interval[] = [];
@@ -56,7 +63,7 @@ export class Books {
       }
       unshared -= end - start;
       if (interval.from < start) add(kept, { ...interval, to: start });
-      const worst = RANK[as] > RANK[interval.worst] ? as : interval.worst;
+      const worst = worseOf(as, interval.worst);
       if (interval.pending === 1) this.settled[worst] += end - start;
       else add(kept, { from: start, to: end, pending: interval.pending - 1, worst });
       if (end < interval.to) add(kept, { ...interval, from: end });

@@ -28,6 +28,7 @@ export class Delivery {
   readonly #pauses: Pauses;
   readonly #preparation: Preparation;
   readonly #dispatch: Dispatch;
+  readonly #refusals: Refusals;
   /** Workers asked for that have not begun. */
   #tickets = 0;
   #whenEmpty = Promise.withResolvers<void>();
@@ -48,13 +49,14 @@ export class Delivery {
       probe: (dataset) => this.#probe(dataset),
     });
     this.#preparation = new Preparation({ ...options, signal, held: () => this.held() });
+    this.#refusals = new Refusals({ ...options, signal, stats, bury: (name, letters) => options.bury(name, letters) });
     this.#dispatch = new Dispatch({
       ...options,
       signal,
       stats,
       observer,
       random: () => options.random(),
-      refusals: new Refusals({ ...options, signal, stats, bury: (name, letters) => options.bury(name, letters) }),
+      refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       stored: (dataset) => this.#resume(dataset),
       setConcurrency: (limit) => (this.#queue.concurrency = limit),
@@ -117,7 +119,7 @@ export class Delivery {
 
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
   drop(batch: Batch): void {
-    const shipment = this.#shipments.get(batch);
+    const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
     if (shipment) settleBooks(shipment);
     else for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
     this.#leave(batch, true);
@@ -125,7 +127,7 @@ export class Delivery {
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
   dropOldest(): boolean {
-    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined && !batch.canBeRebuilt);
+    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined && !batch.canBeRebuilt && !batch.isOnce);
     if (index < 0) return false;
     const [batch] = this.#closed.splice(index, 1);
     this.drop(batch!);
@@ -248,6 +250,7 @@ export class Delivery {
     if (!(await this.#preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
+    if (batch.withheld.length > 0 && !(await this.#refusals.buryWithheld(shipment))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
       await this.#dispatch.waitForTurn();
       if (this.#abort.signal.aborted) return false;
@@ -255,7 +258,7 @@ export class Delivery {
     }
     settleBooks(shipment);
     this.#leave(batch);
-    this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
+    if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
     return true;
   }
 
@@ -277,7 +280,9 @@ export class Delivery {
     this.#inFlight.delete(batch);
     this.#options.durability.settle(batch, isDropped);
     this.#options.room.release(batch.memory, batch.slot);
+    this.#options.room.release(batch.withheldBytes, undefined);
     batch.memory = 0;
+    batch.withheldBytes = 0;
     batch.slot = undefined;
     batch.whenSettled?.();
   }

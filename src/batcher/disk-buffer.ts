@@ -125,7 +125,8 @@ export class DiskBuffer {
 
   /** Brings an evicted batch's body back into memory. Throws `E_SPOOL_BROKEN`, or what the disk says. */
   async load(batch: Batch): Promise<void> {
-    if (batch.spoolName === undefined || batch.body.length > 0 || batch.events === 0) return;
+    const isWhole = (batch.body.length > 0 || batch.events === 0) && batch.withholds === batch.withheld.length > 0;
+    if (batch.spoolName === undefined || isWhole) return;
     const { header, body } = await this.#options.spool.read(batch.spoolName);
     batch.body = body;
     batch.recall(header.spans);
@@ -133,12 +134,16 @@ export class DiskBuffer {
     batch.encoding = header.encoding;
     batch.memory = body.length;
     this.#options.room.takeAnyway(body.length);
+    if (header.withheld) this.#options.room.takeAnyway(batch.withhold(header.withheld));
   }
 
   /** Frees the memory of a batch that is on disk and not about to be sent. */
   evict(batch: Batch): void {
-    if (batch.spoolName === undefined || batch.memory === 0) return;
+    if (batch.spoolName === undefined || (batch.memory === 0 && batch.withheldBytes === 0)) return;
     this.#options.room.release(batch.memory, batch.slot);
+    this.#options.room.release(batch.withheldBytes, undefined);
+    batch.withheld = [];
+    batch.withheldBytes = 0;
     batch.memory = 0;
     batch.slot = undefined;
     batch.body = EMPTY;

@@ -4,6 +4,7 @@
  */
 import type { Block, Lane } from '../core/block.ts';
 import { StoppedError } from '../core/errors.ts';
+import type { Shaper } from '../core/shaping.ts';
 import type { Batcher } from './batcher.ts';
 import { windowAt } from './block-events.ts';
 import type { Books } from './books.ts';
@@ -12,6 +13,8 @@ export interface Route {
   readonly sink: string;
   readonly dataset: string;
   readonly batcher: Batcher;
+  /** What shapes the source's events on their way to the sink. */
+  readonly shaper?: Shaper | undefined;
 }
 
 export interface LaneOptions {
@@ -54,7 +57,12 @@ export class SourceLane implements Lane {
   get waiting(): { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number } | undefined {
     if (!this.#wait) return undefined;
     const { route, stream, elapsedMs } = this.#wait;
-    return { sink: route.sink, dataset: route.dataset, rereadable: this.#options.isRereadable(stream), forMs: elapsedMs() };
+    return {
+      sink: route.sink,
+      dataset: route.dataset,
+      rereadable: route.shaper?.isDeterministic !== false && this.#options.isRereadable(stream),
+      forMs: elapsedMs(),
+    };
   }
 
   /** Event numbers that are accepted but not in a batch of every sink yet. */
@@ -80,7 +88,8 @@ export class SourceLane implements Lane {
     const isRereadable = (): boolean => this.#isRereadable(block);
     for (const route of routes) {
       const isLast = route === routes.at(-1);
-      const taken = (nextEvent: number, replaced: number): void => {
+      const taken = (nextEvent: number, replaced: number, errors = 0): void => {
+        books.transformErrors += errors;
         if (nextEvent > books.accepted) {
           books.accept(nextEvent - books.accepted, routes.length);
           books.invalidCharacters += replaced;
@@ -90,7 +99,7 @@ export class SourceLane implements Lane {
       const waits = (elapsedMs: () => number): void => {
         this.#wait = { route, stream: block.stream, elapsedMs };
       };
-      const { dataset } = route;
+      const { dataset, shaper } = route;
       await route.batcher.take({
         books,
         block,
@@ -100,6 +109,7 @@ export class SourceLane implements Lane {
         start,
         end,
         firstEvent,
+        shaper,
         taken,
         waits,
         waited: this.#waited,

@@ -4,6 +4,7 @@
  */
 import type { Block, Lane, Region } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
+import type { Shaper, Withheld } from '../core/shaping.ts';
 import type { Source } from '../core/source.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { tailOf } from '../core/tail.ts';
@@ -14,6 +15,8 @@ import { digestContinued } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import { endsFrom, eventEndAt, streamBytes, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
+import { Fates } from './fates.ts';
+import { fatesOf, shapeChunk } from './shape-chunk.ts';
 
 export interface RebuildOptions {
   readonly kernel: Kernel;
@@ -25,6 +28,8 @@ export interface RebuildOptions {
 export interface RebuildTarget {
   readonly batcher: Batcher;
   readonly limits: { readonly maxBytes: number };
+  /** What shapes the events of a source on their way to the sink. */
+  shaperOf?(source: string): Shaper | undefined;
 }
 
 export interface Owner {
@@ -35,10 +40,18 @@ export interface Owner {
 export interface Rebuilt extends Owner {
   readonly span: StoredSpan;
   readonly events: readonly Buffer[];
+  readonly shaped?: Reshaped | undefined;
   readonly invalidCharacters?: number;
   readonly refusal?: string | undefined;
   /** Its bytes are gone, and nobody counted them yet. */
   readonly isLost?: boolean;
+}
+
+/** What shaping made of the events of a span, which are numbered from the span's first. */
+export interface Reshaped {
+  readonly sent: number;
+  readonly fates: Fates;
+  readonly withheld: readonly Withheld[];
 }
 
 /** The spans, each with those in which its last event goes on. */
@@ -60,7 +73,7 @@ export async function rebuild(
   owner: Owner,
 ): Promise<Rebuilt[]> {
   if (continued.length === 0) return await rebuildOne(options, target, span, owner);
-  const lane = new RestoreLane(options.kernel, target, options.scratch);
+  const lane = new RestoreLane(options, target, span.source);
   if (span.events > 0 && (await owner.source.reread?.(span, lane, continued)) === span.to) {
     const followers = continued.map((each, n) => ({ ...owner, span: { ...each, sum: lane.continued[n] ?? 0 }, events: [] }));
     return [...lane.rebuilt(span, owner), ...followers];
@@ -75,7 +88,7 @@ export async function rebuild(
 async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: StoredSpan, owner: Owner): Promise<Rebuilt[]> {
   // Gone already at an earlier start, and counted then.
   if (span.events === 0) return [{ ...owner, span, events: [] }];
-  const lane = new RestoreLane(options.kernel, target, options.scratch);
+  const lane = new RestoreLane(options, target, span.source);
   const end = owner.source.reread ? await owner.source.reread(span, lane) : span.from;
   if (end === span.from) return [{ ...owner, span: { ...span, events: 0 }, events: [], isLost: true }];
   const parts = lane.rebuilt(span, owner);
@@ -89,6 +102,7 @@ async function rebuildOne(options: RebuildOptions, target: RebuildTarget, span: 
 interface Part {
   readonly span: Pick<StoredSpan, 'from' | 'to' | 'events' | 'sum' | 'tail' | 'digest'>;
   readonly events: readonly Buffer[];
+  readonly shaped: Reshaped | undefined;
   readonly invalidCharacters: number;
   /** Why its one event is not to be sent. */
   readonly refusal: string | undefined;
@@ -103,27 +117,59 @@ class RestoreLane implements Lane {
   readonly #kernel: Kernel;
   readonly #target: RebuildTarget;
   readonly #scratch: Region;
+  readonly #source: string;
+  readonly #shaper: Shaper | undefined;
 
-  constructor(kernel: Kernel, target: RebuildTarget, scratch: Region) {
+  constructor({ kernel, scratch }: RebuildOptions, target: RebuildTarget, source: string) {
     this.#kernel = kernel;
     this.#target = target;
     this.#scratch = scratch;
+    this.#source = source;
+    this.#shaper = target.shaperOf?.(source);
   }
 
   /** The span as it was read again. */
   rebuilt(span: StoredSpan, owner: Owner): Rebuilt[] {
     if (this.#parts.length === 0) return [{ ...owner, span: { ...span, events: 0, sum: 0 }, events: [] }];
-    return this.#parts.map(({ span: part, events, invalidCharacters, refusal }) => {
+    return this.#parts.map(({ span: part, events, shaped, invalidCharacters, refusal }) => {
       // The tail of the whole may begin before the span.
       const tail = part.to === span.to ? span.tail : part.tail;
-      return { ...owner, span: { ...span, ...part, tail }, events, invalidCharacters, refusal };
+      return { ...owner, span: { ...span, ...part, tail }, events, shaped, invalidCharacters, refusal };
     });
   }
 
-  accept(block: Block): Promise<void> {
+  async accept(block: Block): Promise<void> {
+    this.continued = (block.continued ?? []).map(({ sum }) => sum);
+    if (this.#shaper) await this.#shape(block, this.#shaper);
+    else this.#wrap(block);
+  }
+
+  async #shape(block: Block, shaper: Shaper): Promise<void> {
+    const { template } = this.#target.batcher.compile(block.shape, shaper);
+    const options = { kernel: this.#kernel, scratch: this.#scratch };
+    const chunks: Buffer[] = [];
+    const fates = new Fates();
+    const withheld: Withheld[] = [];
+    let [count, sent, invalidCharacters] = [0, 0, 0];
+    for (let start = block.start; start < block.end;) {
+      const chunk = await shapeChunk(options, template, shaper, this.#source, block, start, block.end);
+      const { events, shaped } = chunk;
+      chunks.push(Buffer.from(shaped.bytes.subarray(0, shaped.ends.at(-1) ?? 0)));
+      const own = fatesOf(shaped, 0, events);
+      if (own) fates.append(own);
+      else fates.add(events, 1, 'none');
+      withheld.push(...shaped.withheld.map((each) => ({ ...each, event: count + each.event })));
+      sent += shaped.sent.reduce((sum, each) => sum + each, 0);
+      count += events;
+      invalidCharacters += chunk.replaced;
+      start = chunk.positionOf(events);
+    }
+    this.#add(block, { events: chunks, count, invalidCharacters, shaped: { sent, fates, withheld } });
+  }
+
+  #wrap(block: Block): void {
     const { template } = this.#target.batcher.compile(block.shape);
     const { single } = block;
-    this.continued = (block.continued ?? []).map(({ sum }) => sum);
     const chunks: Buffer[] = [];
     let events = 0;
     let invalidCharacters = 0;
@@ -154,19 +200,20 @@ class RestoreLane implements Lane {
       invalidCharacters += large.replaced;
       start += large.consumed;
     }
-    this.#add(block, { events: chunks, count: events, invalidCharacters });
-    return Promise.resolve();
+    this.#add(block, { events: chunks, count: events, invalidCharacters, shaped: undefined });
   }
 
-  #add(block: Block, made: Pick<Part, 'events' | 'invalidCharacters'> & { readonly count: number }): void {
+  #add(block: Block, made: Pick<Part, 'events' | 'shaped' | 'invalidCharacters'> & { readonly count: number }): void {
     const { single, offset } = block;
     const { from, to } = streamRange(block, block.start, block.end);
     const sum = single?.sum ?? contentSum(streamBytes(block, from, to), offset + from);
     const tail = single?.tail ?? tailOf(streamTail(block, to));
-    const digest = this.#target.batcher.digestOf(block);
+    const digest = this.#target.batcher.digestOf(block, block.start, block.end, this.#shaper);
     const last = this.#parts.at(-1);
     const joins = last && !last.isSingle && !single && last.span.digest === digest;
-    const before = joins ? this.#parts.pop()! : { span: { from: offset + from, events: 0, sum: 0 }, events: [], invalidCharacters: 0 };
+    const before = joins
+      ? this.#parts.pop()!
+      : { span: { from: offset + from, events: 0, sum: 0 }, events: [], shaped: undefined, invalidCharacters: 0 };
     this.#parts.push({
       span: {
         from: before.span.from,
@@ -177,9 +224,17 @@ class RestoreLane implements Lane {
         digest,
       },
       events: [...before.events, ...made.events],
+      shaped: joinShaped(before.shaped, before.span.events, made.shaped),
       invalidCharacters: before.invalidCharacters + made.invalidCharacters,
       refusal: single?.refusal,
       isSingle: single !== undefined,
     });
   }
+}
+
+function joinShaped(before: Reshaped | undefined, events: number, next: Reshaped | undefined): Reshaped | undefined {
+  if (!before || !next) return next;
+  before.fates.append(next.fates);
+  const withheld = next.withheld.map((each) => ({ ...each, event: each.event + events }));
+  return { sent: before.sent + next.sent, fates: before.fates, withheld: [...before.withheld, ...withheld] };
 }

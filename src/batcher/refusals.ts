@@ -6,7 +6,7 @@ import type { Outcome } from '../core/sink.ts';
 import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import { persist } from './durability.ts';
 import { locateFailures } from './events.ts';
-import { lettersOf, type Part, type Refusal, type Shipment } from './shipment.ts';
+import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 /** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
 export type Next = 'go on' | 'again' | 'park';
@@ -92,6 +92,33 @@ export class Refusals {
     return this.finish(shipment, 'refused');
   }
 
+  /**
+   * Keeps the events that a transform failed on as dead letters, once for each process that has the batch; the same name replaces
+   * those of an earlier one. False when the agent stops first.
+   */
+  async buryWithheld(shipment: Shipment): Promise<boolean> {
+    const { log, sink, stats } = this.#options;
+    const { batch } = shipment;
+    if (batch.withheldFate === 'dead_lettered') return true;
+    const letters = withheldLetters(shipment);
+    let fate: 'kept' | 'dropped' = 'kept';
+    const isDone = await this.#persist(
+      async () => {
+        fate = await this.#options.bury(`${batch.key}-transform`, letters);
+      },
+      { events: letters.length },
+      'events that a transform failed on cannot be kept as dead letters, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
+    );
+    if (!isDone) return false;
+    batch.withheldFate = isKept(fate) ? 'dead_lettered' : 'dropped';
+    if (isKept(fate)) addTo(stats.deadLetters, 'transform_failed', letters.length);
+    log.warn(
+      { sink: sink.id, dataset: batch.dataset, events: letters.length, reason: letters[0]?.detail },
+      `a transform that hides fields failed on events; they are not sent, and ${isKept(fate) ? 'kept as dead letters' : 'dropped, because the dead letters are full (dead_letter.when_full)'}`,
+    );
+    return true;
+  }
+
   #split(shipment: Shipment, why: 'size' | 'fault'): Promise<Next> {
     shipment.split(why);
     return this.#commitParts(shipment);
@@ -110,4 +137,9 @@ export class Refusals {
     const { log, sink, clock, retry, signal } = this.#options;
     return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
   }
+}
+
+/** The compiler does not see that a callback changes it. */
+function isKept(fate: 'kept' | 'dropped'): boolean {
+  return fate === 'kept';
 }

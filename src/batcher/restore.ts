@@ -6,7 +6,7 @@
 import type { Clock } from '../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../state/stored.ts';
-import { Batch, keyOf } from './batch.ts';
+import { Batch, isMadeOnce, keyOf } from './batch.ts';
 import type { Delivery } from './delivery.ts';
 import { inEvents, type Owner, rebuild, type RebuildOptions, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import type { Room } from './room.ts';
@@ -101,15 +101,15 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });
   batch.bytes = body.length;
   batch.key = row.key;
-  batch.events = row.events;
   batch.committed = true;
-  // Such an event is alone in its batch.
-  batch.refusal = batch.events === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
-  for (const { span, books, invalidCharacters = 0 } of rebuilt) {
+  for (const { span, books, shaped, invalidCharacters = 0 } of rebuilt) {
     books.invalidCharacters += invalidCharacters;
-    batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+    batch.append({ ...span, books, firstEvent: books.accepted, closed: true }, shaped);
     books.accept(span.events, 1);
   }
+  target.room.takeAnyway(batch.withheldBytes);
+  // Such an event is alone in its batch.
+  batch.refusal = batch.accepted === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
   target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
 }
 
@@ -149,5 +149,5 @@ function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, sou
 }
 
 function isSame(stored: StoredSpan, now: StoredSpan): boolean {
-  return stored.events === now.events && stored.sum === now.sum && stored.digest === now.digest;
+  return stored.events === now.events && stored.sum === now.sum && stored.digest === now.digest && !isMadeOnce(stored);
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { MAX_EXTRA_REQUESTS } from '../core/limits.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../core/sink.ts';
+import { originsOf, originsOfWithheld, settleEvents } from './accepted-events.ts';
 import type { Batch } from './batch.ts';
 import { compress } from './compress.ts';
 import { decode, sliceEvents, splitEvents } from './events.ts';
@@ -128,45 +129,24 @@ export function settleBooks({ batch, refused, parts }: Shipment): void {
   for (const { first, count, key } of parts)
     for (let index = first; index < first + count; index++)
       refused.set(index, { reason: 'unresolved', detail: 'dropped', status: 0, key, fate: 'dropped' });
-  let index = 0;
-  for (const span of batch.spans) {
-    let from = span.firstEvent;
-    for (let number = span.firstEvent; number < span.firstEvent + span.events && refused.size > 0; number++) {
-      const refusal = refused.get(index + number - span.firstEvent);
-      if (!refusal) continue;
-      span.books.settle(from, number, 'delivered');
-      span.books.settle(number, number + 1, refusal.fate === 'dropped' ? 'dropped' : 'dead_lettered');
-      from = number + 1;
-    }
-    span.books.settle(from, span.firstEvent + span.events, 'delivered');
-    index += span.events;
-  }
+  settleEvents(batch, refused);
   batch.refusedEvents = refused.size;
 }
 
 /** The refused events (by index in the batch) as dead letters. */
 export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
-  const { batch } = shipment;
   const events = splitEvents(shipment.plain());
-  const letters: DeadLetter[] = [];
-  let index = 0;
-  for (const span of batch.spans) {
-    for (let eventInSpan = 0; eventInSpan < span.events; eventInSpan++, index++) {
-      const refusal = refusals.get(index);
-      if (!refusal) continue;
-      const { source, stream, from: spanOffset, to: spanEnd } = span;
-      letters.push({
-        sink: batch.sink,
-        dataset: batch.dataset,
-        source,
-        stream,
-        spanOffset,
-        spanEnd,
-        eventInSpan,
-        ...refusal,
-        event: events[index]!,
-      });
-    }
-  }
-  return letters;
+  return [...originsOf(shipment.batch, refusals)].map(({ index, what, origin }) => ({ ...origin, ...what, event: events[index]! }));
+}
+
+/** The events that a transform failed on, and that must not be sent as they are, as dead letters. */
+export function withheldLetters({ batch }: Shipment): DeadLetter[] {
+  return [...originsOfWithheld(batch)].map(({ withheld, origin }) => ({
+    ...origin,
+    reason: 'transform_failed',
+    detail: withheld.reason,
+    status: 0,
+    key: batch.key,
+    event: Buffer.from(withheld.text),
+  }));
 }

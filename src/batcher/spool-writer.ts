@@ -143,7 +143,8 @@ export class SpoolWriter {
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, log, sink, clock, delivery, whenFull, maxBytes, stopping } = this.#options;
+    const { spool, log, sink, clock, delivery, maxBytes, stopping } = this.#options;
+    const whenFull = batch.isOnce ? 'block' : this.#options.whenFull;
     for (;;) {
       const isStopping = stopping.aborted;
       try {

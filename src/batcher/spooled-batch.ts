@@ -2,8 +2,9 @@
 import type { SpoolHeader } from '../state/spool-file.ts';
 import type { SpoolEntry } from '../state/spool.ts';
 import type { StoredPart } from '../state/stored.ts';
-import { Batch } from './batch.ts';
+import { Batch, isMadeOnce } from './batch.ts';
 import type { Books } from './books.ts';
+import { Fates } from './fates.ts';
 
 /** The body of a batch that is out of memory. */
 export const EMPTY = Buffer.alloc(0);
@@ -11,8 +12,20 @@ export const EMPTY = Buffer.alloc(0);
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
   const { key, sink, dataset, events, spans } = batch.toStored();
-  const { bytes, encoding, refusal } = batch;
-  return { key, sink, dataset, events, bytes, encoding, spans, ...(parts ? { parts } : {}), ...(refusal === undefined ? {} : { refusal }) };
+  const { bytes, encoding, refusal, fates, withheld } = batch;
+  return {
+    key,
+    sink,
+    dataset,
+    events,
+    bytes,
+    encoding,
+    spans,
+    ...(parts ? { parts } : {}),
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(fates ? { fates: fates.toStored() } : {}),
+    ...(withheld.length > 0 ? { withheld } : {}),
+  };
 }
 
 /** The batch of a file, without its body; its events are accepted again. `isTracked`: the database has it under `id`, too. */
@@ -25,6 +38,10 @@ export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTrack
   batch.spoolName = name;
   batch.committed = true;
   batch.refusal = header.refusal;
+  if (header.fates) batch.fates = new Fates(header.fates);
+  batch.withholds = header.withheld !== undefined;
+  batch.isOnce = isTracked && header.spans.some(isMadeOnce);
+  batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
     const books = booksOf(span.source);
     batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });

@@ -24,6 +24,8 @@ export const HOLE_BYTES = 1024;
 export const TAIL_BYTES = 64;
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Runs of events that fare alike in one batch, at most, where a transform leaves some out. */
+export const MAX_FATE_RUNS = 50_000;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */
 export const MAX_EXTRA_REQUESTS = 64;
 /** A service that refuses, and stored nothing for this long, is not waited for at a stop, when nothing can be lost. */

@@ -77,7 +77,9 @@ export interface DeadLetter {
   readonly spanOffset: number;
   readonly spanEnd: number;
   readonly eventInSpan: number;
-  /** `rejected`, `too_large`, `unresolved` (bisecting gave up) or `expired` (max_elapsed). */
+  /** Its place among the events that a transform made of that one, where it made several. */
+  readonly sub?: number;
+  /** `rejected`, `too_large`, `unresolved` (bisecting gave up), `expired` (max_elapsed) or `transform_failed`. */
   readonly reason: DeadLetterReason;
   /** What the service said. */
   readonly detail: string;
@@ -88,4 +90,4 @@ export interface DeadLetter {
   readonly event: Uint8Array;
 }
 
-export type DeadLetterReason = 'rejected' | 'too_large' | 'unresolved' | 'expired';
+export type DeadLetterReason = 'rejected' | 'too_large' | 'unresolved' | 'expired' | 'transform_failed';

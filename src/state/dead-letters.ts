@@ -19,6 +19,8 @@ export interface StoredLetter {
   readonly stream: string;
   /** Bytes from the stream's beginning to the event's first; for a stream that cannot be read again, to its batch's. */
   readonly offset: number;
+  /** Its place among the events that a transform made of one, where it made several. */
+  readonly sub?: number;
   /** What the service said, or why it was not sent. */
   readonly reason: string;
   readonly kind: DeadLetterReason;
@@ -158,8 +160,9 @@ export class DeadLetters {
 
 /** Makes what is kept of a refused event. */
 export function toLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): Letter {
-  const { sink, dataset, source, stream, detail, reason, status } = letter;
-  const about = { sink, dataset, source, file, stream, offset, reason: detail, kind: reason, status, time: new Date(nowMs).toISOString() };
+  const { sink, dataset, source, stream, sub, detail, reason, status } = letter;
+  const place = { file, stream, offset, ...(sub === undefined ? {} : { sub }) };
+  const about = { sink, dataset, source, ...place, reason: detail, kind: reason, status, time: new Date(nowMs).toISOString() };
   return { about, event: Buffer.from(letter.event.buffer, letter.event.byteOffset, letter.event.byteLength).toString('utf8') };
 }
 

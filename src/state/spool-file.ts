@@ -3,6 +3,7 @@
  * follows, so that a torn or flipped file is recognised by itself; then a JSON header, then the body as it will be sent.
  */
 import { crc32 } from 'node:zlib';
+import type { Withheld } from '../core/shaping.ts';
 import type { Encoding } from '../core/sink.ts';
 import type { StoredPart, StoredSpan } from './stored.ts';
 
@@ -19,6 +20,9 @@ export interface SpoolHeader {
   readonly refusal?: string;
   /** The parts still to be sent of a batch that was split. */
   readonly parts?: readonly StoredPart[];
+  /** What shaping made of its events (batcher/fates), and those that it withholds. */
+  readonly fates?: readonly number[];
+  readonly withheld?: readonly Withheld[];
 }
 
 export type SpoolContent =

@@ -7,6 +7,7 @@ import { Room } from '../../src/batcher/room.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
+import type { Shaper } from '../../src/core/shaping.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { eventOf } from '../../src/kernel/reference.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
@@ -51,7 +52,7 @@ export interface Bench {
   readonly waits: number[];
   /** Which kinds of batches are wanted: of files, of live sources. */
   wantsMore: { files: boolean; live: boolean };
-  take(block: Block, options?: { dataset?: string; rereadable?: boolean; books?: Books }): Promise<void>;
+  take(block: Block, options?: { dataset?: string; rereadable?: boolean; books?: Books; shaper?: Shaper | undefined }): Promise<void>;
 }
 
 export function makeBench(
@@ -65,6 +66,7 @@ export function makeBench(
     Array.from({ length: slots }, () => kernel.reserve(slotBytes)),
   );
   let id = 0;
+  const scratch = kernel.reserve(4096);
   const sealed: Batch[] = [];
   const books = new Books('app');
   const waits: number[] = [];
@@ -76,6 +78,7 @@ export function makeBench(
     limits: { maxBytes, maxEvents, maxAgeMs },
     timestampField: undefined,
     nextBatchId: () => ++id,
+    scratch,
     sumsLive: true,
     wantsMore: (_, rereadable) => (rereadable ? bench.wantsMore.files : bench.wantsMore.live),
     seal: (batch) => void sealed.push(batch),
@@ -87,7 +90,7 @@ export function makeBench(
     sealed,
     waits,
     wantsMore: { files: true, live: true },
-    take: (block, { dataset = 'logs', rereadable = true, books: own = books } = {}) =>
+    take: (block, { dataset = 'logs', rereadable = true, books: own = books, shaper } = {}) =>
       batcher.take({
         books: own,
         block,
@@ -97,6 +100,7 @@ export function makeBench(
         start: block.start,
         end: block.end,
         firstEvent: own.accepted,
+        shaper,
         taken: (next) => own.accept(next - own.accepted, 1),
         waited: (ms) => void waits.push(ms),
       }),

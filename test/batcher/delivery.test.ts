@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
+import { Fates } from '../../src/batcher/fates.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { delivered, DeliveryBench, pause, retry } from './delivery-bench.ts';
 
@@ -777,3 +778,36 @@ test('delivery settles a batch without events without sending it', async () => {
   expect(bench.requests).toEqual([]);
   expect(bench.delivery.held()).toEqual([]);
 });
+
+test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async () => {
+  const bench = new DeliveryBench();
+  const batch = bench.seal('a', 0, { events: [] });
+  batch.spans[0]!.events = 3;
+  batch.accepted = 3;
+  batch.fates = new Fates();
+  batch.fates.add(3, 0, 'filtered');
+  bench.books.accept(3, 1);
+  await until('it is settled', () => bench.delivery.held().length === 0);
+  expect(bench.trace).toEqual(['commit a', 'settle a']);
+  expect(bench.requests).toEqual([]);
+  expect(bench.books.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 3 });
+  expect(bench.room.usedBytes).toBe(0);
+});
+
+for (const full of [false, true])
+  test(`delivery keeps the events that a transform failed on before the rest is sent${full ? ', or drops them where the dead letters are full' : ''}`, async () => {
+    const bench = new DeliveryBench();
+    bench.buryDrops = full;
+    const batch = bench.seal('a', 2);
+    batch.spans[0]!.events = 3;
+    bench.books.accept(1, 1);
+    batch.accepted = 3;
+    batch.fates = new Fates([2, 1, 0, 1, 0, 3]);
+    bench.room.takeAnyway(batch.withhold([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
+    await (await bench.next()).answer(delivered(2));
+    expect(bench.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);
+    expect(bench.books.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });
+    expect(bench.room.usedBytes).toBe(0);
+    expect([...bench.letters.keys()]).toEqual(full ? [] : [`${batch.key}-transform`]);
+    expect(JSON.stringify(bench.log.lines)).not.toContain('secret');
+  });

@@ -7,9 +7,11 @@ import { restoreBatches, type RestoreOptions } from '../../src/batcher/restore.t
 import type { EventShape, Span } from '../../src/core/block.ts';
 import { newStats, type Source } from '../../src/core/source.ts';
 import { openState, type State } from '../../src/state/store.ts';
+import type { Shaper } from '../../src/core/shaping.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { until } from '../support/until.ts';
 import { blockOf, bodyOf, eventsOf, kernel, makeBench, shape } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
@@ -39,14 +41,14 @@ function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape
 }
 
 /** Writes these batches of whole files as a process would that then dies, and opens the state again. */
-async function leave(files: Map<string, Buffer>, maxEvents = 3): Promise<{ folder: string; state: State; left: Batch[] }> {
+async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper): Promise<{ folder: string; state: State; left: Batch[] }> {
   const folder = makeTree({});
   const open = () => openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
   const state = open();
   const bench = makeBench({ maxBytes: MAX_BYTES, maxEvents, slots: 20 });
   const lane = new SourceLane({
     books: bench.books,
-    routes: [{ sink: 'store', dataset: 'logs', batcher: bench.batcher }],
+    routes: [{ sink: 'store', dataset: 'logs', batcher: bench.batcher, shaper }],
     isTracked: true,
     isRereadable: () => true,
     committedTo: () => 0,
@@ -74,7 +76,7 @@ interface Restored {
 async function restore(
   state: State,
   source: Source,
-  names: { sink?: string; source?: string; others?: readonly Source[] } = {},
+  names: { sink?: string; source?: string; others?: readonly Source[]; shaper?: Shaper } = {},
   changes: Partial<RestoreOptions> = {},
 ): Promise<Restored> {
   const bench = makeBench({ maxBytes: MAX_BYTES, slots: 20 });
@@ -88,7 +90,7 @@ async function restore(
     scratch: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
       sink === (names.sink ?? 'store')
-        ? { batcher: bench.batcher, delivery, room: bench.room, limits: { maxBytes: MAX_BYTES } }
+        ? { batcher: bench.batcher, delivery, room: bench.room, limits: { maxBytes: MAX_BYTES }, shaperOf: () => names.shaper }
         : undefined,
     source: (id) => {
       if (id === (names.source ?? 'app')) return { source, books: bench.books };
@@ -395,4 +397,45 @@ test('restore that waits for the disk gives up when the agent stops, and leaves 
   const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
   expect((await restore(again, sourceOf('app', files))).sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
   again.close();
+});
+
+const SHAPED = (): Map<string, Buffer> => {
+  const words = ['kept', 'filtered', 'several3', 'withheld', 'large9000', 'dropped', 'kept', 'mixed', 'filtered'];
+  return new Map([['/a', Buffer.from(words.map((as, n) => `{"n":${n},"as":"${as}"}\n`).join(''))]]);
+};
+
+test('restore shapes the events again, to the same bodies and fates under the same keys', async () => {
+  const files = SHAPED();
+  const { state, left } = await leave(files, 4, testShaper(shapeAsTold));
+  const { sealed, books } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, { isAsync: true }) });
+  expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
+  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
+  expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
+  expect(sealed.map(({ withheld }) => withheld)).toEqual(left.map(({ withheld }) => withheld));
+  const fates = (batches: readonly Batch[]) => batches.map((batch) => [...(batch.fates?.runs() ?? [])].filter(({ sent }) => sent !== 1));
+  expect(fates(sealed)).toEqual(fates(left));
+  expect(left).toHaveLength(3);
+  expect(books.accepted).toBe(9);
+  state.close();
+});
+
+test('restore of what a changed transform would make otherwise retires the key', async () => {
+  const files = SHAPED();
+  const { state, left } = await leave(files, 100, testShaper(shapeAsTold));
+  const { sealed } = await restore(state, sourceOf('app', files), {
+    shaper: testShaper((event) => ({ out: [event] }), { digest: 'changed' }),
+  });
+  for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
+  expect(sealed.flatMap((batch) => bodyOf(batch).toString().split('\n').slice(0, -1))).toHaveLength(9);
+  state.close();
+});
+
+test('restore of events that are made once retires the key, as they may be others now', async () => {
+  const files = SHAPED();
+  const once = { isDeterministic: false };
+  const { state, left } = await leave(files, 100, testShaper(shapeAsTold, once));
+  const { sealed } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, once) });
+  for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
+  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
+  state.close();
 });

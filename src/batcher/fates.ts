@@ -1,0 +1,51 @@
+/**
+ * What shaping made of the events of a batch, in their order: how many are sent of each, and what becomes of the rest. Kept as runs of
+ * like events, as most batches have few of them.
+ */
+import type { Unsent } from '../core/shaping.ts';
+
+const UNSENT: readonly Unsent[] = ['none', 'filtered', 'dropped', 'dead_lettered'];
+const NUMBERS = 3;
+
+export interface FateRun {
+  readonly events: number;
+  /** Of each. */
+  readonly sent: number;
+  readonly unsent: Unsent;
+}
+
+export class Fates {
+  /** Three numbers a run: its events, how many are sent of each, and the place in UNSENT. */
+  readonly #runs: number[];
+
+  constructor(stored: readonly number[] = []) {
+    this.#runs = [...stored];
+  }
+
+  get runCount(): number {
+    return this.#runs.length / NUMBERS;
+  }
+
+  add(events: number, sent: number, unsent: Unsent): void {
+    if (events === 0) return;
+    const runs = this.#runs;
+    const kind = UNSENT.indexOf(unsent);
+    const last = runs.length - NUMBERS;
+    if (last >= 0 && runs[last + 1] === sent && runs[last + 2] === kind) runs[last]! += events;
+    else runs.push(events, sent, kind);
+  }
+
+  append(other: Fates): void {
+    for (const { events, sent, unsent } of other.runs()) this.add(events, sent, unsent);
+  }
+
+  *runs(): Generator<FateRun> {
+    for (let at = 0; at < this.#runs.length; at += NUMBERS)
+      yield { events: this.#runs[at]!, sent: this.#runs[at + 1]!, unsent: UNSENT[this.#runs[at + 2]!]! };
+  }
+
+  /** As the disk buffer keeps them. */
+  toStored(): readonly number[] {
+    return this.#runs;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Shaping as the batcher sees it: events go in as NDJSON, and what is sent of each comes out. How they are shaped is the business of
+ * the room `shaping`.
+ */
+
+/** Events of one block, in order. */
+export interface EventsIn {
+  /** NDJSON. Others may overwrite it as soon as `shape` has returned, be it with a promise. */
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly source: string;
+  readonly stream: string;
+  /** When the block was read, wall clock in milliseconds: what `now()` gives. */
+  readonly readAtMs: number;
+  /** The offset in the stream of an event's first byte. */
+  offsetOf(event: number): number;
+}
+
+/** What becomes of the parts of an event that are not sent, the worst last. */
+export type Unsent = 'none' | 'filtered' | 'dropped' | 'dead_lettered';
+
+/** An event, or one of the siblings that an event became, that goes to the dead letters because its transform failed. */
+export interface Withheld {
+  /** Number of the event. */
+  readonly event: number;
+  /** Its place among the siblings. */
+  readonly sub: number;
+  readonly reason: string;
+  /** As it was before the transform that failed, without a newline. */
+  readonly text: string;
+}
+
+/** What shaping made of events: tables by event, and the events that are sent as NDJSON. */
+export interface Shaped {
+  /** Valid until the next call. */
+  readonly bytes: Buffer;
+  /** Where in `bytes` the event's own ones end. */
+  readonly ends: readonly number[];
+  /** How many events are sent of it. */
+  readonly sent: readonly number[];
+  readonly unsent: readonly Unsent[];
+  /** In the order of their events. */
+  readonly withheld: readonly Withheld[];
+  /** Times that a transform failed. */
+  readonly errors: number;
+}
+
+/** Shapes the events of one source on their way to one sink. One call at a time. */
+export interface Shaper {
+  /** Names everything that shapes events. */
+  readonly digest: string;
+  /** The same bytes always become the same events: their batches can be rebuilt from files. */
+  readonly isDeterministic: boolean;
+  /** Never fails: what goes wrong with an event becomes its fate. */
+  shape(events: EventsIn): Shaped | Promise<Shaped>;
+}
