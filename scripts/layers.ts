@@ -9,6 +9,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   kernel: ['core'],
   telemetry: ['core', 'config'],
   state: ['core'],
+  language: ['core', 'config'],
   parsers: base,
   sources: [...base, 'parsers'],
   batcher: base,
@@ -16,7 +17,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   client: base,
   agent: [...base, 'parsers', 'sources', 'batcher', 'sinks', 'client'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
-  service: ['core', 'config'],
+  service: ['core', 'config', 'language'],
   cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli'],
 };

@@ -1,7 +1,6 @@
 /** The tables of docs/query.md, from the compiler's own tables of operators and functions. */
-import { AGGREGATES } from '../src/service/query/functions/aggregates.ts';
-import { FUNCTION_GROUPS, OPERATOR_GROUPS } from '../src/service/query/functions/table.ts';
-import { QUERY_OPERATORS } from '../src/service/query/operators/table.ts';
+import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATOR_GROUPS } from '../src/language/functions/table.ts';
+import { QUERY_OPERATORS } from '../src/language/operators/table.ts';
 
 interface Entry {
   readonly names: readonly string[];
@@ -26,7 +25,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   operators: () => table(QUERY_OPERATORS),
   conditions: () => groups(OPERATOR_GROUPS),
   functions: () => groups(FUNCTION_GROUPS),
-  aggregations: () => table(AGGREGATES),
+  aggregations: () => table(AGGREGATE_FUNCTIONS),
 };
 
 /** The page with what stands between `<!-- NAME -->` and `<!-- end of NAME -->` written anew. */

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
 import { FRESH_SETTINGS, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
-import { planOf, readQuery } from '../../src/service/query/plan/query-text.ts';
+import { planOf, readQuery } from '../../src/language/plan/query-text.ts';
 import { Params } from '../../src/service/query/sql/sql.ts';
 import { lineMaker } from '../inputs.ts';
 import { readCpuSeconds } from '../measure.ts';

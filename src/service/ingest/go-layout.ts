@@ -4,6 +4,7 @@
  * fraction may follow the seconds though the layout names none.
  */
 import type { LayoutPart } from '../../core/go-layout.ts';
+import { daysOf, epochMs } from '../../core/time-text.ts';
 
 /** Milliseconds since 1970 and the nanoseconds (0…999,999) within the millisecond. */
 export interface Instant {
@@ -115,16 +116,4 @@ export function parseLayout(parts: readonly LayoutPart[], text: string): Instant
   if (yearDay) [month, day] = [1, yearDay];
   else if (day > daysOf(year, month)) return `day ${day} is not in month ${month}`;
   return { ms: epochMs(year, month, day, hour, minute, second, Math.floor(nanos / 1e6)) - offset * 1000, ns: nanos % 1e6 };
-}
-
-/** Days of a month (1…12). */
-export function daysOf(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-/** Like Date.UTC, but the years 0…99 mean themselves. */
-export function epochMs(year: number, month: number, day: number, hour: number, minute: number, second: number, ms: number): number {
-  if (year >= 100) return Date.UTC(year, month - 1, day, hour, minute, second, ms);
-  return new Date(Date.UTC(2000, month - 1, day, hour, minute, second, ms)).setUTCFullYear(year);
 }

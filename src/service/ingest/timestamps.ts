@@ -4,15 +4,12 @@
  * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
 import { compileLayout } from '../../core/go-layout.ts';
+import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time-text.ts';
 import { JsonText } from './exact-json.ts';
-import { daysOf, epochMs, parseLayout, type Instant } from './go-layout.ts';
+import { parseLayout, type Instant } from './go-layout.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
 export type TimeReader = (value: unknown) => bigint | string;
-
-/** What the engine can hold: 1900-01-01 up to the last nanosecond of a signed 64-bit count. */
-export const MIN_TIME_NS = -2_208_988_800_000_000_000n;
-export const MAX_TIME_NS = 9_223_372_036_854_775_807n;
 
 /** A reader for one request. `format` is the query parameter `timestamp-format`, empty for none. */
 export function timeReader(format: string): TimeReader {
@@ -30,13 +27,13 @@ export function timeReader(format: string): TimeReader {
 
 function inRange(time: bigint | string, value: unknown): bigint | string {
   if (typeof time === 'string') return time;
-  return time >= MIN_TIME_NS && time <= MAX_TIME_NS ? time : `time ${show(value)} is outside 1900-01-01 … 2262-04-11`;
+  return time >= MIN_TIME_NS && time <= MAX_TIME_NS ? time : outside(value);
 }
 
 function plainReader(format: string): TimeReader {
   switch (format.toLowerCase()) {
     case '':
-      return (value) => (typeof value === 'string' && !DECIMAL.test(value) ? readIso(value) : readNumber(value, undefined));
+      return (value) => (typeof value === 'string' && !isUnixText(value) ? readIso(value) : readNumber(value, undefined));
     case 'rfc3339':
       return (value) => (typeof value === 'string' ? readIso(value) : unreadable(value, 'an RFC 3339 time'));
     case 'unix':
@@ -73,60 +70,14 @@ function show(value: unknown): string {
 
 const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-const DECIMAL = /^[+-]?\d{5,}(?:\.\d*)?$/;
-
-/** A count of Unix units; `power` is the unit's power of ten in nanoseconds, undefined to tell it by magnitude. */
+/** A float's shortest text keeps what was written: 1700000000.123456 has no exact double. */
 function readNumber(value: unknown, power: number | undefined): bigint | string {
-  // A float's shortest text keeps what was written: 1700000000.123456 has no exact double.
-  const text = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string' ? String(value).trim() : '';
-  const found = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]\+?(\d{1,2}))?$/.exec(text);
-  if (!found) return unreadable(value, 'a timestamp');
-  const exponent = Number(found[4] ?? 0);
-  const fraction = found[3] ?? '';
-  const whole = found[2]! + fraction.slice(0, exponent).padEnd(exponent, '0');
-  const digits = whole.replace(/^0+/, '').length;
-  // The seconds of 2262 have 10 digits: below 10^10 it is seconds, below 10^13 ms, below 10^16 µs, else ns.
-  const unit = power ?? (digits <= 10 ? 9 : digits <= 13 ? 6 : digits <= 16 ? 3 : 0);
-  if (digits + unit > 25) return `time ${show(value)} is outside 1900-01-01 … 2262-04-11`;
-  const nanos = BigInt(whole + fraction.slice(exponent, exponent + unit).padEnd(unit, '0'));
-  return found[1] === '-' ? -nanos : nanos;
+  const isCount = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string';
+  const time = isCount ? readUnixTime(String(value), power) : undefined;
+  if (time === undefined) return unreadable(value, 'a timestamp');
+  return time === 'out of range' ? outside(value) : time;
 }
 
-const ISO =
-  /^(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d{1,30}))?)?)?(?: ?([Zz]|[+-]\d{2}(?::?\d{2})?))?)?$/;
+const readIso = (text: string): bigint | string => readIsoTime(text) ?? unreadable(text, 'a timestamp');
 
-/** RFC 3339 and its ISO 8601 relatives: a space for the T, no colons, no seconds, no zone (UTC), a date alone. */
-function readIso(text: string): bigint | string {
-  const found = ISO.exec(text.trim());
-  if (!found) return unreadable(text, 'a timestamp');
-  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
-  const [hour, minute, second] = [Number(found[4] ?? 0), Number(found[5] ?? 0), Number(found[6] ?? 0)];
-  // 60 is a leap second: the instant after 59.
-  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || hour > 23 || minute > 59 || second > 60)
-    return unreadable(text, 'a timestamp');
-  const fraction = (found[7] ?? '').slice(0, 9).padEnd(9, '0');
-  const zone = found[8] ?? 'Z';
-  let offset = 0;
-  if (zone.length > 1) {
-    const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || 0)];
-    if (hours > 23 || minutes > 59) return unreadable(text, 'a timestamp');
-    offset = (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes);
-  }
-  return toNanos({
-    ms: epochMs(year, month, day, hour, minute, second, Number(fraction.slice(0, 3))) - offset * 60_000,
-    ns: Number(fraction.slice(3)),
-  });
-}
-
-/** RFC 3339 in UTC with as many digits of the fraction as needed: `2026-01-02T03:04:05.000000006Z`. */
-export function formatTime(ns: bigint): string {
-  let ms = ns / 1_000_000n;
-  let rest = ns % 1_000_000n;
-  if (rest < 0n) {
-    rest += 1_000_000n;
-    ms -= 1n;
-  }
-  const iso = new Date(Number(ms)).toISOString();
-  const fraction = (iso.slice(-4, -1) + String(rest).padStart(6, '0')).replace(/0+$/, '');
-  return `${iso.slice(0, -5)}${fraction && '.'}${fraction}Z`;
-}
+const outside = (value: unknown): string => `time ${show(value)} is outside 1900-01-01 … 2262-04-11`;

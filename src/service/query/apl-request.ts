@@ -6,7 +6,7 @@ import { constantOf } from './legacy/nodes.ts';
 import { readRowId } from './sql/field.ts';
 import type { Cursor } from './plan/program.ts';
 import { parseDuration } from './times.ts';
-import type { Constant } from './types.ts';
+import type { Constant } from '../../language/types.ts';
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();

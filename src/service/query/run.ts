@@ -4,14 +4,14 @@ import { SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
 import type { Dataset } from '../datasets/catalog.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
-import { formatTime, MIN_TIME_NS } from '../ingest/timestamps.ts';
-import type { Environment } from './functions/spec.ts';
+import { formatTime, MIN_TIME_NS } from '../../core/time-text.ts';
+import type { Environment } from './functions/call.ts';
 import { programOf, type Cursor, type Program } from './plan/program.ts';
-import type { Stage } from './plan/tree.ts';
+import type { Stage } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
 import { Params, sql, tableSql } from './sql/sql.ts';
-import { AplError, ERROR_TYPES, placeOf } from './syntax/apl-error.ts';
+import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep, parseDuration, parseTime } from './times.ts';
 
 export interface QueryRequest {

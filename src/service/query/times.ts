@@ -1,6 +1,7 @@
 /** Times and durations as queries write them. */
 import { badRequest, quote } from '../http/api-error.ts';
-import { MAX_TIME_NS, MIN_TIME_NS, timeReader } from '../ingest/timestamps.ts';
+import { MAX_TIME_NS, MIN_TIME_NS } from '../../core/time-text.ts';
+import { timeReader } from '../ingest/timestamps.ts';
 
 const UNIT_NS: Readonly<Record<string, number>> = {
   ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9, d: 86_400e9, w: 7 * 86_400e9,

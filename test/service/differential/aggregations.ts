@@ -1,6 +1,6 @@
 /** Random aggregations, with and without a condition: their text, and what they give of a group's rows, computed plainly. */
 import * as fc from 'fast-check';
-import { AGGREGATES } from '../../../src/service/query/functions/aggregates.ts';
+import { AGGREGATE_FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { truth, type Expression, type Row } from './expression.ts';
 import { expressions } from './expressions.ts';
 import { jsonOf, less, numberOf, setIdentity, type Value } from './values.ts';
@@ -133,7 +133,7 @@ export function aggregations(columns: readonly Expression[], big: Expression): f
   const { exact, others, condition } = parts(columns, big);
   const finished = (part: fc.Arbitrary<Part>): fc.Arbitrary<Aggregation> =>
     fc.tuple(part, fc.option(condition, { freq: 3 })).map(([{ name, args, key, of }, test]) => {
-      const names = AGGREGATES.find((spec) => spec.names[0] === name)!.names;
+      const names = AGGREGATE_FUNCTIONS.find((spec) => spec.names[0] === name)!.names;
       const called = names[args.join(',').length % names.length]!;
       // `countif` takes a condition alone.
       if (test === null || (name === 'count') !== (args.length === 0)) return { text: `${called}(${args.join(', ')})`, of, ...(key && { key }) };

@@ -1,14 +1,13 @@
 /** Which operators, functions and aggregations of the documentation random queries have used. */
-import { AGGREGATES } from '../../../src/service/query/functions/aggregates.ts';
-import { FUNCTIONS, OPERATORS } from '../../../src/service/query/functions/table.ts';
-import { QUERY_OPERATORS } from '../../../src/service/query/operators/table.ts';
+import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
+import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
 
 const FORMS = ['arg_max', 'arg_min'];
 const DOCUMENTED = [
   ...QUERY_OPERATORS.flatMap(({ names }) => names.map((name) => `| ${name}`)),
   ...OPERATORS.keys(),
-  ...[...FUNCTIONS.keys(), ...AGGREGATES.flatMap(({ names }) => names), ...FORMS].map((name) => `${name}()`),
-  ...AGGREGATES.filter(({ names }) => !names.includes('countif')).map(({ names }) => `${names[0]}if()`),
+  ...[...FUNCTIONS.keys(), ...AGGREGATE_FUNCTIONS.flatMap(({ names }) => names), ...FORMS].map((name) => `${name}()`),
+  ...AGGREGATE_FUNCTIONS.filter(({ names }) => !names.includes('countif')).map(({ names }) => `${names[0]}if()`),
 ];
 const uses = new Map<string, number>(DOCUMENTED.map((name) => [name, 0]));
 

@@ -1,6 +1,6 @@
 /** An expression: its text for the service, and what it is, computed plainly; and what all kinds of them are made with. */
 import * as fc from 'fast-check';
-import { FUNCTIONS } from '../../../src/service/query/functions/table.ts';
+import { FUNCTIONS } from '../../../src/language/functions/table.ts';
 import { numberOf, type Kind, type Value } from './values.ts';
 
 export type Row = ReadonlyMap<string, Value>;

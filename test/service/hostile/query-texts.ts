@@ -1,9 +1,8 @@
 /** Query texts that nobody means well with: calls of every function with whatever fits its types, token soups, and queries with pieces changed. */
 import * as fc from 'fast-check';
-import { AGGREGATES } from '../../../src/service/query/functions/aggregates.ts';
-import type { ArgType } from '../../../src/service/query/functions/spec.ts';
-import { FUNCTIONS, OPERATORS } from '../../../src/service/query/functions/table.ts';
-import { QUERY_OPERATORS } from '../../../src/service/query/operators/table.ts';
+import type { ArgType } from '../../../src/language/functions/spec.ts';
+import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
+import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
 
 /** Stands in every name and text that a user chooses, and in nothing else: it must never be in SQL. */
 export const MARK = 'zqxmark';
@@ -100,7 +99,7 @@ function call(depth: number): fc.Arbitrary<string> {
   return fc.oneof({ arbitrary: ofFunction, weight: 4 }, ofOperator, ofList);
 } // prettier-ignore
 
-const aggregate = fc.constantFrom(...AGGREGATES).chain((spec) => {
+const aggregate = fc.constantFrom(...AGGREGATE_FUNCTIONS).chain((spec) => {
   const types = [...spec.args, ...(spec.rest ? [spec.rest] : [])];
   return fc
     .tuple(fc.tuple(...types.map((type) => argument(type, 1))), fc.option(truth), fc.integer({ min: spec.args.length - (spec.optional ?? 0), max: types.length }))

@@ -7,8 +7,9 @@ import type { Kind } from '../sql/kind.ts';
 import { list, sql, type Sql } from '../sql/sql.ts';
 import { jsonOf } from '../sql/text.ts';
 import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
-import type { Type } from '../types.ts';
-import { plainOf, type AggregateCall, type AggregateFunction } from './spec.ts';
+import { plainOf } from '../../../language/functions/spec.ts';
+import type { AGGREGATES } from '../../../language/functions/aggregates.ts';
+import type { AggregateBuilders, AggregateCall } from './call.ts';
 
 const counted = (condition: Sql): Value => oneRequired('int', sql`toInt64(countIf(${condition}))`);
 
@@ -146,33 +147,26 @@ function rate(call: AggregateCall): Value {
   return call.count === 0 ? oneRequired('real', sql`(count() / ${seconds})`) : one('real', sql`(${sumOf(call, 0).sql} / ${seconds})`);
 }
 
-const spread = (names: readonly [string, ...string[]], doc: string, engine: Sql): AggregateFunction => ({
-  names, syntax: `${names[0]}(number)`, doc, args: ['number'], returns: 'real', build: (call) => one('real', sql`${engine}(${call.real(0)})`),
-}); // prettier-ignore
+const spread =
+  (engine: Sql) =>
+  (call: AggregateCall): Value =>
+    one('real', sql`${engine}(${call.real(0)})`);
 
-const summable = ([type]: readonly Type[]): Type | undefined =>
-  type === 'timespan' || type === 'int' || type === 'real' || type === 'dynamic' ? type : undefined;
-const countable = (types: readonly Type[]): Type | undefined =>
-  summable(types) ? (types[0] === 'timespan' ? 'timespan' : 'real') : undefined;
-const sortable = ([type]: readonly Type[]): Type => type!;
-
-export const AGGREGATES: readonly AggregateFunction[] = [
-  { names: ['count'], syntax: 'count()', doc: 'How many rows; with an argument, how many where it has a value.', args: ['any'], optional: 1, returns: 'int',
-    build: (call) => (call.count === 0 ? oneRequired('int', sql`toInt64(count())`) : counted(exists(call.value(0)))) },
-  { names: ['countif'], syntax: 'countif(condition)', doc: 'How many rows where the condition is true.', args: ['bool'], returns: 'int', build: (call) => counted(call.condition(0)) },
-  { names: ['dcount'], wire: 'distinct', syntax: 'dcount(value)', doc: 'How many different values, exactly.', args: ['any', 'any'], optional: 1, returns: 'int', build: distinct },
-  { names: ['sum'], syntax: 'sum(number)', doc: 'The sum.', args: ['any'], returns: summable, build: sum },
-  { names: ['avg'], syntax: 'avg(number)', doc: 'The mean.', args: ['any'], returns: countable, build: average },
-  { names: ['min'], syntax: 'min(value)', doc: 'The least value.', args: ['any'], returns: sortable, build: (call) => extreme(call, sql`minOrNull`) },
-  { names: ['max'], syntax: 'max(value)', doc: 'The greatest value.', args: ['any'], returns: sortable, build: (call) => extreme(call, sql`maxOrNull`) },
-  { names: ['percentile'], wire: 'percentiles', syntax: 'percentile(number, 95)', doc: 'The value at that percentile, exact, by nearest rank.', args: ['any', 'constant'], returns: summable, build: percentile },
-  { names: ['percentiles_array', 'percentiles'], wire: 'percentiles', syntax: 'percentiles_array(number, 50, 95)', doc: 'The values at the percentiles, as an array.', args: ['any', 'constant'], rest: 'constant',
-    returns: (types) => summable(types) && 'dynamic', build: percentiles },
-  { names: ['topk'], syntax: 'topk(value, 10)', doc: 'The most frequent values, as an array of `{key, count, error}`; exact up to 10,000 different ones.', args: ['any', 'constant int'], returns: 'dynamic', build: topk },
-  { names: ['histogram'], syntax: 'histogram(number, 30)', doc: 'Counts in that many bins of equal width, as an array of `{from, to, count}`.', args: ['number', 'constant int'], returns: 'dynamic', build: histogram },
-  { names: ['make_list'], wire: 'makelist', syntax: 'make_list(value, 100)', doc: 'All values, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeList },
-  { names: ['make_set'], wire: 'makeset', syntax: 'make_set(value, 100)', doc: 'The different values in their order, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic', build: makeSet },
-  spread(['stdev'], 'The standard deviation of the sample.', sql`stddevSampStableOrNull`),
-  spread(['variance'], 'The variance of the sample.', sql`varSampStableOrNull`),
-  { names: ['rate'], syntax: 'rate(number)', doc: 'The sum per second of the time that a row stands for; without an argument, rows per second.', args: ['number'], optional: 1, returns: 'real', build: rate },
-]; // prettier-ignore
+export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
+  count: (call) => (call.count === 0 ? oneRequired('int', sql`toInt64(count())`) : counted(exists(call.value(0)))),
+  countif: (call) => counted(call.condition(0)),
+  dcount: distinct,
+  sum,
+  avg: average,
+  min: (call) => extreme(call, sql`minOrNull`),
+  max: (call) => extreme(call, sql`maxOrNull`),
+  percentile,
+  percentiles_array: percentiles,
+  topk,
+  histogram,
+  make_list: makeList,
+  make_set: makeSet,
+  stdev: spread(sql`stddevSampStableOrNull`),
+  variance: spread(sql`varSampStableOrNull`),
+  rate,
+}; // prettier-ignore

@@ -1,41 +1,10 @@
 /** + - * / %, of numbers, datetimes and timespans, and rounding to bins. */
 import { sql, type Sql } from '../sql/sql.ts';
 import { constantValue, one, oneRequired, type Value } from '../sql/value.ts';
-import type { Constant, Type } from '../types.ts';
-import { commonType, type Call, type ScalarFunction } from './spec.ts';
-
-const numbers = (types: readonly Type[]): Type | undefined =>
-  types.every((type) => type === 'int' || type === 'real' || type === 'dynamic') ? commonType(types) : undefined;
-const spanLike = (type: Type): boolean => type === 'timespan' || type === 'dynamic';
-
-function added([a, b]: readonly Type[]): Type | undefined {
-  if (a === 'datetime') return spanLike(b!) ? 'datetime' : undefined;
-  if (b === 'datetime') return spanLike(a!) ? 'datetime' : undefined;
-  if (a === 'timespan' || b === 'timespan') return spanLike(a!) && spanLike(b!) ? 'timespan' : undefined;
-  return numbers([a!, b!]);
-}
-
-function subtracted([a, b]: readonly Type[]): Type | undefined {
-  if (a === 'datetime' && b === 'datetime') return 'timespan';
-  if (b === 'datetime') return a === 'dynamic' ? 'timespan' : undefined;
-  return added([a!, b!]);
-}
-
-function multiplied([a, b]: readonly Type[]): Type | undefined {
-  if (a === 'timespan' && b === 'timespan') return undefined;
-  if (a === 'timespan') return numbers([b!]) && 'timespan';
-  if (b === 'timespan') return numbers([a!]) && 'timespan';
-  return numbers([a!, b!]);
-}
-
-function divided([a, b]: readonly Type[]): Type | undefined {
-  if (spanLike(a!) && b === 'timespan') return 'real';
-  if (a === 'timespan') return numbers([b!]) && 'timespan';
-  return numbers([a!, b!]);
-}
-
-const remained = ([a, b]: readonly Type[]): Type | undefined =>
-  a === 'timespan' || b === 'timespan' ? (spanLike(a!) && spanLike(b!) ? 'timespan' : undefined) : numbers([a!, b!]);
+import type { Constant, Type } from '../../../language/types.ts';
+import type { ARITHMETIC, ROUNDING } from '../../../language/functions/arithmetic.ts';
+import { added, subtracted } from '../../../language/functions/result-types.ts';
+import type { Builders, Call } from './call.ts';
 
 const MIN_TIME = -2_208_988_800_000_000_000n;
 
@@ -116,13 +85,6 @@ function remainder(call: Call): Value {
   return one(a.kind === 'int' && b.kind === 'int' ? 'int' : 'real', sql`moduloOrNull(${a.sql}, ${b.sql})`);
 }
 
-const binned = ([value, size]: readonly Type[]): Type | undefined => {
-  if (value === 'datetime' || value === 'timespan') return size === 'timespan' ? value : undefined;
-  return size === 'int' || size === 'real' || size === 'timespan'
-    ? numbers([value!]) && (size === 'timespan' ? 'timespan' : value)
-    : undefined;
-};
-
 /** Start of the bin of a datetime, with bins counted from 1970. */
 export const binTime = (time: Sql, size: Sql): Sql =>
   sql`fromUnixTimestamp64Nano(toUnixTimestamp64Nano(${time}) - positiveModulo(toUnixTimestamp64Nano(${time}), ${size}), 'UTC')`;
@@ -144,15 +106,13 @@ function binAuto(call: Call): Value {
   return (value.required ? oneRequired : one)('datetime', binTime(call.time(0), call.params.int(call.step)));
 }
 
-export const ARITHMETIC: readonly ScalarFunction[] = [
-  { names: ['+'], syntax: 'a + b', doc: 'Sum of numbers or timespans; a datetime and a timespan.', args: ['any', 'any'], returns: added, build: (call) => addOrSubtract(call, '+') },
-  { names: ['-'], syntax: 'a - b', doc: 'Difference; of two datetimes a timespan. `-a` is the negative.', args: ['any', 'any'], optional: 1,
-    returns: (types) => (types.length === 1 ? (types[0] === 'timespan' ? 'timespan' : numbers(types)) : subtracted(types)),
-    build: (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, '-')) },
-  { names: ['*'], syntax: 'a * b', doc: 'Product; a timespan and a number.', args: ['any', 'any'], returns: multiplied, build: multiply },
-  { names: ['/'], syntax: 'a / b', doc: 'Quotient. Integers give an integer; two timespans a number; by zero null.', args: ['any', 'any'], returns: divided, build: divide },
-  { names: ['%'], syntax: 'a % b', doc: 'Remainder, with the sign of a; by zero null.', args: ['any', 'any'], returns: remained, build: remainder },
-]; // prettier-ignore
+export const ARITHMETIC_SQL: Builders<typeof ARITHMETIC> = {
+  '+': (call) => addOrSubtract(call, '+'),
+  '-': (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, '-')),
+  '*': multiply,
+  '/': divide,
+  '%': remainder,
+}; // prettier-ignore
 
 function negative(call: Call): Value {
   if (call.types[0] === 'timespan') return one('timespan', sql`negate(${call.span(0)})`);
@@ -160,9 +120,7 @@ function negative(call: Call): Value {
   return one(kind, sql`negate(${number})`);
 }
 
-export const ROUNDING: readonly ScalarFunction[] = [
-  { names: ['bin'], syntax: 'bin(value, size)', doc: 'The value rounded down to a multiple of the size: numbers, timespans, datetimes (counted from 1970).',
-    args: ['any', 'constant'], returns: binned, build: bin, keepsName: true },
-  { names: ['bin_auto'], syntax: 'bin_auto(_time)', doc: 'The time rounded down to a bin whose size follows from the range of the query.', args: ['datetime'], returns: 'datetime',
-    build: binAuto, keepsName: true },
-]; // prettier-ignore
+export const ROUNDING_SQL: Builders<typeof ROUNDING> = {
+  bin,
+  bin_auto: binAuto,
+}; // prettier-ignore

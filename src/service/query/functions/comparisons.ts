@@ -2,8 +2,9 @@
 import type { Kind } from '../sql/kind.ts';
 import { all, any, first, joinSql, list, sql, type Sql } from '../sql/sql.ts';
 import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
-import { comparable, type Constant, type Type } from '../types.ts';
-import type { Call, ScalarFunction } from './spec.ts';
+import type { Constant } from '../../../language/types.ts';
+import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
+import type { Build, Builders, Call } from './call.ts';
 
 /** Facets of the same class can be compared with each other. */
 const CLASSES: Readonly<Record<Kind, string>> = {
@@ -84,12 +85,10 @@ function ordered(call: Call, sign: Compare): Value {
   return conditions.length === 0 ? { facets: {} } : one('bool', first(conditions));
 }
 
-const comparison = ([a, b]: readonly Type[]): Type | undefined => (comparable(a!, b!) ? 'bool' : undefined);
-const ordering = ([a, b]: readonly Type[]): Type | undefined => (a !== 'bool' && b !== 'bool' && comparable(a!, b!) ? 'bool' : undefined);
-
-const order = (sign: '<' | '<=' | '>' | '>=', doc: string): ScalarFunction => ({
-  names: [sign], syntax: `a ${sign} b`, doc, args: ['any', 'any'], returns: ordering, build: (call) => ordered(call, sign),
-}); // prettier-ignore
+const order =
+  (sign: '<' | '<=' | '>' | '>='): Build =>
+  (call) =>
+    ordered(call, sign);
 
 /** Items of a constant array, those of arrays inside it too. */
 function itemsOf(constant: Constant): Constant[] {
@@ -137,9 +136,6 @@ function isInIgnoringCase(call: Call): Value {
   return oneRequired('bool', any(items));
 }
 
-const membership = (types: readonly Type[]): Type | undefined =>
-  types.slice(1).every((type) => comparable(types[0]!, type)) ? 'bool' : undefined;
-
 function between(call: Call): Value {
   const [value, low, high] = [call.value(0), call.value(1), call.value(2)];
   if (call.filtering)
@@ -148,9 +144,6 @@ function between(call: Call): Value {
   if (above.length === 0 || below.length === 0) return { facets: {} };
   return one('bool', sql`(${first(above)} and ${first(below)})`);
 }
-
-const ranged = ([value, low, high]: readonly Type[]): Type | undefined =>
-  ordering([value!, low!]) && ordering([value!, high!]) ? 'bool' : undefined;
 
 function connect(call: Call, word: Sql): Value {
   const parts = Array.from({ length: call.count }, (_, n) => n);
@@ -168,28 +161,21 @@ const OR = sql` or `;
 const lower = (call: Call, n: number): Sql => sql`lowerUTF8(${call.string(n)})`;
 const sameIgnoringCase = (call: Call): Value => oneRequired('bool', settled(sql`${lower(call, 0)} = ${lower(call, 1)}`));
 
-const COMPARING: readonly ScalarFunction[] = [
-  { names: ['=='], syntax: 'a == b', doc: 'Equal; strings with their case.', args: ['any', 'any'], returns: comparison,
-    build: (call) => equals(call.value(0), call.value(1), call.filtering) },
-  { names: ['!='], syntax: 'a != b', doc: 'Not equal; also `<>`.', args: ['any', 'any'], returns: comparison,
-    build: (call) => negate(equals(call.value(0), call.value(1), false)) },
-  { names: ['=~'], syntax: 'a =~ b', doc: 'Equal strings, whatever their case.', args: ['string', 'string'], returns: 'bool', build: sameIgnoringCase },
-  { names: ['!~'], syntax: 'a !~ b', doc: 'Not equal, whatever their case.', args: ['string', 'string'], returns: 'bool', build: (call) => negate(sameIgnoringCase(call)) },
-  order('<', 'Less: numbers, strings, datetimes, timespans.'),
-  order('<=', 'Less or equal.'),
-  order('>', 'Greater.'),
-  order('>=', 'Greater or equal.'),
-  { names: ['between'], syntax: 'a between (low .. high)', doc: 'From low to high, both included.', args: ['any', 'any', 'any'], returns: ranged, build: between },
-  { names: ['!between'], syntax: 'a !between (low .. high)', doc: 'Outside of low to high.', args: ['any', 'any', 'any'], returns: ranged,
-    build: (call) => negate(between({ ...call, filtering: false })) },
-  { names: ['in'], syntax: 'a in (b, c, …)', doc: 'Equal to one of the values; a `dynamic([…])` counts as its items.', args: ['any'], rest: 'any', returns: membership, build: isIn },
-  { names: ['!in'], syntax: 'a !in (b, c, …)', doc: 'Equal to none of them.', args: ['any'], rest: 'any', returns: membership, build: (call) => negate(isIn(call)) },
-  { names: ['in~'], syntax: 'a in~ (b, c, …)', doc: 'Equal to one of them, whatever the case.', args: ['any'], rest: 'any', returns: membership, build: isInIgnoringCase },
-  { names: ['!in~'], syntax: 'a !in~ (b, c, …)', doc: 'Equal to none of them, whatever the case.', args: ['any'], rest: 'any', returns: membership, build: (call) => negate(isInIgnoringCase(call)) },
-]; // prettier-ignore
-
-export const COMPARISONS: readonly ScalarFunction[] = [
-  ...COMPARING.map((spec) => ({ ...spec, compares: true })),
-  { names: ['and'], syntax: 'a and b', doc: 'Both are true.', args: ['bool', 'bool'], rest: 'bool', returns: 'bool', build: (call) => connect(call, AND) },
-  { names: ['or'], syntax: 'a or b', doc: 'At least one is true.', args: ['bool', 'bool'], rest: 'bool', returns: 'bool', build: (call) => connect(call, OR) },
-]; // prettier-ignore
+export const COMPARISONS_SQL: Builders<typeof COMPARISONS> = {
+  '==': (call) => equals(call.value(0), call.value(1), call.filtering),
+  '!=': (call) => negate(equals(call.value(0), call.value(1), false)),
+  '=~': sameIgnoringCase,
+  '!~': (call) => negate(sameIgnoringCase(call)),
+  '<': order('<'),
+  '<=': order('<='),
+  '>': order('>'),
+  '>=': order('>='),
+  between: between,
+  '!between': (call) => negate(between({ ...call, filtering: false })),
+  in: isIn,
+  '!in': (call) => negate(isIn(call)),
+  'in~': isInIgnoringCase,
+  '!in~': (call) => negate(isInIgnoringCase(call)),
+  and: (call) => connect(call, AND),
+  or: (call) => connect(call, OR),
+}; // prettier-ignore

@@ -2,7 +2,8 @@
 import { sql, type Sql } from '../sql/sql.ts';
 import { constantValue, one, type Value } from '../sql/value.ts';
 import { binTime, timeOf } from './arithmetic.ts';
-import type { Call, ScalarFunction } from './spec.ts';
+import type { DATETIMES } from '../../../language/functions/datetimes.ts';
+import type { Build, Builders, Call } from './call.ts';
 
 const DAY_NS = 86_400_000_000_000n;
 const UNITS: ReadonlyMap<string, bigint> = new Map([
@@ -49,22 +50,24 @@ function later(call: Call, time: Sql, unit: string, count: Sql): Value {
   );
 }
 
-const bounds = (period: string): ScalarFunction[] => [
-  { names: [`startof${period}`], syntax: `startof${period}(datetime, offset)`, doc: `The beginning of the ${period}, offset ${period}s later.`, args: ['datetime', 'int'], optional: 1,
-    returns: 'datetime', build: (call) => {
-      const start = startOf(period, call.time(0), call);
-      return call.count === 2 ? later(call, start, period, call.int(1)) : one('datetime', start);
-    } },
-  { names: [`endof${period}`], syntax: `endof${period}(datetime, offset)`, doc: `The last nanosecond of the ${period}, offset ${period}s later.`, args: ['datetime', 'int'], optional: 1,
-    returns: 'datetime', build: (call) => {
-      const next = later(call, startOf(period, call.time(0), call), period, call.count === 2 ? sql`(${call.int(1)} + 1)` : sql`1`);
-      return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${next.facets.datetime!})) - 1`);
-    } },
-]; // prettier-ignore
+const begin =
+  (period: string): Build =>
+  (call) => {
+    const start = startOf(period, call.time(0), call);
+    return call.count === 2 ? later(call, start, period, call.int(1)) : one('datetime', start);
+  };
 
-const part = (names: readonly [string, ...string[]], doc: string, build: (time: Sql) => Sql): ScalarFunction => ({
-  names, syntax: `${names[0]}(datetime)`, doc, args: ['datetime'], returns: 'int', build: (call) => one('int', sql`toInt64(${build(call.time(0))})`),
-}); // prettier-ignore
+const end =
+  (period: string): Build =>
+  (call) => {
+    const next = later(call, startOf(period, call.time(0), call), period, call.count === 2 ? sql`(${call.int(1)} + 1)` : sql`1`);
+    return timeOf(call, sql`toInt128(toUnixTimestamp64Nano(${next.facets.datetime!})) - 1`);
+  };
+
+const part =
+  (build: (time: Sql) => Sql): Build =>
+  (call) =>
+    one('int', sql`toInt64(${build(call.time(0))})`);
 
 const nanosOf = (time: Sql): Sql => sql`positiveModulo(toUnixTimestamp64Nano(${time}), 1000000000)`;
 const PARTS: ReadonlyMap<string, (time: Sql) => Sql> = new Map([
@@ -106,14 +109,16 @@ function difference(call: Call): Value {
   return one('int', sql`(${index(a)} - ${index(b)})`);
 } // prettier-ignore
 
-const unixtime = (name: string, unitNs: bigint): ScalarFunction => ({
-  names: [`unixtime_${name}s_todatetime`], syntax: `unixtime_${name}s_todatetime(number)`, doc: `The time that many ${name}s after 1970.`, args: ['number'], returns: 'datetime',
-  build: (call) => {
+const unixtime =
+  (unitNs: bigint): Build =>
+  (call) => {
     const { kind, sql: number } = call.number(0);
-    const ns = kind === 'int' ? sql`toInt128(${number}) * ${call.params.int(unitNs)}` : sql`toInt128(accurateCastOrNull(round(${number} * ${Number(unitNs)}), 'Int64'))`;
+    const ns =
+      kind === 'int'
+        ? sql`toInt128(${number}) * ${call.params.int(unitNs)}`
+        : sql`toInt128(accurateCastOrNull(round(${number} * ${Number(unitNs)}), 'Int64'))`;
     return timeOf(call, ns);
-  },
-}); // prettier-ignore
+  };
 
 function now(call: Call): Value {
   if (call.count === 0) return constantValue({ type: 'datetime', value: call.now }, call.params);
@@ -132,24 +137,29 @@ function shifted(call: Call, sign: 1n | -1n): Value {
   return timeOf(call, sql`toInt128(${call.params.int(call.now)}) + ${span}`);
 }
 
-export const DATETIMES: readonly ScalarFunction[] = [
-  { names: ['now'], syntax: 'now(offset)', doc: 'The time at which the query began, offset later.', args: ['timespan'], optional: 1, returns: 'datetime', build: now },
-  { names: ['ago'], syntax: 'ago(timespan)', doc: 'The time that long before now().', args: ['timespan'], returns: 'datetime', build: (call) => shifted(call, -1n) },
-  ...['day', 'week', 'month', 'year'].flatMap(bounds),
-  part(['dayofweek'], 'Days since Sunday, 0 to 6.', (time) => sql`modulo(toDayOfWeek(${time}), 7)`),
-  part(['dayofmonth'], 'The day of the month, from 1.', (time) => sql`toDayOfMonth(${time})`),
-  part(['dayofyear'], 'The day of the year, from 1.', (time) => sql`toDayOfYear(${time})`),
-  part(['hourofday'], 'The hour, 0 to 23.', (time) => sql`toHour(${time})`),
-  part(['monthofyear', 'getmonth'], 'The month, 1 to 12.', (time) => sql`toMonth(${time})`),
-  part(['getyear'], 'The year.', (time) => sql`toYear(${time})`),
-  part(['week_of_year'], 'The week of ISO 8601, 1 to 53.', (time) => sql`toISOWeek(${time})`),
-  { names: ['datetime_part'], syntax: "datetime_part('part', datetime)", doc: `A part of the time: ${[...PARTS.keys()].join(', ')}.`, args: ['constant string', 'datetime'], returns: 'int',
-    build: (call) => one('int', sql`toInt64(${PARTS.get(unit(call, PARTS.keys()))!(call.time(1))})`) },
-  { names: ['datetime_add'], syntax: "datetime_add('unit', count, datetime)", doc: `The time some units later: ${[...MONTHS.keys(), ...UNITS.keys()].join(', ')}.`, args: ['constant string', 'int', 'datetime'],
-    returns: 'datetime', build: (call) => later(call, call.time(2), unit(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)) },
-  { names: ['datetime_diff'], syntax: "datetime_diff('unit', a, b)", doc: 'How many ends of such units lie between b and a.', args: ['constant string', 'datetime', 'datetime'], returns: 'int', build: difference },
-  unixtime('second', 1_000_000_000n),
-  unixtime('millisecond', 1_000_000n),
-  unixtime('microsecond', 1000n),
-  unixtime('nanosecond', 1n),
-]; // prettier-ignore
+export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
+  now,
+  ago: (call) => shifted(call, -1n),
+  startofday: begin('day'),
+  endofday: end('day'),
+  startofweek: begin('week'),
+  endofweek: end('week'),
+  startofmonth: begin('month'),
+  endofmonth: end('month'),
+  startofyear: begin('year'),
+  endofyear: end('year'),
+  dayofweek: part((time) => sql`modulo(toDayOfWeek(${time}), 7)`),
+  dayofmonth: part((time) => sql`toDayOfMonth(${time})`),
+  dayofyear: part((time) => sql`toDayOfYear(${time})`),
+  hourofday: part((time) => sql`toHour(${time})`),
+  monthofyear: part((time) => sql`toMonth(${time})`),
+  getyear: part((time) => sql`toYear(${time})`),
+  week_of_year: part((time) => sql`toISOWeek(${time})`),
+  datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(unit(call, PARTS.keys()))!(call.time(1))})`),
+  datetime_add: (call) => later(call, call.time(2), unit(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
+  datetime_diff: difference,
+  unixtime_seconds_todatetime: unixtime(1_000_000_000n),
+  unixtime_milliseconds_todatetime: unixtime(1_000_000n),
+  unixtime_microseconds_todatetime: unixtime(1000n),
+  unixtime_nanoseconds_todatetime: unixtime(1n),
+}; // prettier-ignore

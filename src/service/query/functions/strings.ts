@@ -1,7 +1,9 @@
 /** Functions of text. Positions count characters from 0. */
 import { joinSql, list, sql, type Sql } from '../sql/sql.ts';
 import { asJson, one, type Value } from '../sql/value.ts';
-import { plainOf, type Call, type ScalarFunction } from './spec.ts';
+import { plainOf } from '../../../language/functions/spec.ts';
+import type { STRINGS } from '../../../language/functions/strings.ts';
+import type { Build, Builders, Call } from './call.ts';
 import { regex } from './text-matching.ts';
 
 const text = (value: Sql): Value => one('string', value);
@@ -17,9 +19,10 @@ const all = (call: Call, from: number): Sql[] =>
 /** JSON array of an array of strings. */
 const jsonStrings = (array: Sql): Sql => sql`concat('[', arrayStringConcat(arrayMap(e -> toJSONString(e), ${array}), ','), ']')`;
 
-const simple = (name: string, doc: string, build: (value: Sql) => Sql): ScalarFunction => ({
-  names: [name], syntax: `${name}(text)`, doc, args: ['string'], returns: 'string', build: (call) => text(build(call.string(0))),
-}); // prettier-ignore
+const simple =
+  (build: (value: Sql) => Sql): Build =>
+  (call) =>
+    text(build(call.string(0)));
 
 /** The characters of a set removed from the ends of a text. */
 function trim(call: Call, start: boolean, end: boolean): Value {
@@ -34,12 +37,14 @@ function trimRegex(value: Sql, pattern: Sql, start: boolean, end: boolean): Valu
   return text(sides.reduce((result, side) => sql`replaceRegexpAll(${result}, ${side}, '')`, value));
 }
 
-const trimming = (name: string, start: boolean, end: boolean, where: string): ScalarFunction[] => [
-  { names: [name], syntax: `${name}(cutset, text)`, doc: `The text without the characters of the set ${where}.`, args: ['constant string', 'string'], returns: 'string',
-    build: (call) => trim(call, start, end) },
-  { names: [`${name}_regex`], syntax: `${name}_regex(regex, text)`, doc: `The text without what the regular expression matches ${where}.`, args: ['constant string', 'string'],
-    returns: 'string', build: (call) => trimRegex(call.string(1), call.params.string(`(?:${String(call.constant(0).value)})+`), start, end) },
-]; // prettier-ignore
+const trimmed =
+  (start: boolean, end: boolean): Build =>
+  (call) =>
+    trim(call, start, end);
+const trimmedRegex =
+  (start: boolean, end: boolean): Build =>
+  (call) =>
+    trimRegex(call.string(1), call.params.string(`(?:${String(call.constant(0).value)})+`), start, end);
 
 /** Stands for a backslash before a digit, which the engine would take for a group's number whatever stands before it. */
 const BACKSLASH = '\u{F8FE}';
@@ -99,53 +104,47 @@ function split(call: Call): Value {
   return one('json', unlessNull(value, jsonStrings(parts)));
 }
 
-const hash = (name: string, engine: Sql): ScalarFunction => ({
-  names: [name], syntax: `${name}(text)`, doc: 'The hash of the text in hexadecimal.', args: ['string'], returns: 'string',
-  build: (call) => text(sql`lower(hex(${engine}(${call.string(0)})))`),
-}); // prettier-ignore
+const hash =
+  (engine: Sql): Build =>
+  (call) =>
+    text(sql`lower(hex(${engine}(${call.string(0)})))`);
 
-export const STRINGS: readonly ScalarFunction[] = [
-  { names: ['strlen'], syntax: 'strlen(text)', doc: 'How many characters the text has.', args: ['string'], returns: 'int', build: (call) => int(sql`lengthUTF8(${call.string(0)})`) },
-  { names: ['string_size'], syntax: 'string_size(text)', doc: 'How many bytes of UTF-8 the text has.', args: ['string'], returns: 'int', build: (call) => int(sql`length(${call.string(0)})`) },
-  simple('tolower', 'The text in lower case.', (value) => sql`lowerUTF8(${value})`),
-  simple('toupper', 'The text in upper case.', (value) => sql`upperUTF8(${value})`),
-  simple('totitle', 'The text with its first character in upper case.', (value) => sql`concat(upperUTF8(substringUTF8(${value}, 1, 1)), substringUTF8(${value}, 2))`),
-  simple('reverse', 'The characters in reverse order.', (value) => sql`reverseUTF8(${value})`),
-  simple('trim_space', 'The text without blanks around it.', (value) => sql`replaceRegexpAll(replaceRegexpAll(${value}, '^\\\\s+', ''), '\\\\s+$', '')`),
-  simple('url_encode', 'The text with what has a meaning in URLs as %XX.', (value) => sql`encodeURLComponent(${value})`),
-  simple('url_decode', 'The text with %XX taken for what it stands for.', (value) => sql`decodeURLComponent(${value})`),
-  simple('base64_encode_tostring', 'The text in Base64.', (value) => sql`base64Encode(${value})`),
-  simple('base64_decode_tostring', 'The text that is written in Base64; null when it is not.', (value) => sql`nullIf(tryBase64Decode(${value}), '')`),
-  simple('regex_quote', 'The text with what has a meaning in regular expressions quoted.', (value) => sql`regexpQuoteMeta(${value})`),
-  hash('hash_md5', sql`MD5`),
-  hash('hash_sha1', sql`SHA1`),
-  hash('hash_sha256', sql`SHA256`),
-  hash('hash_sha512', sql`SHA512`),
-  { names: ['isascii'], syntax: 'isascii(text)', doc: 'Every character is of ASCII.', args: ['string'], returns: 'bool', build: (call) => one('bool', sql`match(${call.string(0)}, '^[\\\\x00-\\\\x7f]*$')`) },
-  { names: ['substring'], syntax: 'substring(text, start, length)', doc: 'Characters from start on, up to length of them.', args: ['string', 'int', 'int'], optional: 1, returns: 'string', build: substring },
-  { names: ['strcat'], syntax: 'strcat(a, b, …)', doc: 'The texts of the values one behind the other; null counts as empty.', args: ['any'], rest: 'any', returns: 'string',
-    build: (call) => text(sql`concat('', ${list(all(call, 0))})`) },
-  { names: ['strcat_delim'], syntax: 'strcat_delim(delimiter, a, b, …)', doc: 'The texts of the values with the delimiter between them.', args: ['string', 'any', 'any'], rest: 'any', returns: 'string',
-    build: (call) => text(sql`concat(${joinSql(all(call, 1), sql`, ${solid(call.string(0))}, `)})`) },
-  { names: ['strcmp'], syntax: 'strcmp(a, b)', doc: '-1, 0 or 1, as a sorts before, with or after b.', args: ['string', 'string'], returns: 'int',
-    build: (call) => int(sql`multiIf(${call.string(0)} < ${call.string(1)}, -1, ${call.string(0)} = ${call.string(1)}, 0, isNull(${call.string(0)}) or isNull(${call.string(1)}), null, 1)`) },
-  { names: ['strrep'], syntax: 'strrep(text, times, delimiter)', doc: 'The text repeated, up to 1,024 times.', args: ['string', 'int', 'string'], optional: 1, returns: 'string', build: repeat },
-  { names: ['split'], syntax: 'split(text, delimiter)', doc: 'The parts between the delimiters, as an array.', args: ['string', 'constant string'], returns: 'dynamic', build: split },
-  { names: ['indexof'], syntax: 'indexof(text, lookup, start)', doc: 'Where the text first contains the other, -1 where it does not.', args: ['string', 'string', 'int'], optional: 1, returns: 'int', build: indexOf },
-  { names: ['countof'], syntax: 'countof(search, text)', doc: 'How often the text contains the other, without overlaps.', args: ['string', 'string'], returns: 'int',
-    build: (call) => int(sql`if(empty(${call.string(0)}), 0, countSubstrings(${call.string(1)}, ${call.string(0)}))`) },
-  { names: ['countof_regex'], syntax: 'countof_regex(regex, text)', doc: 'How often the regular expression matches, without overlaps.', args: ['constant string', 'string'], returns: 'int',
-    build: (call) => int(sql`countMatches(${call.string(1)}, ${regex(call.string(0))})`) },
-  { names: ['replace_string'], syntax: 'replace_string(lookup, rewrite, text)', doc: 'The text with every occurrence of lookup replaced.', args: ['string', 'string', 'string'], returns: 'string',
-    build: (call) => text(sql`replaceAll(${call.string(2)}, ${call.string(0)}, ${call.string(1)})`) },
-  { names: ['replace_regex', 'replace'], syntax: 'replace_regex(regex, rewrite, text)', doc: 'The text with every match replaced; `$1` stands for the first group, `$0` for all.',
-    args: ['constant string', 'constant string', 'string'], returns: 'string', build: replaceRegex },
-  { names: ['extract'], syntax: 'extract(regex, group, text)', doc: 'What a group of the regular expression matches first, 0 for the whole match; null without a match.',
-    args: ['constant string', 'constant int', 'string'], returns: 'string', build: extract },
-  { names: ['extract_all'], syntax: 'extract_all(regex, dynamic([1]), text)', doc: 'What the groups match, of every match: an array, of arrays when there are several groups.',
-    args: ['constant string', 'any', 'string'], optional: 1, returns: 'dynamic', build: extractAll },
-  ...trimming('trim', true, true, 'at both ends'),
-  ...trimming('trim_start', true, false, 'at its start'),
-  ...trimming('trim_end', false, true, 'at its end'),
-  { names: ['quote'], syntax: 'quote(text)', doc: 'The text as a string literal.', args: ['string'], returns: 'string', build: (call) => text(asJson(one('string', call.string(0)))) },
-]; // prettier-ignore
+export const STRINGS_SQL: Builders<typeof STRINGS> = {
+  strlen: (call) => int(sql`lengthUTF8(${call.string(0)})`),
+  string_size: (call) => int(sql`length(${call.string(0)})`),
+  tolower: simple((value) => sql`lowerUTF8(${value})`),
+  toupper: simple((value) => sql`upperUTF8(${value})`),
+  totitle: simple((value) => sql`concat(upperUTF8(substringUTF8(${value}, 1, 1)), substringUTF8(${value}, 2))`),
+  reverse: simple((value) => sql`reverseUTF8(${value})`),
+  trim_space: simple((value) => sql`replaceRegexpAll(replaceRegexpAll(${value}, '^\\\\s+', ''), '\\\\s+$', '')`),
+  url_encode: simple((value) => sql`encodeURLComponent(${value})`),
+  url_decode: simple((value) => sql`decodeURLComponent(${value})`),
+  base64_encode_tostring: simple((value) => sql`base64Encode(${value})`),
+  base64_decode_tostring: simple((value) => sql`nullIf(tryBase64Decode(${value}), '')`),
+  regex_quote: simple((value) => sql`regexpQuoteMeta(${value})`),
+  hash_md5: hash(sql`MD5`),
+  hash_sha1: hash(sql`SHA1`),
+  hash_sha256: hash(sql`SHA256`),
+  hash_sha512: hash(sql`SHA512`),
+  isascii: (call) => one('bool', sql`match(${call.string(0)}, '^[\\\\x00-\\\\x7f]*$')`),
+  substring,
+  strcat: (call) => text(sql`concat('', ${list(all(call, 0))})`),
+  strcat_delim: (call) => text(sql`concat(${joinSql(all(call, 1), sql`, ${solid(call.string(0))}, `)})`),
+  strcmp: (call) => int(sql`multiIf(${call.string(0)} < ${call.string(1)}, -1, ${call.string(0)} = ${call.string(1)}, 0, isNull(${call.string(0)}) or isNull(${call.string(1)}), null, 1)`),
+  strrep: repeat,
+  split,
+  indexof: indexOf,
+  countof: (call) => int(sql`if(empty(${call.string(0)}), 0, countSubstrings(${call.string(1)}, ${call.string(0)}))`),
+  countof_regex: (call) => int(sql`countMatches(${call.string(1)}, ${regex(call.string(0))})`),
+  replace_string: (call) => text(sql`replaceAll(${call.string(2)}, ${call.string(0)}, ${call.string(1)})`),
+  replace_regex: replaceRegex,
+  extract,
+  extract_all: extractAll,
+  trim: trimmed(true, true),
+  trim_regex: trimmedRegex(true, true),
+  trim_start: trimmed(true, false),
+  trim_start_regex: trimmedRegex(true, false),
+  trim_end: trimmed(false, true),
+  trim_end_regex: trimmedRegex(false, true),
+  quote: (call) => text(asJson(one('string', call.string(0)))),
+}; // prettier-ignore

@@ -1,51 +1,34 @@
-/** All functions by name, and the nearest name for one that is not there. */
-import { nearest } from '../../../config/nearest.ts';
-import { AGGREGATES } from './aggregates.ts';
-import { ARITHMETIC, ROUNDING } from './arithmetic.ts';
-import { COMPARISONS } from './comparisons.ts';
-import { CONDITIONALS, CONVERSIONS } from './conversions.ts';
-import { DATETIMES } from './datetimes.ts';
-import { MATH } from './math.ts';
-import type { AggregateFunction, ScalarFunction } from './spec.ts';
-import { STRINGS } from './strings.ts';
-import { TEXT_MATCHING } from './text-matching.ts';
+/** How each function of the language becomes SQL. */
+import type { NamedFunction } from '../../../language/functions/spec.ts';
+import type { AggregateName, ScalarName } from '../../../language/functions/table.ts';
+import type { Value } from '../sql/value.ts';
+import { AGGREGATES_SQL } from './aggregates.ts';
+import { ARITHMETIC_SQL, ROUNDING_SQL } from './arithmetic.ts';
+import type { AggregateCall, Build } from './call.ts';
+import { COMPARISONS_SQL } from './comparisons.ts';
+import { CONDITIONALS_SQL, CONVERSIONS_SQL } from './conversions.ts';
+import { DATETIMES_SQL } from './datetimes.ts';
+import { MATH_SQL } from './math.ts';
+import { STRINGS_SQL } from './strings.ts';
+import { TEXT_MATCHING_SQL } from './text-matching.ts';
 
-/** The headings of the documentation, with what stands below each. */
-export const OPERATOR_GROUPS: readonly (readonly [title: string, functions: readonly ScalarFunction[]])[] = [
-  ['Comparison and logic', COMPARISONS],
-  ['Text', TEXT_MATCHING],
-  ['Arithmetic', ARITHMETIC],
-];
-export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: readonly ScalarFunction[]])[] = [
-  ['Choosing', CONDITIONALS],
-  ['Conversion', CONVERSIONS],
-  ['Text', STRINGS],
-  ['Time', DATETIMES],
-  ['Rounding', ROUNDING],
-  ['Numbers', MATH],
-];
+export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
+  ...COMPARISONS_SQL,
+  ...TEXT_MATCHING_SQL,
+  ...ARITHMETIC_SQL,
+  ...CONDITIONALS_SQL,
+  ...CONVERSIONS_SQL,
+  ...STRINGS_SQL,
+  ...DATETIMES_SQL,
+  ...ROUNDING_SQL,
+  ...MATH_SQL,
+};
 
-function byName<T extends { readonly names: readonly string[] }>(groups: readonly (readonly T[])[]): ReadonlyMap<string, T> {
-  return new Map(groups.flat().flatMap((entry) => entry.names.map((name) => [name, entry] as const)));
+/** An aggregation that only the legacy form has: it brings its SQL along. */
+export interface OwnAggregate extends NamedFunction {
+  readonly build: (call: AggregateCall) => Value;
 }
 
-export const OPERATORS = byName(OPERATOR_GROUPS.map(([, functions]) => functions));
-export const FUNCTIONS = byName(FUNCTION_GROUPS.map(([, functions]) => functions));
-const AGGREGATES_BY_NAME = byName([AGGREGATES]);
-
-/** An aggregation, and whether it is the form with a condition. */
-export function findAggregate(name: string): { readonly spec: AggregateFunction; readonly conditional: boolean } | undefined {
-  const spec = AGGREGATES_BY_NAME.get(name);
-  if (spec) return { spec, conditional: false };
-  const plain = /^(.+?)_?if$/.exec(name)?.[1];
-  const base = plain === undefined ? undefined : AGGREGATES_BY_NAME.get(plain);
-  return base && base.names[0] !== 'countif' ? { spec: base, conditional: true } : undefined;
+export function aggregateBuilder(spec: NamedFunction): (call: AggregateCall) => Value {
+  return 'build' in spec ? (spec as OwnAggregate).build : AGGREGATES_SQL[spec.name as AggregateName];
 }
-
-/** `, did you mean x`, or nothing. */
-export function guess(name: string, known: Iterable<string>): string {
-  const near = nearest(name, known);
-  return near === undefined ? '' : `, did you mean ${near}`;
-}
-
-export const functionNames = (): string[] => [...FUNCTIONS.keys(), ...AGGREGATES_BY_NAME.keys()];

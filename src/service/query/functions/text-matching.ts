@@ -2,17 +2,8 @@
 import { all, any, sql, type Sql } from '../sql/sql.ts';
 import { facetsOf, oneRequired, type Value } from '../sql/value.ts';
 import { listItems, negate } from './comparisons.ts';
-import type { Call, ScalarFunction } from './spec.ts';
-
-/** How the searched text and the wanted one are compared. */
-interface Match {
-  readonly word: string;
-  readonly doc: string;
-  /** Never null where both texts are there. */
-  readonly test: (text: Sql, wanted: Sql) => Sql;
-  /** What the test sees of the texts when case does not matter. */
-  readonly fold: boolean;
-}
+import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from '../../../language/functions/text-matching.ts';
+import type { Build, Builders, Call } from './call.ts';
 
 const lower = (text: Sql): Sql => sql`lowerUTF8(${text})`;
 
@@ -49,64 +40,43 @@ function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolea
 
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
 
-const MATCHES: readonly Omit<Match, 'fold'>[] = [
-  { word: 'contains', doc: 'The text contains the other', test: (text, wanted) => sql`position(${text}, ${wanted}) > 0` },
-  { word: 'startswith', doc: 'The text begins with the other', test: (text, wanted) => sql`startsWith(${text}, ${wanted})` },
-  { word: 'endswith', doc: 'The text ends with the other', test: (text, wanted) => sql`endsWith(${text}, ${wanted})` },
-];
+type Test = (text: Sql, wanted: Sql) => Sql;
+/** What text and wanted text are compared by, never null where both are there. */
+const TESTS: Readonly<Record<'contains' | 'startswith' | 'endswith', Test>> = {
+  contains: (text, wanted) => sql`position(${text}, ${wanted}) > 0`,
+  startswith: (text, wanted) => sql`startsWith(${text}, ${wanted})`,
+  endswith: (text, wanted) => sql`endsWith(${text}, ${wanted})`,
+};
 
-function textOperators({ word, doc, test }: Omit<Match, 'fold'>): ScalarFunction[] {
-  const operator = (fold: boolean, not: boolean): ScalarFunction => {
-    const name = `${not ? '!' : ''}${word}${fold ? '' : '_cs'}`;
-    const build = (call: Call): Value => {
-      const wanted = call.value(1);
-      const text = haystack(call, 0, wanted);
-      const condition = fold ? test(lower(text), lower(call.string(1))) : test(text, call.string(1));
-      const result = oneRequired('bool', settled(condition));
-      return not ? negate(result) : result;
-    };
-    return { names: [name], syntax: `a ${name} b`, doc: `${not ? 'Not: ' : ''}${doc}${fold ? ', whatever the case' : ', with its case'}.`, args: ['string', 'string'], returns: 'bool', build };
-  }; // prettier-ignore
-  return [operator(true, false), operator(true, true), operator(false, false), operator(false, true)];
+function match({ word, fold }: MatchForm, call: Call): Sql {
+  if (word === 'hasprefix' || word === 'hassuffix') return sql`match(${call.string(0)}, ${edgePattern(word, fold, call.string(1))})`;
+  const wanted = call.value(1);
+  const text = haystack(call, 0, wanted);
+  if (word === 'has') return hasTerm(call, text, wanted, call.string(1), fold);
+  return fold ? TESTS[word](lower(text), lower(call.string(1))) : TESTS[word](text, call.string(1));
 }
 
-function hasOperators(): ScalarFunction[] {
-  const operator = (fold: boolean, not: boolean): ScalarFunction => {
-    const name = `${not ? '!' : ''}has${fold ? '' : '_cs'}`;
-    const build = (call: Call): Value => {
-      const term = call.value(1);
-      const result = oneRequired('bool', settled(hasTerm(call, haystack(call, 0, term), term, call.string(1), fold)));
-      return not ? negate(result) : result;
-    };
-    const doc = `${not ? 'Not: t' : 'T'}he text contains the other as a whole term of letters and digits, ${fold ? 'whatever the case' : 'with its case'}.`;
-    return { names: [name], syntax: `a ${name} b`, doc, args: ['string', 'string'], returns: 'bool', build };
+const matching =
+  (form: MatchForm): Build =>
+  (call) => {
+    const result = oneRequired('bool', settled(match(form, call)));
+    return form.not ? negate(result) : result;
   };
-  return [operator(true, false), operator(true, true), operator(false, false), operator(false, true)];
-}
 
 /** has_any and has_all: a list of terms on the right. */
-function hasMany(name: string, fold: boolean, combine: (conditions: readonly Sql[]) => Sql, doc: string): ScalarFunction {
-  const build = (call: Call): Value => {
+const hasMany =
+  (fold: boolean, combine: (conditions: readonly Sql[]) => Sql): Build =>
+  (call) => {
     const terms = listItems(call).filter((item) => item.facets.string);
     const text = call.string(0);
     return oneRequired('bool', combine(terms.map((term) => settled(hasTerm(call, text, term, term.facets.string!, fold)))));
   };
-  return { names: [name], syntax: `a ${name} (b, c, …)`, doc, args: ['string'], rest: 'any', returns: 'bool', build };
-}
 
-/** hasprefix and hassuffix: a term of the text begins or ends with the other. */
-function hasEdge(word: 'hasprefix' | 'hassuffix', fold: boolean, not: boolean): ScalarFunction {
-  const name = `${not ? '!' : ''}${word}${fold ? '' : '_cs'}`;
-  const build = (call: Call): Value => {
-    const term = call.string(1);
-    const quoted = sql`regexpQuoteMeta(${term})`;
-    const flag = fold ? sql`'(?i)'` : sql`''`;
-    const pattern = word === 'hasprefix' ? sql`concat(${flag}, ${EDGE}, ${quoted})` : sql`concat(${flag}, ${quoted}, ${END})`;
-    const result = oneRequired('bool', settled(sql`match(${call.string(0)}, ${pattern})`));
-    return not ? negate(result) : result;
-  };
-  const doc = `${not ? 'Not: a' : 'A'} term of the text ${word === 'hasprefix' ? 'begins' : 'ends'} with the other, ${fold ? 'whatever the case' : 'with its case'}.`;
-  return { names: [name], syntax: `a ${name} b`, doc, args: ['string', 'string'], returns: 'bool', build };
+/** A term of the text begins or ends with the other. */
+function edgePattern(word: 'hasprefix' | 'hassuffix', fold: boolean, term: Sql): Sql {
+  const quoted = sql`regexpQuoteMeta(${term})`;
+  const flag = fold ? sql`'(?i)'` : sql`''`;
+  return word === 'hasprefix' ? sql`concat(${flag}, ${EDGE}, ${quoted})` : sql`concat(${flag}, ${quoted}, ${END})`;
 }
 
 /** RE2, in which a dot does not match a newline. */
@@ -114,12 +84,11 @@ export const regex = (pattern: Sql): Sql => sql`concat('(?-s)', ${pattern})`;
 
 const matchesRegex = (call: Call): Value => oneRequired('bool', settled(sql`match(${call.string(0)}, ${regex(call.string(1))})`));
 
-export const TEXT_MATCHING: readonly ScalarFunction[] = [
-  ...[...MATCHES.flatMap(textOperators), ...hasOperators()].map((spec) => ({ ...spec, everything: true })),
-  hasMany('has_any', true, any, 'The text contains one of the terms, whatever the case.'),
-  hasMany('has_any_cs', false, any, 'The text contains one of the terms, with its case.'),
-  hasMany('has_all', true, all, 'The text contains all of the terms, whatever the case.'),
-  ...(['hasprefix', 'hassuffix'] as const).flatMap((word) => [hasEdge(word, true, false), hasEdge(word, true, true), hasEdge(word, false, false), hasEdge(word, false, true)]),
-  { names: ['matches regex'], syntax: 'a matches regex b', doc: 'The regular expression (RE2) matches somewhere in the text.', args: ['string', 'string'], returns: 'bool', build: matchesRegex },
-  { names: ['!matches regex'], syntax: 'a !matches regex b', doc: 'It matches nowhere.', args: ['string', 'string'], returns: 'bool', build: (call) => negate(matchesRegex(call)) },
-]; // prettier-ignore
+export const TEXT_MATCHING_SQL: Builders<typeof TEXT_MATCHING> = {
+  ...(Object.fromEntries(MATCH_FORMS.map(([name, form]) => [name, matching(form)])) as Record<MatchName, Build>),
+  has_any: hasMany(true, any),
+  has_any_cs: hasMany(false, any),
+  has_all: hasMany(true, all),
+  'matches regex': matchesRegex,
+  '!matches regex': (call) => negate(matchesRegex(call)),
+};

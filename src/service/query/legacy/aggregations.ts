@@ -1,9 +1,10 @@
 /** The legacy form's aggregations as those of the query language. */
 import { badRequest, quote } from '../../http/api-error.ts';
-import { AGGREGATES } from '../functions/aggregates.ts';
-import type { AggregateFunction } from '../functions/spec.ts';
-import { checkArguments } from '../plan/analysis.ts';
-import type { Aggregation, Node } from '../plan/tree.ts';
+import type { NamedFunction } from '../../../language/functions/spec.ts';
+import { AGGREGATE_FUNCTIONS } from '../../../language/functions/table.ts';
+import { checkArguments } from '../../../language/plan/analysis.ts';
+import type { Aggregation, Node } from '../../../language/plan/tree.ts';
+import type { OwnAggregate } from '../functions/table.ts';
 import { joinSql, sql, type Sql } from '../sql/sql.ts';
 import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
 import { literal } from './nodes.ts';
@@ -22,16 +23,16 @@ export interface LegacyAggregation {
   readonly argument: unknown;
 }
 
-const SPECS: ReadonlyMap<string, AggregateFunction> = new Map(
+const SPECS: ReadonlyMap<string, NamedFunction> = new Map(
   [...['count', 'sum', 'avg', 'min', 'max', 'topk', 'histogram', 'stdev', 'variance', 'rate'].map((name) => [name, name] as const),
     ['distinct', 'dcount'] as const, ['percentiles', 'percentiles_array'] as const, ['makeset', 'make_set'] as const, ['makelist', 'make_list'] as const,
-  ].map(([op, name]) => [op, AGGREGATES.find(({ names }) => names[0] === name)!] as const),
+  ].map(([op, name]) => [op, AGGREGATE_FUNCTIONS.find(({ names }) => names[0] === name)!] as const),
 ); // prettier-ignore
 
-const COUNT_OF_ROWS = AGGREGATES.find(({ names: [name] }) => name === 'countif')!;
+const COUNT_OF_ROWS = AGGREGATE_FUNCTIONS.find(({ names: [name] }) => name === 'countif')!;
 /** Events per second that meet a condition. */
-const RATE_OF_ROWS: AggregateFunction = {
-  names: ['rate'], syntax: '', doc: '', args: ['bool'], returns: 'real',
+const RATE_OF_ROWS: OwnAggregate = {
+  name: 'rate', names: ['rate'], syntax: '', doc: '', args: ['bool'], returns: 'real',
   build: (call) => oneRequired('real', sql`(countIf(${call.condition(0)}) / (${call.params.int(call.window)} / 1e9))`),
 }; // prettier-ignore
 
@@ -55,7 +56,7 @@ export function aggregationNode({ op, field, argument }: LegacyAggregation, id: 
   return value(id, spec, args, condition);
 }
 
-function value(name: string, spec: AggregateFunction, given: readonly Node[], condition: Node | undefined): Aggregation {
+function value(name: string, spec: NamedFunction, given: readonly Node[], condition: Node | undefined): Aggregation {
   const places = given.map(() => 0);
   const args = checkArguments(spec, given, 0, places);
   const type = typeof spec.returns === 'function' ? spec.returns(args.map((arg) => arg.type)) : spec.returns;
@@ -93,10 +94,11 @@ const namesIn = (argument: unknown): string[] => {
 };
 
 /** What the fields hold where another is greatest or least: the value of one, an object of several. */
-function takenBy(greatest: boolean, taken: readonly string[]): AggregateFunction {
+function takenBy(greatest: boolean, taken: readonly string[]): OwnAggregate {
+  const name = greatest ? 'argmax' : 'argmin';
   const engine = greatest ? sql`argMaxIf` : sql`argMinIf`;
   return {
-    names: [greatest ? 'argmax' : 'argmin'], syntax: '', doc: '', args: ['any'], rest: 'any', returns: 'dynamic',
+    name, names: [name], syntax: '', doc: '', args: ['any'], rest: 'any', returns: 'dynamic',
     build(call) {
       const by = call.value(0);
       const facet = by.facets.int || by.facets.real ? asNumber(by).sql : facetsOf(by)[0]?.[1];

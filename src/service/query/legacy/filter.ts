@@ -1,7 +1,7 @@
 /** A legacy filter tree as a condition that is true or false for every event. What an event lacks matches nothing but `not-…`. */
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_PARTS } from '../../../core/limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
-import { constantNode, type Node } from '../plan/tree.ts';
+import { constantNode, type Node } from '../../../language/plan/tree.ts';
 import { parseTime } from '../times.ts';
 import { apply, FALSE, literal, settled, TRUE } from './nodes.ts';
 import { FILTER } from './schema.ts';

@@ -1,8 +1,8 @@
 /** Typed expressions for what the legacy form says without text: the same functions that the query language has, checked the same way. */
-import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
-import { applied } from '../plan/analysis.ts';
-import { constantNode, type Node } from '../plan/tree.ts';
-import type { Constant } from '../types.ts';
+import { FUNCTIONS, OPERATORS } from '../../../language/functions/table.ts';
+import { applied } from '../../../language/plan/analysis.ts';
+import { constantNode, type Node } from '../../../language/plan/tree.ts';
+import type { Constant } from '../../../language/types.ts';
 
 /** A function or operator on arguments. Throws an `AplError` where their types do not fit. */
 export function apply(name: string, ...args: readonly Node[]): Node {

@@ -1,13 +1,13 @@
 /** A legacy query as the stages of the typed tree: what is named with text becomes what the query language would have made of it. */
 import { SERVICE_QUERY_BUCKETS } from '../../../core/limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
-import { analyze } from '../plan/analysis.ts';
-import { conditionOf } from '../operators/operator.ts';
-import { EVENTS, extended, typeOf, type Scope } from '../plan/scope.ts';
-import { constantNode, numberedName, shown, type Key, type Node, type SortKey, type Stage } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import { readExpression } from '../syntax/expressions.ts';
-import { Parser } from '../syntax/parser.ts';
+import { analyze } from '../../../language/plan/analysis.ts';
+import { conditionOf } from '../../../language/operators/operator.ts';
+import { EVENTS, extended, typeOf, type Scope } from '../../../language/plan/scope.ts';
+import { constantNode, numberedName, shown, type Key, type Node, type SortKey, type Stage } from '../../../language/plan/tree.ts';
+import { AplError } from '../../../language/syntax/apl-error.ts';
+import { readExpression } from '../../../language/syntax/expressions.ts';
+import { Parser } from '../../../language/syntax/parser.ts';
 import { aggregationNode, type LegacyAggregation } from './aggregations.ts';
 import { filterNode } from './filter.ts';
 import { apply } from './nodes.ts';

@@ -1,7 +1,7 @@
 /** A typed tree as statements: the rows, the totals of a series, and how many events matched; and what the columns of each result are. */
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../../core/limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../functions/spec.ts';
+import type { Environment } from '../functions/call.ts';
 import type { EventSql } from '../sql/field.ts';
 import type { Made } from '../sql/relation-parts.ts';
 import { Relation } from '../sql/relation.ts';
@@ -9,11 +9,11 @@ import type { Kind } from '../sql/kind.ts';
 import { sql, type Sql } from '../sql/sql.ts';
 import { summarize } from '../sql/summarize.ts';
 import { facetsOf } from '../sql/value.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import type { Type } from '../types.ts';
+import { AplError } from '../../../language/syntax/apl-error.ts';
+import type { Type } from '../../../language/types.ts';
 import { groupLimit, seriesOf, totalsOf } from './series.ts';
-import { matchesPattern, shown, type AggregationInfo, type Stage } from './tree.ts';
-import { truth } from './truth.ts';
+import { matchesPattern, shown, type AggregationInfo, type Stage } from '../../../language/plan/tree.ts';
+import { truth } from '../../../language/plan/truth.ts';
 
 export interface ProgramOptions {
   readonly dataset: Dataset;

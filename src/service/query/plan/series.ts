@@ -1,7 +1,7 @@
 /** Series by time: which queries give one, and the totals that stand beside it. */
 import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
-import type { Environment } from '../functions/spec.ts';
-import type { Key, Node, Stage } from './tree.ts';
+import type { Environment } from '../functions/call.ts';
+import type { Key, Node, Stage } from '../../../language/plan/tree.ts';
 
 export interface Series {
   /** Where the summarize is among the stages. */

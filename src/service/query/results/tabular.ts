@@ -1,7 +1,7 @@
 /** `format=tabular`: columns with one value per row, put together as JSON text. */
 import { SERVICE_QUERY_CELLS } from '../../../core/limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
-import type { AggregationInfo } from '../plan/tree.ts';
+import type { AggregationInfo } from '../../../language/plan/tree.ts';
 import type { Program, Table } from '../plan/program.ts';
 import type { Answer } from './answer.ts';
 import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';

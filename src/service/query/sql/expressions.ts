@@ -1,7 +1,8 @@
 /** Typed expressions as SQL. */
-import type { AggregateCall, Call, Environment } from '../functions/spec.ts';
-import type { Aggregation, Node } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
+import type { AggregateCall, Call, Environment } from '../functions/call.ts';
+import { aggregateBuilder, SCALAR_SQL } from '../functions/table.ts';
+import type { Aggregation, Node } from '../../../language/plan/tree.ts';
+import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from './json.ts';
 import { sql, type Sql } from './sql.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
@@ -32,7 +33,7 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
       return itemAt(object, asInt(compile(key, context)));
     }
     case 'apply':
-      return node.spec.build(callOf(node, context, filtering));
+      return SCALAR_SQL[node.spec.name](callOf(node, context, filtering));
   }
 }
 
@@ -95,5 +96,5 @@ export function compileAggregation(
   // What does not meet the condition is not there, and what is not there does not count.
   const wrap = condition && ((value: Value): Value => choose(compileCondition(condition, context), value, NULL_VALUE));
   const call: AggregateCall = { ...callOf(aggregation, context, false, wrap), window };
-  return aggregation.spec.build(call);
+  return aggregateBuilder(aggregation.spec)(call);
 }

@@ -1,10 +1,10 @@
 /** What is known of rows at one point of a query, and the clauses that follow from it. */
 import { SERVICE_QUERY_NESTING } from '../../../core/limits.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../functions/spec.ts';
-import type { AggregationInfo, NamePattern } from '../plan/tree.ts';
-import { AplError } from '../syntax/apl-error.ts';
-import type { Type } from '../types.ts';
+import type { Environment } from '../functions/call.ts';
+import type { AggregationInfo, NamePattern } from '../../../language/plan/tree.ts';
+import { AplError } from '../../../language/syntax/apl-error.ts';
+import type { Type } from '../../../language/types.ts';
 import type { EventSql } from './field.ts';
 import { joinSql, NOTHING, sql, type Sql } from './sql.ts';
 import type { Value } from './value.ts';

@@ -4,8 +4,8 @@
  * User's names never become names in SQL: columns are numbered.
  */
 import type { Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../functions/spec.ts';
-import { matchesPattern, type Column, type NamePattern, type Node, type SortKey } from '../plan/tree.ts';
+import type { Environment } from '../functions/call.ts';
+import { matchesPattern, type Column, type NamePattern, type Node, type SortKey } from '../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from './expressions.ts';
 import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from './field.ts';
 import { Names } from './names.ts';

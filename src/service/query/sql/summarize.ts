@@ -1,5 +1,5 @@
 /** Rows put together in groups: aggregations and keys as the columns of a select around the rows. */
-import type { Aggregation, Column, Key, Node } from '../plan/tree.ts';
+import type { Aggregation, Column, Key, Node } from '../../../language/plan/tree.ts';
 import { compile, compileAggregation, type ExpressionContext } from './expressions.ts';
 import { mapEvent, type EventSql } from './field.ts';
 import { Names } from './names.ts';

@@ -2,7 +2,7 @@
  * A value as the engine holds it. What type a field has is known only event by event, so a value is a set of facets: one nullable
  * SQL expression for each type it may have, of which at most one is not null. No facet at all is null.
  */
-import type { Constant } from '../types.ts';
+import type { Constant } from '../../../language/types.ts';
 import { KINDS, type Kind } from './kind.ts';
 import { any, first, list, sql, type Params, type Sql } from './sql.ts';
 import { durationText, jsonOf, timeText } from './text.ts';

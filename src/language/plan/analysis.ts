@@ -1,6 +1,6 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
-import { FUNCTIONS, OPERATORS, findAggregate, functionNames, guess } from '../functions/table.ts';
-import type { AggregateFunction, ArgType, ScalarFunction } from '../functions/spec.ts';
+import { FUNCTIONS, OPERATORS, findAggregate, functionNames, guess, type ScalarFunction } from '../functions/table.ts';
+import type { ArgType, NamedFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
 import { nameOf, type Expression } from '../syntax/tree.ts';
@@ -99,12 +99,7 @@ export function applied(spec: ScalarFunction, given: readonly Node[], at: number
 }
 
 /** The arguments with constants made to fit: texts that are times where times are compared. */
-export function checkArguments(
-  spec: ScalarFunction | AggregateFunction,
-  given: readonly Node[],
-  at: number,
-  places: readonly number[],
-): Node[] {
+export function checkArguments(spec: NamedFunction, given: readonly Node[], at: number, places: readonly number[]): Node[] {
   const most = spec.rest === undefined ? spec.args.length : Infinity;
   const least = spec.args.length - (spec.optional ?? 0);
   if (given.length < least || given.length > most) {
@@ -115,7 +110,7 @@ export function checkArguments(
       `${spec.names[0]} takes ${wanted} argument${wanted === '1' ? '' : 's'}, not ${given.length}: ${spec.syntax}`,
     );
   }
-  const args = 'compares' in spec && spec.compares ? withTimes(given, places) : given;
+  const args = spec.compares === true ? withTimes(given, places) : given;
   return args.map((arg, n) => checkArgument(spec.args[n] ?? spec.rest!, arg, places[n] ?? at, spec.names[0]));
 }
 

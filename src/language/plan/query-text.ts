@@ -1,5 +1,5 @@
 /** A query's text, read: `let` statements, the dataset, and what its pipes lead through. `planOf` makes the typed tree of it. */
-import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../../core/limits.ts';
+import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';

@@ -6,7 +6,7 @@ export function truth(node: Node): boolean | undefined {
   if (node.kind === 'constant') return node.type === 'bool' && node.constant.value !== null ? node.constant.value === true : undefined;
   if (node.kind !== 'apply') return undefined;
   const parts = node.args.map(truth);
-  switch (node.spec.names[0]) {
+  switch (node.spec.name) {
     case 'and':
       return parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
     case 'or':
@@ -18,6 +18,7 @@ export function truth(node: Node): boolean | undefined {
       if (a?.kind !== 'constant' || b?.kind !== 'constant' || a.constant.value === null || b.constant.value === null) return undefined;
       return a.constant.value === b.constant.value;
     }
+    default:
+      return undefined;
   }
-  return undefined;
 }

@@ -1,5 +1,5 @@
 /** Literals that are more than one token says: timespans with their units, `datetime(…)` and `dynamic(…)`. */
-import { timeReader } from '../../ingest/timestamps.ts';
+import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time-text.ts';
 
 const UNIT_NS: Readonly<Record<string, number>> = {
   tick: 100, ticks: 100, ns: 1, nanosecond: 1, nanoseconds: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, microsecond: 1e3, microseconds: 1e3,
@@ -41,10 +41,9 @@ export function readSpanText(text: string): bigint | undefined {
   return span <= MAX_SPAN_NS ? (sign === '-' ? -span : span) : undefined;
 }
 
-const readTime = timeReader('');
-
 /** Text of a datetime in ISO 8601 and its relatives, as ns since 1970; undefined when it is none or cannot be stored. */
 export function readDatetime(text: string): bigint | undefined {
-  const time = readTime(text.trim());
-  return typeof time === 'bigint' ? time : undefined;
+  const trimmed = text.trim();
+  const time = isUnixText(trimmed) ? readUnixTime(trimmed, undefined) : readIsoTime(trimmed);
+  return typeof time === 'bigint' && time >= MIN_TIME_NS && time <= MAX_TIME_NS ? time : undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * The typed tree: a dataset and the stages that its events go through. The query language and the legacy form both become this, and one
- * generator makes SQL of it. Names are resolved and types checked: what is in a tree can be run.
+ * The typed tree: a dataset and the stages that its events go through. Queries by text, the legacy form and
+ * transforms all become this; the back ends are `service/query` (SQL) and `shaping/rows`. Names are resolved and types checked: what is in a tree can be run.
  */
-import type { AggregateFunction, ScalarFunction } from '../functions/spec.ts';
+import type { NamedFunction } from '../functions/spec.ts';
+import type { ScalarFunction } from '../functions/table.ts';
 import type { Constant, Type } from '../types.ts';
 
 export type Node =
@@ -45,7 +46,7 @@ export type Aggregation =
       readonly kind: 'value';
       readonly name: string;
       readonly type: Type;
-      readonly spec: AggregateFunction;
+      readonly spec: NamedFunction;
       readonly args: readonly Node[];
       /** Only rows that meet it count. */
       readonly condition: Node | undefined;

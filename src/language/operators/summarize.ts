@@ -49,8 +49,8 @@ function binOfTime(node: Node, { scope }: Names): bigint | 'auto' | undefined {
   if (node.kind !== 'apply' || node.type !== 'datetime') return undefined;
   const [time, size] = node.args;
   if (time?.kind !== 'column' || time.name !== '_time' || (!scope.open && !scope.columns.has('_time'))) return undefined;
-  if (node.spec.names[0] === 'bin_auto') return 'auto';
-  return node.spec.names[0] === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
+  if (node.spec.name === 'bin_auto') return 'auto';
+  return node.spec.name === 'bin' && size?.kind === 'constant' ? (size.constant.value as bigint) : undefined;
 }
 
 function aggregation({ at, name, value }: Assignment, names: Names, columns: Columns): Aggregation {

@@ -1,0 +1,29 @@
+/** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
+import type { FunctionTable } from './spec.ts';
+
+export const DATETIMES = {
+  now: { syntax: 'now(offset)', doc: 'The time at which the query began, offset later.', args: ['timespan'], optional: 1, returns: 'datetime' },
+  ago: { syntax: 'ago(timespan)', doc: 'The time that long before now().', args: ['timespan'], returns: 'datetime' },
+  startofday: { syntax: 'startofday(datetime, offset)', doc: 'The beginning of the day, offset days later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  endofday: { syntax: 'endofday(datetime, offset)', doc: 'The last nanosecond of the day, offset days later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  startofweek: { syntax: 'startofweek(datetime, offset)', doc: 'The beginning of the week, offset weeks later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  endofweek: { syntax: 'endofweek(datetime, offset)', doc: 'The last nanosecond of the week, offset weeks later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  startofmonth: { syntax: 'startofmonth(datetime, offset)', doc: 'The beginning of the month, offset months later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  endofmonth: { syntax: 'endofmonth(datetime, offset)', doc: 'The last nanosecond of the month, offset months later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  startofyear: { syntax: 'startofyear(datetime, offset)', doc: 'The beginning of the year, offset years later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  endofyear: { syntax: 'endofyear(datetime, offset)', doc: 'The last nanosecond of the year, offset years later.', args: ['datetime', 'int'], optional: 1, returns: 'datetime' },
+  dayofweek: { syntax: 'dayofweek(datetime)', doc: 'Days since Sunday, 0 to 6.', args: ['datetime'], returns: 'int' },
+  dayofmonth: { syntax: 'dayofmonth(datetime)', doc: 'The day of the month, from 1.', args: ['datetime'], returns: 'int' },
+  dayofyear: { syntax: 'dayofyear(datetime)', doc: 'The day of the year, from 1.', args: ['datetime'], returns: 'int' },
+  hourofday: { syntax: 'hourofday(datetime)', doc: 'The hour, 0 to 23.', args: ['datetime'], returns: 'int' },
+  monthofyear: { aliases: ['getmonth'], syntax: 'monthofyear(datetime)', doc: 'The month, 1 to 12.', args: ['datetime'], returns: 'int' },
+  getyear: { syntax: 'getyear(datetime)', doc: 'The year.', args: ['datetime'], returns: 'int' },
+  week_of_year: { syntax: 'week_of_year(datetime)', doc: 'The week of ISO 8601, 1 to 53.', args: ['datetime'], returns: 'int' },
+  datetime_part: { syntax: "datetime_part('part', datetime)", doc: 'A part of the time: year, quarter, month, week_of_year, day, dayofyear, hour, minute, second, millisecond, microsecond, nanosecond.', args: ['constant string', 'datetime'], returns: 'int' },
+  datetime_add: { syntax: "datetime_add('unit', count, datetime)", doc: 'The time some units later: month, quarter, year, nanosecond, microsecond, millisecond, second, minute, hour, day, week.', args: ['constant string', 'int', 'datetime'], returns: 'datetime' },
+  datetime_diff: { syntax: "datetime_diff('unit', a, b)", doc: 'How many ends of such units lie between b and a.', args: ['constant string', 'datetime', 'datetime'], returns: 'int' },
+  unixtime_seconds_todatetime: { syntax: 'unixtime_seconds_todatetime(number)', doc: 'The time that many seconds after 1970.', args: ['number'], returns: 'datetime' },
+  unixtime_milliseconds_todatetime: { syntax: 'unixtime_milliseconds_todatetime(number)', doc: 'The time that many milliseconds after 1970.', args: ['number'], returns: 'datetime' },
+  unixtime_microseconds_todatetime: { syntax: 'unixtime_microseconds_todatetime(number)', doc: 'The time that many microseconds after 1970.', args: ['number'], returns: 'datetime' },
+  unixtime_nanoseconds_todatetime: { syntax: 'unixtime_nanoseconds_todatetime(number)', doc: 'The time that many nanoseconds after 1970.', args: ['number'], returns: 'datetime' },
+} satisfies FunctionTable; // prettier-ignore

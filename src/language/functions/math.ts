@@ -1,0 +1,36 @@
+/** Functions of numbers. */
+import { commonType, firstType } from './result-types.ts';
+import type { FunctionTable } from './spec.ts';
+
+export const MATH = {
+  abs: { syntax: 'abs(number)', doc: 'The number without its sign.', args: ['number'], returns: firstType },
+  sign: { syntax: 'sign(number)', doc: '-1, 0 or 1.', args: ['number'], returns: 'int' },
+  floor: { syntax: 'floor(number)', doc: 'The largest integer up to the number.', args: ['number'], returns: 'int' },
+  ceiling: { aliases: ['ceil'], syntax: 'ceiling(number)', doc: 'The smallest integer from the number on.', args: ['number'], returns: 'int' },
+  round: { syntax: 'round(number, digits)', doc: 'The number rounded to that many digits behind the point, half away from zero.', args: ['number', 'constant int'], optional: 1, returns: 'real' },
+  sqrt: { syntax: 'sqrt(number)', doc: 'The square root.', args: ['number'], returns: 'real' },
+  exp: { syntax: 'exp(number)', doc: 'e to the power of the number.', args: ['number'], returns: 'real' },
+  exp2: { syntax: 'exp2(number)', doc: '2 to the power of the number.', args: ['number'], returns: 'real' },
+  exp10: { syntax: 'exp10(number)', doc: '10 to the power of the number.', args: ['number'], returns: 'real' },
+  log: { syntax: 'log(number)', doc: 'The natural logarithm.', args: ['number'], returns: 'real' },
+  log2: { syntax: 'log2(number)', doc: 'The logarithm to base 2.', args: ['number'], returns: 'real' },
+  log10: { syntax: 'log10(number)', doc: 'The logarithm to base 10.', args: ['number'], returns: 'real' },
+  sin: { syntax: 'sin(number)', doc: 'The sine of radians.', args: ['number'], returns: 'real' },
+  cos: { syntax: 'cos(number)', doc: 'The cosine of radians.', args: ['number'], returns: 'real' },
+  tan: { syntax: 'tan(number)', doc: 'The tangent of radians.', args: ['number'], returns: 'real' },
+  asin: { syntax: 'asin(number)', doc: 'The angle in radians whose sine it is.', args: ['number'], returns: 'real' },
+  acos: { syntax: 'acos(number)', doc: 'The angle in radians whose cosine it is.', args: ['number'], returns: 'real' },
+  atan: { syntax: 'atan(number)', doc: 'The angle in radians whose tangent it is.', args: ['number'], returns: 'real' },
+  radians: { syntax: 'radians(number)', doc: 'Degrees as radians.', args: ['number'], returns: 'real' },
+  degrees: { syntax: 'degrees(number)', doc: 'Radians as degrees.', args: ['number'], returns: 'real' },
+  atan2: { syntax: 'atan2(y, x)', doc: 'The angle in radians of the point.', args: ['number', 'number'], returns: 'real' },
+  pow: { syntax: 'pow(base, exponent)', doc: 'The base to the power of the exponent.', args: ['number', 'number'], returns: 'real' },
+  pi: { syntax: 'pi()', doc: 'π.', args: [], returns: 'real' },
+  rand: { syntax: 'rand()', doc: 'A random number from 0 up to 1, another one for every row.', args: [], returns: 'real' },
+  isnan: { syntax: 'isnan(number)', doc: 'The number is none (NaN).', args: ['number'], returns: 'bool' },
+  isinf: { syntax: 'isinf(number)', doc: 'The number is infinite.', args: ['number'], returns: 'bool' },
+  isfinite: { syntax: 'isfinite(number)', doc: 'The number is neither infinite nor NaN.', args: ['number'], returns: 'bool' },
+  isint: { syntax: 'isint(value)', doc: 'The value is an integer.', args: ['any'], returns: 'bool' },
+  min_of: { syntax: 'min_of(a, b, …)', doc: 'The least of the numbers that are there.', args: ['number'], rest: 'number', returns: commonType },
+  max_of: { syntax: 'max_of(a, b, …)', doc: 'The greatest of the numbers that are there.', args: ['number'], rest: 'number', returns: commonType },
+} satisfies FunctionTable; // prettier-ignore
