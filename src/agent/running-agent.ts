@@ -68,6 +68,7 @@ export class RunningAgent implements Agent {
       letters: this.#deadLetters,
       log: this.#log,
       sink: (id) => this.#rooms.sinks.get(id),
+      datasetOf: (source, { config }) => options.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
       booksOf: (source) => this.#rooms.replayBooksOf(source),
       nextBatchId: () => state.nextBatchId(),
     });
@@ -122,8 +123,8 @@ export class RunningAgent implements Agent {
     };
   }
 
-  replay(ids: readonly string[]): Promise<ReplayResult> {
-    return this.#replay.run(ids);
+  replay(ids: readonly string[], through?: string): Promise<ReplayResult> {
+    return this.#replay.run(ids, through);
   }
 
   drop(ids: readonly string[]): number {
@@ -186,6 +187,9 @@ export class RunningAgent implements Agent {
     switch (command) {
       case 'replay':
         return this.replay(args);
+      // A name of its own: an agent that does not know it must not send them through their first sink.
+      case 'replay-through':
+        return this.replay(args.slice(1), args[0]);
       case 'drop':
         return { removed: this.drop(args) };
       case 'explain':

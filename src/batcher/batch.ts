@@ -87,6 +87,8 @@ export class Batch {
   isOnce = false;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
+  /** Its events are dead letters that are sent again. */
+  isReplay = false;
   /** A file that its bytes came from was deleted: only the disk buffer can keep it over a restart. */
   isOrphaned = false;
   isSettled = false;

@@ -43,7 +43,10 @@ export interface DeliveryStats {
   sentBytes: number;
   readonly ingested: Map<string, number>;
   readonly failed: Map<string, number>;
+  /** Events by reason, without those that were dead letters before. */
   readonly deadLetters: Map<string, number>;
+  /** Events of dead letters that were sent again: `delivered` or `refused`. */
+  readonly replayed: Map<string, number>;
   processedBytes: number;
   blocksCreated: number;
   walLength: number;
@@ -57,6 +60,7 @@ export function newDeliveryStats(): DeliveryStats {
     ingested: new Map(),
     failed: new Map(),
     deadLetters: new Map(),
+    replayed: new Map(),
     processedBytes: 0,
     blocksCreated: 0,
     walLength: 0,

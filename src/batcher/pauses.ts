@@ -1,6 +1,6 @@
 /**
  * The datasets of one sink that are paused, and why: nothing is sent to them but probes, one at a time for a dataset and
- * about once per `max_backoff`, until one is stored.
+ * about once per `max_backoff` and when the token file changes, until one is stored.
  */
 import { messageOf } from '../core/errors.ts';
 import type { DeliveryOptions } from './delivery-options.ts';
@@ -65,8 +65,11 @@ export class Pauses {
     this.#probes.add(dataset);
     const { clock, retry, signal, log, sink } = this.#options;
     const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
-    void clock
-      .sleep(waitMs, signal)
+    const probing = new AbortController();
+    const either = AbortSignal.any([signal, probing.signal]);
+    const waits = [clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])];
+    void Promise.race(waits)
+      .finally(() => probing.abort())
       .then(() => this.#options.enqueue(() => this.#ask(dataset)))
       .catch((error: unknown) => log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own'));
   }

@@ -76,9 +76,10 @@ export class Refusals {
       'dead letters cannot be kept, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
     );
     if (!isDone) return 'park';
+    const { isReplay } = shipment.batch;
     for (const [index, refusal] of refusals) {
       shipment.refused.set(index, { ...refusal, fate });
-      if (fate === 'kept') addTo(stats.deadLetters, refusal.reason, 1);
+      if (fate === 'kept' && !isReplay) addTo(stats.deadLetters, refusal.reason, 1);
     }
     const [first] = refusals.values();
     const end =
@@ -87,7 +88,7 @@ export class Refusals {
         : 'dropped, because the dead letters are full (dead_letter.when_full)';
     log.warn(
       { sink: sink.id, dataset: shipment.batch.dataset, events: refusals.size, reason: first?.reason, answer: first?.detail },
-      `events were refused and ${end}`,
+      `${isReplay ? 'dead letters were refused again' : 'events were refused'} and ${end}`,
     );
     return this.finish(shipment, 'refused');
   }

@@ -21,28 +21,43 @@ export interface DeadLettersArguments {
   readonly json?: boolean;
   /** Drop without ids means all only with it. */
   readonly all?: boolean;
+  /** The sink to replay through, in place of each letter's own. */
+  readonly sink?: string;
 }
+
+/** An agent of an earlier version counts what it could not read among the skipped. */
+type Replied = Omit<ReplayResult, 'unreadable'> & Partial<Pick<ReplayResult, 'unreadable'>>;
+
+const ACTIONS = ['list', 'show', 'replay', 'drop'] as const;
+type Action = (typeof ACTIONS)[number];
 
 /** Resolves with the exit code: 0 done, 1 something could not be read or sent again. Throws `TailraceError`. */
 export async function deadLetters(action: string, ids: readonly string[], args: DeadLettersArguments): Promise<number> {
+  checkUsage(action, ids, args);
   const file = findConfig(args.config);
   const config = loadWithoutSecrets(file, process.env);
   switch (action) {
     case 'list':
       return list(config, ids, args.json ?? false);
     case 'show':
-      if (ids.length === 0)
-        throw new UsageError('E_USAGE', 'show needs the id of a dead letter', { fix: 'tailrace dead-letters list shows the ids' });
       return list(config, ids, true);
     case 'replay':
-      return replay(config, file, ids, args.json ?? false);
+      return replay(config, file, ids, args);
     case 'drop':
-      if (ids.length === 0 && args.all !== true)
-        throw new UsageError('E_USAGE', 'drop removes dead letters for good, so it needs their ids', { fix: 'name them, or give --all' });
       return drop(config, ids);
-    default:
-      throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
   }
+}
+
+/** Before the configuration is looked for: what is wrong here is so with every one. */
+function checkUsage(action: string, ids: readonly string[], { all, sink }: DeadLettersArguments): asserts action is Action {
+  if (!ACTIONS.some((known) => known === action))
+    throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
+  if (action === 'show' && ids.length === 0)
+    throw new UsageError('E_USAGE', 'show needs the id of a dead letter', { fix: 'tailrace dead-letters list shows the ids' });
+  if (action === 'drop' && ids.length === 0 && all !== true)
+    throw new UsageError('E_USAGE', 'drop removes dead letters for good, so it needs their ids', { fix: 'name them, or give --all' });
+  if (action !== 'replay' && sink !== undefined)
+    throw new UsageError('E_USAGE', `--sink is for replay, not for ${action}`, { fix: 'leave it out' });
 }
 
 function list(config: Config, ids: readonly string[], json: boolean): number {
@@ -83,20 +98,30 @@ function read(letters: DeadLetters, id: string): readonly Letter[] | undefined {
   }
 }
 
-async function replay({ dataDir }: Config, file: string, ids: readonly string[], json: boolean): Promise<number> {
-  const answer = await askAgent(dataDir, { command: 'replay', args: ids });
-  const result = answer ? (answer.result as ReplayResult) : await replayAlone(loadConfig(file, process.env), ids);
+async function replay(
+  { dataDir, sinks }: Config,
+  file: string,
+  ids: readonly string[],
+  { json, sink }: DeadLettersArguments,
+): Promise<number> {
+  const names = sinks.map(({ id }) => id);
+  if (sink !== undefined && !names.includes(sink))
+    throw new UsageError('E_USAGE', `no sink of the configuration has the id "${sink}"`, { fix: `use one of ${names.join(', ')}` });
+  const asked = sink === undefined ? { command: 'replay', args: ids } : { command: 'replay-through', args: [sink, ...ids] };
+  const answer = await askAgent(dataDir, asked);
+  const result = answer ? (answer.result as Replied) : await replayAlone(loadConfig(file, process.env), ids, sink);
   if (!result) return 1;
+  const { unreadable = [] } = result;
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else
     process.stdout.write(
-      `${plural(result.replayed - result.refused, 'event')} delivered, ${result.refused} refused again, ${plural(result.skipped.length, 'id')} not found or without a sink\n`,
+      `${plural(result.replayed - result.refused, 'event')} delivered, ${result.refused} refused again, ${plural(result.skipped.length, 'id')} not found or without a sink${unreadable.length > 0 ? `, ${plural(unreadable.length, 'id')} could not be read: tailrace dead-letters list says why` : ''}\n`,
     );
-  return result.refused === 0 && result.skipped.length === 0 ? 0 : 1;
+  return result.refused + result.skipped.length + unreadable.length === 0 ? 0 : 1;
 }
 
 /** Sends them without a running agent. Undefined where the service refuses (said on stderr), or a signal comes first; nothing is lost. */
-async function replayAlone(config: Config, ids: readonly string[]): Promise<ReplayResult | undefined> {
+async function replayAlone(config: Config, ids: readonly string[], sink: string | undefined): Promise<ReplayResult | undefined> {
   const log = await createLog({ level: 'warn' });
   const agent = await startAgent({ config, once: true, log, sinksOnly: true });
   const deadline = new AbortController();
@@ -104,7 +129,7 @@ async function replayAlone(config: Config, ids: readonly string[]): Promise<Repl
   const onSignal = () => deadline.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    return await Promise.race([agent.replay(ids), agent.ended.then(() => undefined), given]);
+    return await Promise.race([agent.replay(ids, sink), agent.ended.then(() => undefined), given]);
   } finally {
     deadline.abort();
     const { failure } = await agent.stop(deadline.signal);

@@ -1,12 +1,10 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from '../core/version.ts';
 import type { DemoArguments } from './demo.ts';
 import { pointToHelp } from './help.ts';
 import type { MigrateArgs } from './migrate.ts';
 import type { RunArguments } from './run.ts';
-
-const CONFIG_HELP = 'configuration (default: tailrace.yaml here, then /etc/tailrace/tailrace.yaml)';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
@@ -41,7 +39,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
   program
     .command('run')
     .description('the agent, in the foreground, until SIGTERM or SIGINT')
-    .option('-c, --config <file>', CONFIG_HELP)
+    .addOption(configOption())
     .option('--once', 'read what exists now to its end, deliver it, exit; 1 if anything could not be delivered')
     .addOption(new Option('--log-level <level>', 'overrides telemetry.log_level').choices(['debug', 'info', 'warn', 'error']))
     .action(async (options: RunArguments) => exitWith((await import('./run.ts')).run(options)));
@@ -49,7 +47,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
   program
     .command('check')
     .description('validates the configuration: every problem at once, with its place and what to do')
-    .option('-c, --config <file>', CONFIG_HELP)
+    .addOption(configOption())
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
     .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check.ts')).check(options)));
@@ -92,10 +90,11 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('what the service refused: list, show, replay or drop it')
     .argument('<action>', 'list, show, replay or drop')
     .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
-    .option('-c, --config <file>', CONFIG_HELP)
+    .addOption(configOption())
     .option('--json', 'one JSON object a line')
     .option('--all', 'drop all of them')
-    .action(async (action: string, ids: string[], options: CheckArguments & { all?: boolean }) =>
+    .option('--sink <id>', 'replay through this sink of the configuration (default: the one that each was for)')
+    .action(async (action: string, ids: string[], options: CheckArguments & { all?: boolean; sink?: string }) =>
       exitWith((await import('./dead-letters.ts')).deadLetters(action, ids, options)),
     );
 
@@ -103,7 +102,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .command('buffer')
     .description('the disk buffer: verify its files, export its events, or set broken files aside')
     .argument('<action>', 'verify, export or repair')
-    .option('-c, --config <file>', CONFIG_HELP)
+    .addOption(configOption())
     .option('--json', 'one JSON object a file')
     .action(async (action: string, options: CheckArguments) =>
       exitWith(Promise.resolve((await import('./buffer.ts')).buffer(action, options))),
@@ -113,12 +112,27 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .command('explain')
     .description('why a file is or is not read, at which offset, how far behind: as the running agent says, or one that starts would do')
     .argument('<path>', 'a log file')
-    .option('-c, --config <file>', CONFIG_HELP)
+    .addOption(configOption())
     .option('--json', 'one JSON object a source')
     .action(async (path: string, options: CheckArguments) => exitWith((await import('./explain.ts')).explain(path, options)));
 
   // The agent need not load the client's commands.
   if (only !== 'run') (await import('./client/commands.ts')).addClientCommands(program, exitWith);
+  program
+    .command('version')
+    .description('the version, as --version prints it')
+    .action(() => void process.stdout.write(`${version}\n`));
   pointToHelp(program);
   return program;
+}
+
+/** One configuration is in force: a second one would silently take the place of the first. */
+function configOption(): Option {
+  return new Option(
+    '-c, --config <file>',
+    'configuration (default: TAILRACE_CONFIG, then tailrace.yaml here, then /etc/tailrace/tailrace.yaml)',
+  ).argParser((file, before: string | undefined) => {
+    if (before !== undefined) throw new InvalidArgumentError(`it was given before, as "${before}", and a command takes one configuration.`);
+    return file;
+  });
 }

@@ -30,6 +30,8 @@ function readSecretFile(path: string): string {
 export class SecretReader {
   readonly #secret: Secret;
   #known: { readonly stamp: string; readonly value: string } | undefined;
+  /** Of the file when it was last read, or could not be. */
+  #seenStamp = '';
 
   constructor(secret: Secret) {
     this.#secret = secret;
@@ -41,9 +43,15 @@ export class SecretReader {
     const stamp = this.#secret.kind === 'file' ? stampOf(this.#secret.path) : '';
     if (this.#known?.stamp === stamp) return this.#known.value;
     this.#known = undefined;
+    this.#seenStamp = stamp;
     const value = readSecret(this.#secret);
     this.#known = { stamp, value };
     return value;
+  }
+
+  /** True when the file is another one than at the last `read`, also behind symbolic links; false for a secret in no file. Costs a stat. */
+  get hasChanged(): boolean {
+    return this.#secret.kind === 'file' && stampOf(this.#secret.path) !== this.#seenStamp;
   }
 
   /** The next `read` looks into the file whatever its times say. */

@@ -64,6 +64,8 @@ export interface Sink {
   readonly id: string;
   /** Sends once. Resolves whatever happens; rejects only when `signal` aborts. */
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
+  /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */
+  tokenChange?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

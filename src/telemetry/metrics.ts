@@ -184,8 +184,14 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   add(
     'counter',
     'dead_letter_events_total',
-    'Events kept as dead letters',
+    'Events kept as dead letters; one that a replay brings back is not counted again',
     eachOf('reason', ({ deadLetters }) => deadLetters),
+  );
+  add(
+    'counter',
+    'dead_letter_replayed_events_total',
+    'Dead letters that were sent again, by what became of them',
+    eachOf('result', ({ replayed }) => replayed),
   );
   add('gauge', 'dead_letter_bytes', 'Bytes of dead letters on disk', () => [[{}, seen.deadLetterBytes]]);
   add('counter', 'config_reloads_total', 'Times that a changed configuration was asked for, by what became of it', () => [

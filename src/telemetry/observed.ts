@@ -43,8 +43,10 @@ export interface ObservedSink {
   readonly brokenFiles: number;
   /** Requests that may be under way at once, now. */
   readonly concurrency: number;
-  /** Events by reason. */
+  /** Events by reason, without those that were dead letters before. */
   readonly deadLetters: ReadonlyMap<string, number>;
+  /** Events of dead letters that were sent again, by what became of them. */
+  readonly replayed: ReadonlyMap<string, number>;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
 

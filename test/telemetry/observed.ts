@@ -36,6 +36,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     concurrency: 4,
     pauses: new Map(),
     deadLetters: new Map([['rejected', 10]]),
+    replayed: new Map([['delivered', 6]]),
     ...changes,
   };
 }

@@ -16,6 +16,9 @@ import { DatasetCreator } from './create-dataset.ts';
 import { contentTypeOf, formHeadersOf } from './encode/encoder.ts';
 import { Transport } from './transport.ts';
 
+/** While a refused token holds up the sink, its file is looked at so often. */
+const TOKEN_CHECK_MS = 1000;
+
 /** Makes the sink; opens no connection yet. */
 export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Log = silentLog): Sink {
   const { id, url, proxy, apiUrl, apiProxy, tls, timeoutMs } = config;
@@ -57,6 +60,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
         outcome = await creator.handle({ dataset: parcel.dataset, sentAtMs: started, secret }, outcome, signal);
       return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }) };
     },
+    ...(token && config.token?.kind === 'file' ? { tokenChange: (signal) => waitForChange(token, clock, signal) } : {}),
     async close() {
       await transport.close();
       if (isElsewhere) await api.close();
@@ -74,6 +78,11 @@ function afterRefusal(refused: Outcome, token: SecretReader | undefined, sent: s
     return unreadable(error);
   }
   return { kind: 'retry', reason: 'token_changed', detail: `${refused.detail}; the token file holds another token now`, afterMs: 0 };
+}
+
+/** A stat now and then sees every way in which the file is replaced, a link above it included. */
+async function waitForChange(token: SecretReader, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !token.hasChanged) await clock.sleep(TOKEN_CHECK_MS, signal);
 }
 
 /** A token that cannot be read pauses the sink as a refused one does. */
