@@ -35,7 +35,7 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   picomatch: ['src/sources/file/'],
   pino: ['src/telemetry/log.ts'],
   'pino-pretty': ['src/telemetry/log.ts'],
-  'prom-client': ['src/telemetry/'],
+  'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],
   re2js: ['src/parsers/pattern.ts'],
   undici: ['src/sinks/ingest/', 'src/client/'],
   yaml: ['src/config/'],

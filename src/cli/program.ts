@@ -25,6 +25,8 @@ interface ServeArguments {
   queryMemory?: string;
   maxBody?: string;
   maxFields?: string;
+  acceptPersonalTokensForIngest?: boolean;
+  accessLog?: boolean;
   json?: boolean;
 }
 
@@ -66,6 +68,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--query-memory <size>', 'what one query may use (default 1GiB)')
     .option('--max-body <size>', 'of an ingest request after decompression (default 10MiB)')
     .option('--max-fields <count>', 'fields of one dataset (default 1024)')
+    .option('--accept-personal-tokens-for-ingest', 'for programs that have one token: those of owners and admins may ingest, too')
+    .option('--access-log', 'one line of JSON on stderr for each request, with the id of its token')
     .option('--json', 'address and tokens as one JSON line')
     .action(async (options: ServeArguments) => exitWith((await import('./serve.ts')).serve(options)));
 

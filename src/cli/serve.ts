@@ -31,6 +31,10 @@ export interface ServeArgs {
   readonly maxBody?: string;
   /** Fields of one dataset. */
   readonly maxFields?: string;
+  /** Personal tokens of owners and admins may ingest, too. */
+  readonly acceptPersonalTokensForIngest?: boolean;
+  /** One line of JSON on stderr for each request. */
+  readonly accessLog?: boolean;
   /** One line of JSON on stdout instead of text. */
   readonly json?: boolean;
 }
@@ -50,6 +54,8 @@ export async function serve(args: ServeArgs, log: Log = stderrLog): Promise<numb
       ...(args.engine !== undefined && { engine: args.engine }),
       ...(args.headerPrefix !== undefined && { headerPrefix: args.headerPrefix }),
       sync: args.sync ?? false,
+      personalIngest: args.acceptPersonalTokensForIngest ?? false,
+      ...(args.accessLog === true && { accessLog: (line: string) => void process.stderr.write(line) }),
       limits: readLimits(args),
       log,
     });

@@ -5,6 +5,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -23,6 +24,10 @@ export interface ServiceOptions {
   readonly limits?: Partial<ServiceLimits>;
   /** Fsync what is stored before it is answered. */
   readonly sync?: boolean;
+  /** Personal tokens of owners and admins may ingest, too. */
+  readonly personalIngest?: boolean;
+  /** Takes one line of JSON for each request that has ended. */
+  readonly accessLog?: (line: string) => void;
   readonly log: Log;
   /** Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -39,6 +44,8 @@ export interface Service {
 
 /** Row ids are reserved on disk this many at a time. */
 const ROW_ID_STEP = 1_000_000n;
+/** A scrape does not wait longer for the engine, which may be busy with a query. */
+const MEMORY_WAIT_MS = 500;
 
 /** Throws a `TailraceError`: the folder is unusable, locked by another process, the engine is missing or away, the port is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -75,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     opened.push(() => engine.close());
     const catalog = await openCatalog(metadata, engine, log);
     const keys = await openKeys(metadata, engine, log);
-    const auth = openAuth(metadata, env, new Date());
+    const auth = openAuth(metadata, env, new Date(), options.personalIngest);
     const created = metadata.fact('created') ?? new Date().toISOString();
     metadata.setFact('created', created);
     const trimmer = openTrimmer(catalog, engine, log);
@@ -89,23 +96,31 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { accountRoutes } = await import('./auth/account-routes.ts');
     const { organisationOf } = await import('./auth/organisation.ts');
     const { tokenRoutes } = await import('./auth/token-routes.ts');
+    const { createMetrics } = await import('./http/metrics.ts');
+    const { healthRoutes } = await import('./http/health.ts');
+    const arrivals = openArrivals();
+    const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
     const server = createServer({
       auth,
       rateLimit: rateLimit(limits.ratePerSecond),
       headerPrefix,
       requestSeconds: limits.requestSeconds,
       log,
+      countRequest: metrics.countRequest,
+      accessLog: options.accessLog,
     });
     describeApi(server, headerPrefix);
-    const arrivals = openArrivals();
+    healthRoutes(server, engine, metrics);
     server.addHook('preClose', (done) => {
       arrivals.close();
       done();
     });
-    datasetRoutes(server, { catalog, trimmer, arrivals });
+    datasetRoutes(server, { catalog, trimmer, arrivals, engine });
     const quota = openQuota(metadata, limits.monthlyBytes);
-    ingestRoutes(server, { metadata, engine, catalog, keys, quota, arrivals, log, limits, takeRowIds: rowIds(metadata) }, headerPrefix);
-    queryRoutes(server, { catalog, engine, arrivals }, headerPrefix);
+    const { countIngest, countQuery } = metrics;
+    const parts = { metadata, engine, catalog, keys, quota, arrivals, countIngest, log, limits, takeRowIds: rowIds(metadata) };
+    ingestRoutes(server, parts, headerPrefix, options.personalIngest ?? false);
+    queryRoutes(server, { catalog, engine, arrivals, countQuery }, headerPrefix);
     const facts = {
       id: auth.credentials.orgId,
       created,
@@ -126,6 +141,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await closeAll();
     throw error;
   }
+}
+
+/** What `ask` says within this time; else, or when it fails, what it said before. */
+function lastKnown(ms: number, ask: () => Promise<number>): () => Promise<number> {
+  let known = 0;
+  let asking: Promise<void> | undefined;
+  return async () => {
+    asking ??= ask()
+      .then((value) => void (known = value))
+      .catch(() => undefined)
+      .finally(() => (asking = undefined));
+    const waited = new AbortController();
+    await Promise.race([asking, wait(ms, undefined, { signal: waited.signal }).catch(() => undefined)]);
+    waited.abort();
+    return known;
+  };
 }
 
 /** Removes the data folder, and those above it that are empty without it. */

@@ -102,6 +102,21 @@ describe('serve', { timeout: 180_000 }, () => {
     expect(await ended).toBe(0);
   });
 
+  test('writes an access log, and takes personal tokens for ingest, when told to', async () => {
+    const { child, err, ready, ended } = run({ data: folder(), json: true, accessLog: true, acceptPersonalTokensForIngest: true });
+    const { url, org_id: orgId, api_token: apiToken, personal_token: personalToken } = await ready;
+    const client = clientOf(url, { apiToken: apiToken!, personalToken: personalToken!, orgId });
+    await client.createDataset('logs');
+    await client.ingest('logs', [{ n: 1 }], { token: personalToken!, headers: { 'x-service-org-id': orgId } });
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const lines = err().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as object); // prettier-ignore
+    expect(lines).toEqual([
+      expect.objectContaining({ method: 'POST', path: '/v1/datasets', status: 200, token: 'api' }),
+      expect.objectContaining({ method: 'POST', path: '/v1/ingest/logs', status: 200, token: 'personal' }),
+    ]);
+  });
+
   test('a folder in use is refused with the pid of its user', async () => {
     const data = folder();
     const first = run({ data, json: true });

@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
-import { FIRST_TOKEN, mayDataset, mayOrg, maySee, ROLE_CAPABILITIES, type Capabilities, type Need } from './rights.ts';
+import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, maySee, type Capabilities, type Need } from './rights.ts';
 import { hashOf, openTokens, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
@@ -45,8 +45,8 @@ const TOKENS_DUE = 'tokens_due';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`. */
-export function openAuth(metadata: Metadata, env: Environment, now: Date): Auth {
+/** `env` may give `TAILRACE_API_TOKEN`, `TAILRACE_PERSONAL_TOKEN` and `TAILRACE_ORG_ID`; with `personalIngest` personal tokens may ingest. */
+export function openAuth(metadata: Metadata, env: Environment, now: Date, personalIngest = false): Auth {
   const fresh = metadata.fact('owner_id') === undefined || metadata.fact(TOKENS_DUE) === 'yes';
   const { users, tokens, credentials } = metadata.transaction(() => {
     if (fresh) metadata.setFact(TOKENS_DUE, 'yes');
@@ -67,7 +67,12 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date): Auth 
       // What the maker of an API token leaves behind goes on under the owner's name; a personal token ends with its user.
       const user = users.find(token.user) ?? (token.kind === 'api' ? users.owner : undefined);
       if (user === undefined) throw forbidden('the user of the token has been removed');
-      return callerOf(token.kind, token.id, user, token.kind === 'personal' ? ROLE_CAPABILITIES[user.role] : token.capabilities);
+      return callerOf(
+        token.kind,
+        token.id,
+        user,
+        token.kind === 'personal' ? capabilitiesOf(user.role, personalIngest) : token.capabilities,
+      );
     },
     isOrg: (header) => header !== undefined && timingSafeEqual(hashOf(header), org),
     noteTold: () => metadata.setFact(TOKENS_DUE, 'no'),

@@ -56,6 +56,13 @@ export const ROLE_CAPABILITIES: Readonly<Record<Role, Capabilities>> = {
   user: { datasets: { '*': { query: ['read'] } }, org: { datasets: ['read'], users: ['read'] }, views: {} },
 };
 
+/** Of a personal token. With `ingest`, which is off by default, those of owners and admins may ingest, too. */
+export function capabilitiesOf(role: Role, ingest: boolean): Capabilities {
+  const own = ROLE_CAPABILITIES[role];
+  if (!ingest || role === 'user') return own;
+  return { ...own, datasets: { '*': { ...own.datasets['*'], ingest: ['create'] } } };
+}
+
 const ADMIN_PERMISSIONS = [
   'CanIngest', 'CanQuery', 'CanUpdate', 'ChangeAccess', 'ChangeApiKeys', 'ChangeAuthentication', 'ChangeDashboards', 'ChangeIntegrations',
   'ChangeMonitorsAndNotifiers', 'ChangeSavedQueries', 'ChangeVirtualFields', 'ManageAPITokens', 'ManageDatasets', 'ManageEndpoints',

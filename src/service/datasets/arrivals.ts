@@ -16,7 +16,7 @@ export interface Arrivals {
   /** The dataset is gone. */
   removed(dataset: number): void;
   /** How many wait. */
-  waiting(): number;
+  readonly waiting: () => number;
   /** Ends every wait, and those to come. */
   close(): void;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Caller } from '../auth/auth.ts';
 import type { Action, Need } from '../auth/rights.ts';
 import { badRequest, quote } from '../http/api-error.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
 import { parseDuration } from '../query/times.ts';
@@ -24,6 +25,7 @@ import {
   viewOf,
   viewOfV2,
 } from './schemas.ts';
+import { INFO, infoOf } from './info.ts';
 import type { Trimmer } from './trim.ts';
 
 interface ById {
@@ -43,12 +45,15 @@ export interface DatasetParts {
   readonly catalog: Catalog;
   readonly trimmer: Trimmer;
   readonly arrivals: Arrivals;
+  readonly engine: Engine;
 }
 
 export function datasetRoutes(server: FastifyInstance, parts: DatasetParts): void {
-  const { catalog } = parts;
+  const { catalog, engine } = parts;
   routesUnder(server, '/v1/datasets', DATASET, viewOf, parts);
   routesUnder(server, '/v2/datasets', DATASET_V2, viewOfV2, parts);
+  const info = options({ kind: 'dataset-view' }, { summary: 'What a dataset holds; deprecated', reply: INFO });
+  server.get<ById>('/v1/datasets/:dataset/info', info, ({ params }) => catalog.use(params.dataset, (dataset) => infoOf(engine, dataset)));
   const one = '/v2/datasets/:dataset/fields/:field';
   server.get<ByField>(one, options({ kind: 'dataset-view' }, { summary: 'A field of a dataset', reply: FIELD }), ({ params }) =>
     fieldOf(catalog.get(params.dataset), params.field),

@@ -18,6 +18,7 @@ import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } fr
 import { insertGroups } from './insert-groups.ts';
 import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
 import { alterSync, COLUMNS, createTable, datasetOf, isSynced, STRUCTURE, timeLiteral } from './tables.ts';
+import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { readResult, wellFormed } from './wire.ts';
 
 /**
@@ -126,6 +127,10 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
         return count;
       }),
     reclaim: (table) => run(`alter table ${table} apply deleted mask`),
+    storage: async (table) => storageOf([await selects.add(() => ask(storageSql(table)))]),
+    memoryBytes: async () => memoryOf([await selects.add(() => ask(MEMORY_SQL))]),
+    // It is in this process.
+    checkReady: () => Promise.resolve(),
     async readAfter(table, mark, limit) {
       const page = `from ${table} ${mark ? `where ${rowsAfter(mark)}` : ''} order by _time, _rowId limit ${limit}`;
       const [last] = await ask(

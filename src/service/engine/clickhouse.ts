@@ -14,6 +14,7 @@ import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.
 import { insertGroups } from './insert-groups.ts';
 import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
+import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
 
 const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
@@ -121,6 +122,9 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
       return counts.reduce((sum, count) => sum + count, 0);
     },
     reclaim: async (table) => void (await onEach((shard) => shard.run(`alter table ${local(table)} apply deleted mask`))),
+    storage: async (table) => storageOf(await onEach(async (shard) => (await shard.select(storageSql(local(table)), {}, {})).rows)),
+    memoryBytes: async () => memoryOf(await onEach(async (shard) => (await shard.select(MEMORY_SQL, {}, {})).rows)),
+    checkReady: async () => void (await onEach((shard) => shard.ping())),
     async close() {
       await Promise.all([...[...inserts.values()].map((groups) => groups.idle()), selects.onIdle()]);
       await onEach((shard) => shard.close());

@@ -30,6 +30,12 @@ export interface QueryOptions {
   readonly fresh?: boolean;
 }
 
+export interface TableStorage {
+  readonly parts: number;
+  readonly uncompressedBytes: number;
+  readonly compressedBytes: number;
+}
+
 export interface EngineOptions {
   readonly limits: QueryLimits;
   /** Fsync what is stored before it is answered. */
@@ -66,6 +72,12 @@ export interface Engine {
   deleteRows(table: string, condition: string): Promise<number>;
   /** Gives back the space of deleted rows; it may go on in the background. */
   reclaim(table: string): Promise<void>;
+  /** What the table takes on disk. */
+  storage(table: string): Promise<TableStorage>;
+  /** What the engine says it uses, on all servers. */
+  memoryBytes(): Promise<number>;
+  /** Throws an `ApiError` 503 while a server does not answer. */
+  checkReady(): Promise<void>;
   /** Waits for what is running, then lets go. */
   close(): Promise<void>;
 }

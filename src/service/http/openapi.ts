@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the 200; absent: a 204 without one. */
   readonly reply?: z.ZodType;
+  /** The 200 is plain text. */
+  readonly replyText?: boolean;
 }
 
 const ERROR = z
@@ -77,7 +79,9 @@ function operation(path: string, doc: Endpoint, tokens: string | undefined, head
     responses: {
       ...(doc.reply
         ? { 200: { description: 'done', content: { 'application/json': { schema: jsonSchema(doc.reply, 'output') } } } }
-        : { 204: { description: 'done, without a body' } }),
+        : doc.replyText
+          ? { 200: { description: 'done', content: { 'text/plain': { schema: text } } } }
+          : { 204: { description: 'done, without a body' } }),
       default: { description: 'refused', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   };

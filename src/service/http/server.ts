@@ -14,12 +14,16 @@ import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
 import { ApiError, forbidden } from './api-error.ts';
+import { isLocal } from './is-local.ts';
+import type { Metrics } from './metrics.ts';
 import type { Endpoint } from './openapi.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** True for what needs no token (a page, the API's description). Everything else is authenticated, whatever its path. */
     public?: boolean;
+    /** True for what a program on this machine needs no token for (`http/is-local`). */
+    publicHere?: boolean;
     /** Tokens that may call it; both when absent. */
     tokens?: TokenKind;
     /** False where a personal token needs no org header. */
@@ -48,10 +52,15 @@ export interface HttpOptions {
   /** For a request to arrive whole; then 408. */
   readonly requestSeconds: number;
   readonly log: Log;
+  /** Counts each request. */
+  readonly countRequest: Metrics['countRequest'];
+  /** Takes a line of the access log for each request. */
+  readonly accessLog: ((line: string) => void) | undefined;
 }
 
 /** A server without routes; the rooms register theirs. */
-export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, log }: HttpOptions): FastifyInstance {
+export function createServer(options: HttpOptions): FastifyInstance {
+  const { auth, rateLimit, headerPrefix, requestSeconds, log } = options;
   const traceHeader = `${headerPrefix}Trace-Id`;
   const orgHeader = `${headerPrefix}Org-ID`.toLowerCase();
   const server = fastify({
@@ -75,6 +84,8 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
   server.server.maxConnections = SERVICE_CONNECTIONS;
 
   const decorate = (request: FastifyRequest, reply: FastifyReply): void => {
+    request.startedAt = performance.now();
+    reply.raw.once('close', () => noteEnd(options, request, reply));
     void reply.header(traceHeader, request.id).header('X-Content-Type-Options', 'nosniff').header('Cache-Control', 'no-cache');
   };
   const fail = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -91,16 +102,15 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ code: status, message, ...(detail && { detail }) }));
   };
-  const authenticate = (request: FastifyRequest): Caller => {
+  const authenticate = (request: FastifyRequest): void => {
     const caller = auth.authenticate(request.headers.authorization);
+    request.caller = caller;
     const { tokens, org, need } = request.routeOptions.config;
-    if (tokens !== undefined && caller.kind !== tokens)
-      throw forbidden(`this endpoint takes ${tokens === 'api' ? 'API' : 'personal'} tokens only`);
+    if (tokens !== undefined && caller.kind !== tokens) throw forbidden(WRONG_KIND[tokens]);
     const given = request.headers[orgHeader];
     if (caller.kind === 'personal' && org !== false && !auth.isOrg(typeof given === 'string' ? given : undefined))
       throw forbidden(`a personal token needs the header ${headerPrefix}Org-ID with the id of the organisation`);
     if (need !== undefined) caller.require(need, (request.params as { dataset?: string }).dataset);
-    return caller;
   };
 
   // Clients send a content type without a body, with DELETE above all: that is no body, not a bad one.
@@ -112,14 +122,26 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
   server.decorateRequest('caller', null as unknown as Caller);
   server.decorateRequest('startedAt', 0);
   server.addHook('onRequest', (request, reply, done) => {
-    request.startedAt = performance.now();
     decorate(request, reply);
     // By the route, not by the text of the path, which may be written in other ways (`/%761/…`).
-    const isPublic = request.is404 ? !VERSIONED.test(request.url) : request.routeOptions.config.public === true;
+    const { config } = request.routeOptions;
+    const isPublic = request.is404
+      ? !VERSIONED.test(request.url)
+      : config.public === true || (config.publicHere === true && isLocal(request.raw));
     if (!isPublic) {
-      request.caller = authenticate(request);
+      authenticate(request);
       void reply.headers(rateLimit.count(Date.now()));
     }
+    done();
+  });
+  let isClosing = false;
+  server.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  // A connection that is kept alive after its reply would hold up the stop.
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) void reply.header('connection', 'close');
     done();
   });
   server.setErrorHandler(fail);
@@ -134,6 +156,34 @@ export function createServer({ auth, rateLimit, headerPrefix, requestSeconds, lo
     ),
   );
   return server;
+}
+
+/** There are two kinds so that what programs do outlives the people who set them up, and what people do carries their name. */
+const WRONG_KIND: Readonly<Record<TokenKind, string>> = {
+  api: `this endpoint takes API tokens only (xaat-…), and a personal token was sent: programs ingest with tokens of the organisation, which may do no more than they were given and outlive the users who made them; make one with \`tailrace tokens create NAME --ingest DATASET\` or POST /v2/tokens, or start the service with --accept-personal-tokens-for-ingest`,
+  personal: `this endpoint takes personal tokens only (xapt-…), and an API token was sent: it is about the user who asks, and an API token belongs to the organisation; make one with \`tailrace tokens create NAME --personal\``,
+};
+
+/** Counts a request that has ended and writes its line. The token's id stands there, never its text; the path goes without its query. */
+function noteEnd({ countRequest, accessLog }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = reply;
+  const status = raw.headersSent ? raw.statusCode : 499;
+  const ms = performance.now() - request.startedAt;
+  countRequest(request.is404 ? undefined : request.routeOptions.url, status, ms / 1000);
+  if (accessLog === undefined) return;
+  const path = request.url.split('?', 1)[0]!.slice(0, 300);
+  // Before the token was looked at there is no caller.
+  const { token = null } = (request.caller as Caller | null) ?? {};
+  const line = {
+    time: new Date().toISOString(),
+    method: request.method,
+    path,
+    status,
+    ms: Math.round(ms * 10) / 10,
+    token,
+    trace: request.id,
+  };
+  accessLog(`${JSON.stringify(line)}\n`);
 }
 
 /** A request that is not HTTP: Node has no reply object for it. */

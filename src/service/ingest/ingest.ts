@@ -10,6 +10,7 @@ import type { Engine } from '../engine/engine.ts';
 import { RowBlock } from '../engine/row-block.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import type { ServiceLimits } from '../limits.ts';
+import type { Metrics } from '../http/metrics.ts';
 import type { Metadata } from '../metadata.ts';
 import { EventFailure, EventWriter, InexactValue, isObject } from './event-writer.ts';
 import { parseExact, type ExactValue } from './exact-json.ts';
@@ -57,6 +58,7 @@ export interface Parts {
   readonly keys: Keys;
   readonly quota: Quota;
   readonly arrivals: Arrivals;
+  readonly countIngest: Metrics['countIngest'];
   readonly log: Log;
   readonly limits: ServiceLimits;
   /** Gives out row ids that were never used: the first of `count`. */
@@ -66,6 +68,7 @@ export interface Parts {
 /** Stores the body's events and returns the reply as JSON text. Throws an `ApiError`; then nothing is stored. */
 export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, options: IngestOptions): Promise<string> {
   const { metadata, engine, catalog, keys, quota, log } = parts;
+  const began = performance.now();
   const reader = openReader(body.toString('utf8'), options);
   const now = BigInt(Date.now()) * 1_000_000n;
   const block = new RowBlock(now);
@@ -96,7 +99,17 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
     if (options.key !== undefined) keys.begin(dataset.id, options.key, range, reply);
     quota.add(processedBytes, new Date());
   });
-  if (block.rows === 0) return reply;
+  const count = (): void =>
+    parts.countIngest(dataset.name, {
+      events: block.rows,
+      failed: failures.length,
+      bytes: processedBytes,
+      seconds: (performance.now() - began) / 1000,
+    });
+  if (block.rows === 0) {
+    count();
+    return reply;
+  }
   try {
     const token = `rows-${range.firstRow}`;
     await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token);
@@ -112,6 +125,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   }
   if (options.key !== undefined) keys.finish(dataset.id, options.key);
   parts.arrivals.stored(dataset.id);
+  count();
   return reply;
 }
 

@@ -46,7 +46,7 @@ interface Ingest {
   Body: Buffer | undefined;
 }
 
-export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string): void {
+export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string, personalIngest: boolean): void {
   const prefix = headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
   const room = ingestRoom(bodyBytes);
@@ -90,7 +90,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
         reply.raw.once('close', room.enter(request.headers));
         next();
       },
-      config: { tokens: 'api', need: { kind: 'dataset', right: 'ingest' }, doc: DOC },
+      config: { ...(!personalIngest && { tokens: 'api' }), need: { kind: 'dataset', right: 'ingest' }, doc: DOC },
     };
     scope.post<Ingest>('/v1/ingest/:dataset', options, handle);
     scope.post<Ingest>('/v1/datasets/:dataset/ingest', options, handle);

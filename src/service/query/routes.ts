@@ -6,6 +6,7 @@ import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import { fieldsOf } from '../datasets/schemas.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
+import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
 import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
@@ -53,9 +54,15 @@ export interface QueryParts {
   readonly catalog: Catalog;
   readonly engine: Engine;
   readonly arrivals: Arrivals;
+  readonly countQuery: Metrics['countQuery'];
 }
 
-export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals }: QueryParts, headerPrefix: string): void {
+export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals, countQuery }: QueryParts, headerPrefix: string): void {
+  const run: Run = async (request, stagesOf, messages) => {
+    const ran = await runQuery(engine, request, stagesOf, messages);
+    countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
+    return ran;
+  };
   /** Before the dataset is in use, which would keep it from being removed. */
   const hold = async (
     name: string,
@@ -89,7 +96,7 @@ export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals
         await hold(name, request, parameters, options);
         // Now is when it runs.
         const asked = askedOf(body, parameters);
-        return catalog.use(name, (dataset) => runApl(engine, body, parameters, query, variables, { ...asked, dataset, options }));
+        return catalog.use(name, (dataset) => runApl(run, body, parameters, query, variables, { ...asked, dataset, options }));
       };
       return send(reply, parameters, await work().catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
     } catch (error) {
@@ -104,7 +111,7 @@ export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals
     // A query that cannot be run is refused before the wait.
     if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n);
     await hold(name, request, parameters, options);
-    return send(reply, parameters, await catalog.use(name, (dataset) => runLegacy(engine, body, parameters, dataset, options)));
+    return send(reply, parameters, await catalog.use(name, (dataset) => runLegacy(run, body, parameters, dataset, options)));
   };
 
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'])
@@ -128,6 +135,7 @@ function unknownDataset(error: unknown, text: string, at: number): unknown {
 }
 
 type Query = ReturnType<typeof readQuery>;
+type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
 type Apl = ReturnType<typeof readAplBody>;
 
 type Asked = Omit<QueryRequest, 'dataset' | 'options'> & { readonly include: boolean };
@@ -144,7 +152,7 @@ function askedOf(body: Apl, parameters: QueryParameters): Asked {
 } // prettier-ignore
 
 async function runApl(
-  engine: Engine,
+  run: Run,
   body: Apl,
   parameters: QueryParameters,
   query: Query,
@@ -154,7 +162,7 @@ async function runApl(
   const { dataset, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.source.at);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
-  const ran = await runQuery(engine, request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
+  const ran = await run(request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
   const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsOf(dataset) })}`;
@@ -197,7 +205,7 @@ function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFra
 }
 
 async function runLegacy(
-  engine: Engine,
+  run: Run,
   body: LegacyBody,
   parameters: QueryParameters,
   dataset: Dataset,
@@ -206,7 +214,7 @@ async function runLegacy(
   const frame = legacyFrameOf(body, parameters);
   const request = { ...frame, dataset, startedAt: performance.now(), options };
   try {
-    const { status, answer, program } = await runQuery(engine, request, ({ dataRange }) => stagesOf(body, frame, dataRange), []);
+    const { status, answer, program } = await run(request, ({ dataRange }) => stagesOf(body, frame, dataRange), []);
     return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
   } catch (error) {
     throw error instanceof AplError ? badRequest(error.message) : error;

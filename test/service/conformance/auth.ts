@@ -54,7 +54,15 @@ describe('authentication', () => {
       headers: { 'x-service-org-id': client.orgId, 'content-type': 'application/json' },
       body: '[]',
     });
-    expect(answer.json).toEqual({ code: 403, message: 'this endpoint takes API tokens only' });
+    expect(answer.json).toEqual({ code: 403, message: expect.stringMatching(/takes API tokens only \(xaat-…\), .* --ingest DATASET/) });
+  });
+
+  test('the refusal of the wrong kind says why there are two and which to take', async () => {
+    const { json } = await client.call('GET', '/v1/user');
+    expect(json).toEqual({
+      code: 403,
+      message: expect.stringMatching(/takes personal tokens only \(xapt-…\), .* belongs to the organisation; .* --personal/),
+    });
   });
 
   test('user and organisations are told to a personal token without the org header', async () => {

@@ -58,6 +58,32 @@ describe('datasets', () => {
     expect(metrics.json).toEqual({ code: 400, message: expect.stringContaining('this service stores events only') });
   });
 
+  test('the older info says what a dataset holds', async () => {
+    const name = await dataset();
+    const info = async (): Promise<Record<string, unknown>> => (await client.call('GET', `/v1/datasets/${name}/info`)).json;
+    const unset = '0001-01-01T00:00:00Z';
+    expect(await info()).toMatchObject({
+      name,
+      numEvents: 0,
+      numBlocks: 0,
+      inputBytes: 0,
+      inputBytesHuman: '0 B',
+      minTime: unset,
+      maxTime: unset,
+      who: 'owner',
+    });
+    await client.ingest(name, [
+      { a: 1, _time: '2026-01-02T03:04:05Z' },
+      { a: 2, _time: '2026-01-02T03:04:06Z' },
+    ]);
+    const filled = await info();
+    expect(filled).toMatchObject({ numEvents: 2, numFields: 3, minTime: '2026-01-02T03:04:05Z', maxTime: '2026-01-02T03:04:06Z' });
+    expect((filled['fields'] as { name: string }[]).map((field) => field.name)).toEqual(['_sysTime', '_time', 'a']);
+    for (const key of ['numBlocks', 'inputBytes', 'compressedBytes']) expect(filled[key]).toBeGreaterThan(0);
+    expect(filled['compressedBytesHuman']).toMatch(/^[\d.]+ k?B$/);
+    expect((await client.call('GET', '/v1/datasets/none/info')).status).toBe(404);
+  });
+
   test('two creations at once make one dataset', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => client.call('POST', '/v1/datasets', { body: { name: 'race' } })));
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409, 409]);

@@ -32,6 +32,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/users', takes: 'personal' },
   { method: 'GET', path: '/v1/user', takes: 'personal', org: false },
   { method: 'GET', path: '/v1/orgs', takes: 'personal', org: false },
+  { method: 'GET', path: '/v1/datasets/#/info', takes: 'both' },
   { method: 'GET', path: '/v2/datasets', takes: 'both' },
   { method: 'GET', path: '/v2/datasets/#', takes: 'both' },
   { method: 'GET', path: '/v2/datasets/#/fields', takes: 'both' },

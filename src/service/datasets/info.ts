@@ -1,0 +1,59 @@
+/** What a dataset holds, as the older endpoint /v1/datasets/{id}/info says it. */
+import { z } from 'zod';
+import { formatTime } from '../../core/time-text.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Dataset } from './catalog.ts';
+import { FIELD, fieldsOf } from './schemas.ts';
+
+const time = z.iso.datetime();
+
+export const INFO = z.strictObject({
+  name: z.string(),
+  numBlocks: z.int(),
+  numEvents: z.int(),
+  numFields: z.int(),
+  inputBytes: z.int(),
+  inputBytesHuman: z.string(),
+  compressedBytes: z.int(),
+  compressedBytesHuman: z.string(),
+  minTime: time,
+  maxTime: time,
+  fields: z.array(FIELD),
+  who: z.string(),
+  created: time,
+});
+
+/** A time that is not set. */
+const UNSET = '0001-01-01T00:00:00Z';
+
+/** Of the bytes: those in the engine's columns before compression, and those on disk. Deleted events count until their space is given back. */
+export async function infoOf(engine: Engine, dataset: Dataset): Promise<z.infer<typeof INFO>> {
+  const { name, table, who, created } = dataset;
+  const { rows } = await engine.query(`select count(), toUnixTimestamp64Nano(min(_time)), toUnixTimestamp64Nano(max(_time)) from ${table}`);
+  const [count, min, max] = rows[0] ?? [];
+  const numEvents = Number(count ?? 0);
+  const timeOf = (ns: unknown): string => (numEvents === 0 ? UNSET : formatTime(BigInt(String(ns))));
+  const { parts, uncompressedBytes, compressedBytes } = await engine.storage(table);
+  const fields = fieldsOf(dataset);
+  return {
+    name,
+    numBlocks: parts,
+    numEvents,
+    numFields: fields.length,
+    inputBytes: uncompressedBytes,
+    inputBytesHuman: inWords(uncompressedBytes),
+    compressedBytes,
+    compressedBytesHuman: inWords(compressedBytes),
+    minTime: timeOf(min),
+    maxTime: timeOf(max),
+    fields,
+    who,
+    created,
+  };
+}
+
+function inWords(bytes: number): string {
+  const step = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const amount = bytes / 1000 ** step;
+  return `${amount < 10 && step > 0 ? amount.toFixed(1) : Math.round(amount)} ${['B', 'kB', 'MB', 'GB', 'TB'][step]}`;
+}

@@ -1,0 +1,121 @@
+/**
+ * The service's numbers at /metrics. Labels are bounded: a route is its pattern, never the path that was asked for; datasets beyond the first few
+ * hundred are counted together. Nothing is computed before a scrape but counts.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { version } from '../../core/version.ts';
+
+interface Ingest {
+  readonly events: number;
+  readonly failed: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  /** `route` as the server knows it (`/v1/ingest/:dataset`), undefined where there is none. */
+  readonly countRequest: (route: string | undefined, status: number, seconds: number) => void;
+  readonly countIngest: (dataset: string, ingest: Ingest) => void;
+  readonly countQuery: (seconds: number, rowsRead: number) => void;
+  readonly contentType: string;
+  render(): Promise<string>;
+}
+
+/** What is asked for at a scrape. */
+export interface Observed {
+  readonly openStreams: () => number;
+  /** Of the engine; it must answer soon. */
+  readonly memoryBytes: () => Promise<number>;
+}
+
+/** Datasets with a label of their own. */
+const LABELLED_DATASETS = 500;
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export function createMetrics({ openStreams, memoryBytes }: Observed): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const named = (name: string, help: string) => ({ name: `tailrace_${name}`, help, registers });
+  const requests = new Counter({
+    ...named('service_requests_total', 'Requests by route and HTTP status; 499: the client went away'),
+    labelNames: ['route', 'status'],
+  });
+  const requestSeconds = new Histogram({
+    ...named('service_request_seconds', 'Time of a request, from its headers to the last byte of the reply'),
+    labelNames: ['route'],
+    buckets: SECONDS,
+  });
+  const ingested = new Counter({ ...named('service_ingested_events_total', 'Events stored'), labelNames: ['dataset'] });
+  const failed = new Counter({ ...named('service_failed_events_total', 'Events refused within a request'), labelNames: ['dataset'] });
+  const bytes = new Counter({ ...named('service_ingested_bytes_total', 'processedBytes of the replies'), labelNames: ['dataset'] });
+  const ingestSeconds = new Histogram({
+    ...named('service_ingest_seconds', 'Time to read and store the events of a request'),
+    buckets: SECONDS,
+  });
+  const querySeconds = new Histogram({
+    ...named('service_query_seconds', 'Time to run a query, without waiting for events'),
+    buckets: SECONDS,
+  });
+  const queryRows = new Counter(named('service_query_rows_read_total', 'Rows that the engine read for queries'));
+  gauge('service_open_streams', 'Queries that wait for events', openStreams);
+  gauge('service_engine_memory_bytes', 'Memory that the engine says it uses', memoryBytes);
+  new Gauge({ ...named('build_info', 'Version'), labelNames: ['version'] }).set({ version }, 1);
+  registry.registerMetric(
+    new Gauge({
+      name: 'process_resident_memory_bytes',
+      help: 'Resident memory',
+      registers: [],
+      collect() {
+        this.set(process.memoryUsage.rss());
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Counter({
+      name: 'process_cpu_seconds_total',
+      help: 'CPU time',
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.reset();
+        this.inc((user + system) / 1e6);
+      },
+    }),
+  );
+
+  function gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const asked = new Gauge({
+      ...named(name, help),
+      registers: [],
+      async collect() {
+        this.set(await read());
+      },
+    });
+    registry.registerMetric(asked);
+  }
+  const labelled = new Set<string>();
+  const labelOf = (dataset: string): { dataset: string } => {
+    if (labelled.size < LABELLED_DATASETS) labelled.add(dataset);
+    return { dataset: labelled.has(dataset) ? dataset : '_other' };
+  };
+  return {
+    countRequest(pattern, status, seconds) {
+      const route = pattern?.replace(/:([A-Za-z]+)/g, '{$1}') ?? 'none';
+      requests.inc({ route, status });
+      requestSeconds.observe({ route }, seconds);
+    },
+    countIngest(dataset, ingest) {
+      const label = labelOf(dataset);
+      ingested.inc(label, ingest.events);
+      failed.inc(label, ingest.failed);
+      bytes.inc(label, ingest.bytes);
+      ingestSeconds.observe(ingest.seconds);
+    },
+    countQuery(seconds, rowsRead) {
+      querySeconds.observe(seconds);
+      queryRows.inc(rowsRead);
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+  };
+}
