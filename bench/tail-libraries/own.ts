@@ -104,6 +104,8 @@ function openStore(file: string, saved: readonly string[]): StreamStore {
       if (stream) streams.set(id, { ...stream, identity });
       save();
     },
+    see() {},
+    noteArchiveEnd() {},
     forget(id: string) {
       streams.delete(id);
       save();

@@ -35,7 +35,16 @@ function explainOne(config: FileSourceConfig, streams: StreamStore, path: string
 }
 
 /** The positions of a data folder that was never used. */
-const NOTHING: StreamStore = { mint: never, list: () => [], begin: never, identify: never, forget: never, isSettled: () => true };
+const NOTHING: StreamStore = {
+  mint: never,
+  list: () => [],
+  begin: never,
+  identify: never,
+  see: never,
+  noteArchiveEnd: never,
+  forget: never,
+  isSettled: () => true,
+};
 
 function never(): never {
   throw new Error('nothing is read where only an explanation was asked for');

@@ -24,6 +24,8 @@ export function createStreamView(
     persist: () => state.persist(),
     begin: (stream, startAt, tail) => state.begin(stream, startAt, tail),
     identify: (stream, identity) => state.identify(stream, identity),
+    see: (stream, size) => state.see(stream, size),
+    noteArchiveEnd: (stream, end) => state.noteArchiveEnd(stream, end),
     forget: (stream) => {
       if (!isSettled(stream)) return;
       state.forget(stream);

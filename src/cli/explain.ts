@@ -31,16 +31,21 @@ export async function explain(given: string, args: ExplainArguments): Promise<nu
   return explained.some(({ isRead }) => isRead) ? 0 : 1;
 }
 
+function positionText({ size, lagBytes, isCompressed, compressedOffset }: Explained, at: number): string {
+  if (isCompressed && compressedOffset === undefined) return `${at} in its content`;
+  if (isCompressed) return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${lagBytes} behind`;
+  return `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`;
+}
+
 function toText(each: Explained): string {
-  const { offset, savedOffset, deliveredOffset, size, lagBytes, headBytes = 0, headHash = '', firstPath, currentPath } = each;
+  const { offset, savedOffset, deliveredOffset, headBytes = 0, headHash = '', firstPath, currentPath } = each;
   const at = offset ?? savedOffset;
   const facts: Record<string, string | undefined> = {
     'to do': each.fix,
     'last error': each.lastError,
     'link to': each.linkTo,
     state: each.state,
-    position:
-      at === undefined ? undefined : `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`,
+    position: at === undefined ? undefined : positionText(each, at),
     saved:
       savedOffset === undefined
         ? undefined

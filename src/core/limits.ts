@@ -103,6 +103,8 @@ export const MAX_NOTICES = 1_000;
 export const MAX_KNOWN_CONTENTS = 10_000;
 /** An archive is read once it stood still this long. */
 export const ARCHIVE_SETTLES_MS = 5_000;
+/** One that ends inside of a member is waited for so long: after that, its unfinished line is sent. */
+export const ARCHIVE_CUT_MS = 60_000;
 
 // The local service.
 /** Bytes of an ingest body after decompression; over it 413. */

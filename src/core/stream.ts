@@ -16,6 +16,16 @@ export interface FileIdentity {
   readonly path?: string;
 }
 
+/** Where a compressed file ended when all of it was read. */
+export interface ArchiveEnd {
+  /** Bytes of the compressed file. */
+  readonly size: number;
+  /** Bytes of its content; undefined for one that was passed over without a look at its content. */
+  readonly contentSize: number | undefined;
+  /** The compressed file's last bytes. */
+  readonly tail: Tail;
+}
+
 export interface StreamRecord {
   readonly id: string;
   readonly source: string;
@@ -36,6 +46,10 @@ export interface StreamRecord {
   readonly contentSum: number | undefined;
   /** The same for places before `resumeAt`, ascending; absent where none is known. */
   readonly contentPoints?: readonly ContentPoint[];
+  /** Bytes of the file that are known to be this stream's, read or not, when that was last saved; absent where it was not. */
+  readonly seenSize?: number;
+  /** Set while nothing of a compressed file is left to be read. */
+  readonly archiveEnd?: ArchiveEnd;
 }
 
 /** The part of the state that sources use. */
@@ -51,6 +65,10 @@ export interface StreamStore {
   begin(stream: string, startAt: number, tail: Tail): void;
   /** Notes a grown head or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
+  /** Notes how many bytes of the stream's file were seen. On disk with the next save. */
+  see(stream: string, size: number): void;
+  /** Notes that a compressed file was read to this end; undefined: it is read on. On disk as a new stream is. */
+  noteArchiveEnd(stream: string, end: ArchiveEnd | undefined): void;
   /** Forgets a stream that is settled and whose file is gone. */
   forget(stream: string): void;
   /** True when every span of the stream is settled. */

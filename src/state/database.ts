@@ -13,7 +13,8 @@ import { CHECKPOINT_PAGES } from './reserve.ts';
 const SCHEMA = `
 create table if not exists streams (
   id text primary key, source text not null, path text not null, device text, inode text, head_length integer, head_hash text,
-  start_at integer not null, created_ms integer not null, current_path text
+  start_at integer not null, created_ms integer not null, current_path text,
+  seen_size integer, archive_end text
 ) strict;
 create table if not exists marks (
   sink text not null, stream text not null, settled_to integer not null, tail_length integer not null, tail_crc integer not null,
@@ -32,13 +33,14 @@ create table if not exists spans (
   digest text not null, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 4;
+const VERSION = 5;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
   2: 'alter table marks add column points text;',
   // What was a CRC-32 says nothing about a content sum: unsettled batches get new keys, copies of what was read before are not known.
   3: 'alter table marks rename column content_crc to content_sum; update marks set content_sum = null, points = null; alter table spans rename column crc to content_sum;',
+  4: 'alter table streams add column seen_size integer; alter table streams add column archive_end text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

@@ -1,7 +1,7 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ContentPoint } from '../core/content-point.ts';
-import type { FileIdentity } from '../core/stream.ts';
+import type { ArchiveEnd, FileIdentity } from '../core/stream.ts';
 import type { StoredSpan } from './stored.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -10,8 +10,9 @@ export type Statements = ReturnType<typeof prepareStatements>;
 export function prepareStatements(database: DatabaseSync) {
   return {
     upsertStream: database.prepare(
-      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path',
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end',
     ),
+    updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
     insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
     upsertMark: database.prepare(
       'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points',
@@ -50,6 +51,21 @@ export function textOfPoints(points: readonly ContentPoint[]): string | null {
 export function toPoints(text: SQLOutputValue | undefined): ContentPoint[] {
   const numbers = typeof text === 'string' ? text.split(' ').map(Number) : [];
   return numbers.flatMap((at, index) => (index % 2 === 0 ? [{ at, sum: numbers[index + 1]! }] : []));
+}
+
+/** As a stream's row holds it: `size contentSize tailLength tailCrc`, `-` for a content size that is not known. */
+export function textOfArchiveEnd(end: ArchiveEnd | undefined): string | null {
+  return end ? `${end.size} ${end.contentSize ?? '-'} ${end.tail.length} ${end.tail.crc}` : null;
+}
+
+export function toArchiveEnd(text: SQLOutputValue | undefined): ArchiveEnd | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [size, contentSize, length, crc] = text.split(' ');
+  return {
+    size: Number(size),
+    contentSize: contentSize === '-' ? undefined : Number(contentSize),
+    tail: { length: Number(length), crc: Number(crc) },
+  };
 }
 
 /** A row of `spans`. */

@@ -9,7 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
 import type { Tail } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
-import type { FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { AfterSync } from './after-sync.ts';
 import { openDatabase, prepareFolder } from './database.ts';
 import { syncPath } from './descriptors.ts';
@@ -121,6 +121,14 @@ export class State implements StreamStore {
 
   identify(id: string, identity: FileIdentity): void {
     this.#streams.identify(id, identity);
+  }
+
+  see(id: string, size: number): void {
+    this.#streams.see(id, size);
+  }
+
+  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
+    this.#streams.noteArchiveEnd(id, end);
   }
 
   forget(id: string): void {

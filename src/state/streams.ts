@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../core/block.ts';
 import type { ContentPoint } from '../core/content-point.ts';
-import type { FileIdentity, StreamRecord } from '../core/stream.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord } from '../core/stream.ts';
 import { NO_TAIL } from '../core/tail.ts';
 import { Mark } from './marks.ts';
-import { type Statements, textOfPoints, toIdentity, toPoints } from './rows.ts';
+import { type Statements, textOfArchiveEnd, textOfPoints, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
 
 interface Stream {
   readonly id: string;
@@ -18,6 +18,9 @@ interface Stream {
   identity: FileIdentity | undefined;
   startAt: number;
   readonly createdMs: number;
+  /** Undefined where it is not known. */
+  seenSize: number | undefined;
+  archiveEnd: ArchiveEnd | undefined;
   /** By sink. */
   readonly marks: Map<string, Mark>;
 }
@@ -30,6 +33,8 @@ export class Streams {
   readonly #new = new Set<Stream>();
   /** Those of them that begin elsewhere than where they were made. */
   readonly #begun = new Set<Stream>();
+  /** Those of which more, or less, of the file was seen. */
+  readonly #resized = new Set<Stream>();
   readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
   readonly #forgotten = new Set<string>();
 
@@ -42,7 +47,10 @@ export class Streams {
     for (const row of database.prepare('select * from streams').all()) {
       const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
       const [startAt, createdMs] = [Number(row['start_at']), Number(row['created_ms'])];
-      this.#streams.set(id, { id, source, path, identity: toIdentity(row), startAt, createdMs, marks: new Map() });
+      const seenSize = row['seen_size'] === null ? undefined : Number(row['seen_size']);
+      const archiveEnd = toArchiveEnd(row['archive_end']);
+      const identity = toIdentity(row);
+      this.#streams.set(id, { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd, marks: new Map() });
     }
     for (const row of database.prepare('select * from marks').all()) {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
@@ -73,7 +81,8 @@ export class Streams {
 
   mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
     const id = randomBytes(16).toString('hex');
-    const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), marks: new Map() };
+    const unknown = { seenSize: undefined, archiveEnd: undefined };
+    const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
     for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL, 0));
     this.#streams.set(stream.id, stream);
     this.#new.add(stream);
@@ -104,12 +113,27 @@ export class Streams {
     this.#new.add(stream);
   }
 
+  see(id: string, size: number): void {
+    const stream = this.#streams.get(id);
+    if (!stream || stream.seenSize === size) return;
+    stream.seenSize = size;
+    this.#resized.add(stream);
+  }
+
+  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.archiveEnd = end;
+    this.#new.add(stream);
+  }
+
   forget(id: string): void {
     const stream = this.#streams.get(id);
     if (!stream || !this.isSettled(id)) return;
     this.#streams.delete(id);
     this.#new.delete(stream);
     this.#begun.delete(stream);
+    this.#resized.delete(stream);
     for (const mark of stream.marks.values()) this.#moved.delete(mark);
     this.#forgotten.add(id);
   }
@@ -139,7 +163,7 @@ export class Streams {
 
   /** True when there is anything to write. */
   get hasChanges(): boolean {
-    return this.#new.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0;
+    return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0;
   }
 
   /** Writes new streams, within the caller's transaction; `noteNewWritten` once that is committed. */
@@ -157,6 +181,8 @@ export class Streams {
         stream.startAt,
         stream.createdMs,
         identity?.path ?? null,
+        stream.seenSize ?? null,
+        textOfArchiveEnd(stream.archiveEnd),
       );
       const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
       for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));
@@ -171,6 +197,7 @@ export class Streams {
   /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     this.writeNew();
+    for (const { id, seenSize } of this.#resized) this.#statements.updateSeenSize.run(seenSize!, id);
     for (const [mark, { sink, stream }] of this.#moved) this.#statements.upsertMark.run(...rowOf(mark, sink, stream));
     for (const id of this.#forgotten) {
       this.#statements.deleteStream.run(id);
@@ -180,6 +207,7 @@ export class Streams {
 
   noteWritten(): void {
     this.noteNewWritten();
+    this.#resized.clear();
     this.#moved.clear();
     this.#forgotten.clear();
   }
@@ -203,8 +231,9 @@ function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
     contentPoints = mark.points;
   }
   if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
-  const { id, source, path, identity, startAt, createdMs } = stream;
+  const { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd } = stream;
   const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
   const settledTo = Math.min(resumeAt, ...configured);
-  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints };
+  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(archiveEnd ? { archiveEnd } : {}) };
+  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
 }

@@ -1,5 +1,5 @@
 /** Compressed files beside the plain ones that they were made of, under the real agent: nothing comes twice, and nothing is left out. */
-import { unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { makeSite, startShipping } from '../support/shipping.ts';
@@ -26,7 +26,7 @@ test('what was read before it was compressed is not read again, also after a res
   await agent.says('compressed');
   expect(await agent.end()).toBe(0);
   // As logrotate does it, between the look that read it and the next.
-  agent = startShipping(site, { sources: sources(', read_compressed: true') });
+  agent = startShipping(site, { sources: sources(', read_compressed: true'), logLevel: 'debug' });
   await agent.says('tailrace runs');
   compress('second', `${log}.1.gz`, gzipSync);
   unlinkSync(log);
@@ -37,7 +37,7 @@ test('what was read before it was compressed is not read again, also after a res
   expect(await agent.end()).toBe(0);
   unlinkSync(log);
   compress('at last', `${log}.4.zst`, zstdCompressSync);
-  agent = startShipping(site, { sources: sources(', read_compressed: true') });
+  agent = startShipping(site, { sources: sources(', read_compressed: true'), logLevel: 'debug' });
   await until('the last archive is stored', () => service.stored.length >= 1200, 60_000);
   await until('the one before is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'), 60_000);
   expect(await agent.end()).toBe(0);
@@ -77,3 +77,47 @@ test('archive that holds more than was read before the stop, and is left out, is
   expect(agent.stderr()).not.toContain('compressed before it was read');
   expect(service.stored.filter((event) => /"(?:two|three)"/.test(event))).toHaveLength(2);
 });
+
+// Symptom: what `gzip >>` or nginx's `access_log … gzip` appended to an archive that was read never arrived, nor after a restart, and `--once` ended with 0.
+test.each([
+  ['gzip', 'gz', gzipSync],
+  ['zstd', 'zst', zstdCompressSync],
+] as const)(
+  '%s members that are appended to an archive arrive once: while the agent runs, after a kill, with --once',
+  async (_, suffix, pack) => {
+    const site = await makeSite();
+    const { service, log } = site;
+    const archive = `${log}.${suffix}`;
+    const lines = (name: string): string[] => Array.from({ length: 500 }, (_line, n) => `${name} ${n} ${(n * 2654435761) % 4294967296}`);
+    const names: string[] = [];
+    const append = (name: string): void => {
+      names.push(name);
+      appendFileSync(archive, pack(lines(name).join('\n') + '\n'));
+      utimesSync(archive, new Date(Date.now() - 60_000 + names.length), new Date(Date.now() - 60_000 + names.length));
+    };
+    const sources = { app: `{type: file, include: ["${archive}"], scan_interval: 100ms, read_compressed: true}` };
+    const allStored = (): Promise<void> => until('all is stored', () => service.stored.length >= 500 * names.length, 60_000);
+    append('first');
+    let agent = startShipping(site, { sources });
+    await allStored();
+    append('while it runs');
+    await allStored();
+    // Stored, and the agent never heard: the batch is sent again, under its key.
+    let asked = 0;
+    service.respond = () => ((asked += 1), { status: 503 });
+    append('under way');
+    await until('it is asked', () => asked > 0, 60_000);
+    await agent.end('SIGKILL');
+    service.respond = () => undefined;
+    append('while it is stopped');
+    agent = startShipping(site, { sources });
+    await allStored();
+    expect(await agent.end()).toBe(0);
+    append('for once');
+    agent = startShipping(site, { sources, args: ['--once'] });
+    expect(await agent.exited).toBe(0);
+    const messages = service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
+    expect(messages.toSorted()).toEqual(names.flatMap(lines).toSorted());
+    expect(service.misusedKeys).toEqual([]);
+  },
+);

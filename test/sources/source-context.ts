@@ -31,6 +31,8 @@ export function createTestContext(changes: Partial<SourceContext> = {}): TestCon
       list: (source) => minted.filter((each) => each.source === source && !forgotten.includes(each.id)),
       begin() {},
       identify() {},
+      see() {},
+      noteArchiveEnd() {},
       forget: (stream) => void forgotten.push(stream),
       isSettled: () => true,
     },

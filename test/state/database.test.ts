@@ -262,13 +262,43 @@ test('database of the third version keeps its positions and unsettled batches, a
   state.close();
   const second = new DatabaseSync(join(folder, 'state.db'));
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
-    alter table spans rename column content_sum to crc; update spans set crc = 77; pragma user_version = 3`);
+    alter table spans rename column content_sum to crc; update spans set crc = 77;
+    alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 3`);
   second.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
   expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
   again.close();
+});
+
+test('database of the fourth version keeps its positions; how much of a file was seen, and where an archive ended, is not known', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const { id } = state.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
+  state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
+  state.close();
+  const fourth = new DatabaseSync(join(folder, 'state.db'));
+  fourth.exec('alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 4');
+  fourth.close();
+  const { state: again, log } = open(folder);
+  expect(log.lines).toEqual([]);
+  const [record] = again.list('app');
+  expect(record).toMatchObject({ id, resumeAt: 10, identity: { headHash: 'done ab' } });
+  expect(record).not.toHaveProperty('seenSize');
+  expect(record).not.toHaveProperty('archiveEnd');
+  const end = { size: 7, contentSize: 10, tail: { length: 7, crc: 99 } };
+  again.see(id, 12);
+  again.noteArchiveEnd(id, end);
+  again.close();
+  const { state: third } = open(folder);
+  expect(third.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, archiveEnd: end }]);
+  third.see(id, 11);
+  third.noteArchiveEnd(id, { ...end, contentSize: undefined });
+  third.close();
+  const { state: last } = open(folder);
+  expect(last.list('app')).toMatchObject([{ seenSize: 11, archiveEnd: { ...end, contentSize: undefined } }]);
+  last.close();
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

@@ -27,6 +27,7 @@ export interface ShippingOptions {
   readonly sources?: Readonly<Record<string, string>>;
   /** Entries of the configuration's top. */
   readonly top?: string;
+  readonly logLevel?: string;
   readonly args?: readonly string[];
   readonly stdin?: 'ignore' | 'pipe';
 }
@@ -41,7 +42,10 @@ export async function makeSite(): Promise<Site> {
 }
 
 /** Writes the configuration; returns its path. */
-export function configure({ folder, url, sinkId = 'store' }: Site, { sink = QUICK, sources, top = '' }: ShippingOptions = {}): string {
+export function configure(
+  { folder, url, sinkId = 'store' }: Site,
+  { sink = QUICK, sources, top = '', logLevel = 'info' }: ShippingOptions = {},
+): string {
   const config = join(folder, 'tailrace.yaml');
   const app = `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}`;
   const entries = Object.entries(sources ?? { app }).map(([id, source]) => `  ${id}: ${source}\n`);
@@ -53,7 +57,7 @@ sources:
 ${entries.join('')}
 sinks:
   ${sinkId}: {type: ingest, url: "${url}", dataset: logs, ${sink}}
-telemetry: {listen: "127.0.0.1:0"}
+telemetry: {listen: "127.0.0.1:0", log_level: ${logLevel}}
 `,
   );
   return config;

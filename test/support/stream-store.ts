@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Tail } from '../../src/core/block.ts';
 import { addSums } from '../../src/core/sums.ts';
-import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';
 
 export class MemoryStreamStore implements StreamStore {
   readonly records = new Map<string, StreamRecord>();
@@ -38,6 +38,16 @@ export class MemoryStreamStore implements StreamStore {
     const record = this.records.get(stream);
     if (!record) throw new Error(`identify of a stream that was never minted: ${stream}`);
     this.records.set(stream, { ...record, identity });
+  }
+
+  see(stream: string, seenSize: number): void {
+    const record = this.records.get(stream);
+    if (record) this.records.set(stream, { ...record, seenSize });
+  }
+
+  noteArchiveEnd(stream: string, archiveEnd: ArchiveEnd | undefined): void {
+    const { archiveEnd: _, ...record } = this.records.get(stream)!;
+    this.records.set(stream, { ...record, ...(archiveEnd ? { archiveEnd } : {}) });
   }
 
   forget(stream: string): void {

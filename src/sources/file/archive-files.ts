@@ -2,15 +2,16 @@
  * The archives that are there, each of which is one stream: known by inode and first bytes over renames and restarts. What has a known
  * one's inode and other first bytes is another one. One that is missing may come back for a while, as a plain file may.
  */
-import type { EventShape } from '../../core/block.ts';
+import type { EventShape, Tail } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
-import { FORGET_AFTER_MS, HEAD_BYTES } from '../../core/limits.ts';
-import type { FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
+import { FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
+import { NO_TAIL, tailOf } from '../../core/tail.ts';
 import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
-import { hashHead, NO_HEAD } from './identity.ts';
-import { readHead } from './sample.ts';
+import { beginsAs, hashHead, NO_HEAD } from './identity.ts';
+import { readBefore, readHead } from './sample.ts';
 
 export interface ArchiveFilesOptions {
   /** The source's id. */
@@ -36,13 +37,21 @@ export interface Archive {
   identity: FileIdentity;
   /** Everything before was accepted by the lane; decompressed bytes. */
   offset: number;
+  /** As it was when all of its content had been read; undefined before that, and where an earlier version saved that it was. */
+  end: ArchiveEnd | undefined;
+  /** Wall clock, when its stream was made. */
+  createdMs: number;
   /** As the last try that failed saw it: it is tried again once that differs. */
   failedAt: FileStat | undefined;
+  /** That try ended inside of a member, which may still be written: its last line was not sent. */
+  isCut: boolean;
+  /** Bytes of the compressed file that were counted as lost. */
+  lostBytes: number;
   /** `accepted`: to its end, not all of it settled yet. `done`: nothing of it is to be read any more. */
   state: 'waiting' | 'accepted' | 'done';
 }
 
-/** What `headHash` begins with once nothing of the archive is to be read any more. */
+/** What `headHash` begins with in rows of earlier versions once nothing of the archive is to be read any more. */
 const DONE = 'done ';
 /** A record without a file. */
 const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
@@ -59,16 +68,17 @@ export class ArchiveFiles {
   open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
     const now = this.#options.clock.monotonic();
     // The newest first: an older one of the same inode is gone.
-    for (const { id, path, identity, resumeAt } of [...records].reverse()) {
+    for (const { id, path, identity: saved, resumeAt, archiveEnd, createdMs } of [...records].reverse()) {
+      const identity = saved && { ...saved, headHash: saved.headHash.replace(DONE, '') };
       if (!identity || this.#byInode.has(inodeKey(identity))) {
         this.#options.retire(id);
         continue;
       }
-      const state = identity.headHash.startsWith(DONE) ? 'done' : 'waiting';
-      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, state } as const;
+      const state = archiveEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
+      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, end: archiveEnd, createdMs, state } as const;
       this.#byInode.set(inodeKey(identity), { ...this.#newArchive({ path, stat: NO_FILE }), ...known });
     }
-    for (const archive of this.see(found)) if (isSkipped && this.identify(archive)) this.finish(archive);
+    for (const archive of this.see(found)) if (isSkipped && this.identify(archive)) this.#skip(archive);
   }
 
   /** Takes note of the archives that a scan found. Returns those that are new. */
@@ -115,16 +125,50 @@ export class ArchiveFiles {
   /** The archive is one stream from here on. */
   mint(archive: Archive, offset: number): void {
     const { streams, source } = this.#options;
+    if (archive.stream !== undefined) this.#options.retire(archive.stream);
     archive.offset = offset;
-    archive.stream = streams.mint(source, archive.path, archive.identity, offset).id;
+    const { id, createdMs } = streams.mint(source, archive.path, archive.identity, offset);
+    Object.assign(archive, { stream: id, createdMs });
   }
 
-  /** Nothing of the archive is to be read any more, also after a restart. */
-  finish(archive: Archive): void {
-    if (archive.stream === undefined) this.mint(archive, 0);
+  /** All of the archive was accepted; once that is settled, nothing of it is read any more, also after a restart. */
+  accept(archive: Archive, end: ArchiveEnd): void {
+    Object.assign(archive, { state: 'accepted', end, failedAt: undefined, isCut: false });
+  }
+
+  /** The archive goes on behind its end: it is read on, also after a restart. */
+  goOn(archive: Archive): void {
+    archive.state = 'waiting';
+    this.#options.streams.noteArchiveEnd(archive.stream!, undefined);
+  }
+
+  /** Another archive is in the place of this one. */
+  replace(archive: Archive): Archive {
+    this.#drop(archive);
+    const next = this.#newArchive(archive);
+    this.#byInode.set(inodeKey(archive.stat), next);
+    return next;
+  }
+
+  #finish(archive: Archive): void {
     archive.state = 'done';
-    archive.identity = { ...archive.identity, headHash: `${DONE}${archive.identity.headHash}` };
-    this.#options.streams.identify(archive.stream!, archive.identity);
+    this.#options.streams.noteArchiveEnd(archive.stream!, archive.end);
+  }
+
+  #skip(archive: Archive): void {
+    this.mint(archive, 0);
+    archive.end = { size: archive.stat.size, contentSize: undefined, tail: this.#tailOf(archive) };
+    this.#finish(archive);
+  }
+
+  /**
+   * An earlier version read the archive, and did not save how far it went. What was not written to since is as it was; undefined for any
+   * other, and where nothing was read of it.
+   */
+  #oldEnd(archive: Archive): ArchiveEnd | undefined {
+    const { stat, createdMs, offset } = archive;
+    if (offset > 0 && stat.mtimeMs > createdMs) return undefined;
+    return { size: stat.size, contentSize: offset > 0 ? offset : undefined, tail: this.#tailOf(archive) };
   }
 
   #newArchive({ path, stat }: FoundFile): Archive {
@@ -136,7 +180,11 @@ export class ArchiveFiles {
       shape: this.#options.shapeOf(path),
       identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
       offset: 0,
+      end: undefined,
+      createdMs: 0,
       failedAt: undefined,
+      isCut: false,
+      lostBytes: 0,
       state: 'waiting',
     };
   }
@@ -165,7 +213,12 @@ export class ArchiveFiles {
 
   #keep(archive: Archive, isThere: boolean): void {
     const { streams, clock } = this.#options;
-    if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.finish(archive);
+    if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.#finish(archive);
+    if (isThere && archive.state === 'done' && !archive.end) {
+      archive.end = this.#oldEnd(archive);
+      if (archive.end) this.#finish(archive);
+      else this.goOn(archive);
+    }
     if (isThere) return;
     archive.missingSinceMs ??= clock.monotonic();
     if (clock.monotonic() - archive.missingSinceMs >= FORGET_AFTER_MS) this.#drop(archive);
@@ -176,22 +229,26 @@ export class ArchiveFiles {
     if (archive.stream !== undefined) this.#options.retire(archive.stream);
   }
 
-  /** Undefined where it cannot be read now. */
   #headOf(path: string): Buffer | undefined {
+    return this.#withOpen(path, (fd) => readHead(this.#options.fileSystem, fd, HEAD_BYTES));
+  }
+
+  /** Of one that cannot be read now nothing is known, and its next look takes it for another one. */
+  #tailOf({ path, stat }: Archive): Tail {
+    return this.#withOpen(path, (fd) => tailOf(readBefore(this.#options.fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
+  }
+
+  /** Undefined where it cannot be read now. */
+  #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
     const { fileSystem } = this.#options;
     let fd: number | undefined;
     try {
       fd = fileSystem.open(path);
-      return readHead(fileSystem, fd, HEAD_BYTES);
+      return use(fd);
     } catch {
       return undefined;
     } finally {
       if (fd !== undefined) fileSystem.close(fd);
     }
   }
-}
-
-/** True when the compressed file with these first bytes may be the one of the identity: it has no other first bytes than that. */
-export function beginsAs({ headLength, headHash }: FileIdentity, head: Buffer): boolean {
-  return headLength === 0 || hashHead(head.subarray(0, headLength)).headHash === headHash.replace(DONE, '');
 }

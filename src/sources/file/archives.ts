@@ -1,25 +1,26 @@
 /**
  * Compressed files (`read_compressed`): each that holds what was not read in its plain form is read once, one after the other,
- * with a window of its own. Positions count decompressed bytes; after a restart what was read is decompressed and passed over.
- * An archive that is being written, or whose plain form is still followed, waits.
+ * with a window of its own. Positions count decompressed bytes. What is appended to an archive is read on from where that ended; after a
+ * restart in the middle what was read is decompressed and passed over. An archive that is being written, or whose plain form is
+ * still followed, waits.
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { ARCHIVE_SETTLES_MS, HEAD_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { ARCHIVE_CUT_MS, ARCHIVE_SETTLES_MS } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import { type Lines, streamBytesOf } from '../lines.ts';
 import { countLongLine } from '../long-line.ts';
-import { type Archive, type ArchiveFiles, beginsAs } from './archive-files.ts';
-import { compressionOf, decompress } from './decompress.ts';
-import { type FileSystem, isSameFile, leadsNowhere } from './file-system.ts';
+import { ArchiveContent, isCut, type ReadResult } from './archive-content.ts';
+import type { Archive, ArchiveFiles } from './archive-files.ts';
+import { CompressedRange, countBytes } from './decompress.ts';
+import type { FileSystem } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
 import type { Holes } from './hole.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { readHead } from './sample.ts';
 import { isArchiveName } from './siblings.ts';
 import { Turns } from './turns.ts';
 
@@ -40,11 +41,13 @@ export interface ArchivesOptions {
 
 export class Archives {
   readonly #options: ArchivesOptions;
+  readonly #content: ArchiveContent;
   readonly #turns = new Turns();
   #isStopped = false;
 
   constructor(options: ArchivesOptions) {
     this.#options = options;
+    this.#content = new ArchiveContent({ ...options, isStopped: () => this.#isStopped });
   }
 
   /** Takes note of the files that are followed now: an archive of them may be found once they are gone. */
@@ -83,7 +86,7 @@ export class Archives {
       const offer = (block: WindowBlock): Promise<void> =>
         offerBlock(lane, { stream: span.stream, shape: holder.shape }, block, clock.now());
       try {
-        return (await this.#readRange(holder.archive, span.from, span.to, offer)) === true ? span.to : span.from;
+        return (await this.#content.read(holder.archive, span.from, span.to, offer))?.isWhole ? span.to : span.from;
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
         if (codeOf(error) === 'E_STOPPED') throw error;
@@ -97,130 +100,125 @@ export class Archives {
   async #findHolder(stream: string): Promise<{ readonly archive: Archive; readonly shape: EventShape } | undefined> {
     const { files, known } = this.#options;
     for (const archive of files.present) {
-      const read = await this.#withContent(archive, (pieces) => known.find(pieces, stream)).catch(() => undefined);
+      const read = await this.#content.withPieces(archive, (pieces) => known.find(pieces, stream)).catch(() => undefined);
       if (read) return { archive, shape: this.#options.shapeOf(read.file.firstPath) };
     }
     return undefined;
   }
 
   /** What is known of the archive at this path. */
-  explain(path: string): { readonly state: string; readonly offset: number } | undefined {
-    for (const { path: at, state, offset } of this.#options.files.present) if (at === path) return { state, offset };
-    return undefined;
+  explain(path: string): Pick<Archive, 'state' | 'offset' | 'end'> | undefined {
+    return this.#options.files.present.find((archive) => archive.path === path);
   }
 
   stop(): void {
     this.#isStopped = true;
   }
 
-  #isReady({ stat, state, failedAt }: Archive): boolean {
-    if (state !== 'waiting' || stat.size === 0) return false;
-    if (failedAt && failedAt.size === stat.size && failedAt.mtimeMs === stat.mtimeMs) return false;
-    return this.#options.once || this.#options.clock.now() - stat.mtimeMs >= ARCHIVE_SETTLES_MS;
+  #isReady({ stat, state, end, failedAt, isCut: mayGoOn }: Archive): boolean {
+    if (stat.size === 0 || (state !== 'waiting' && end?.size === stat.size)) return false;
+    const { once, clock } = this.#options;
+    const stillMs = clock.now() - stat.mtimeMs;
+    if (failedAt && failedAt.size === stat.size && failedAt.mtimeMs === stat.mtimeMs) return mayGoOn && stillMs >= ARCHIVE_CUT_MS;
+    return once || stillMs >= ARCHIVE_SETTLES_MS;
   }
 
   async #readOne(archive: Archive): Promise<void> {
-    const { notices, stats, files, lane, clock } = this.#options;
+    const { files, once, clock } = this.#options;
+    /** What is cut off is not written any more. */
+    const isOver = once || clock.now() - archive.stat.mtimeMs >= ARCHIVE_CUT_MS;
+    const range = { consumedTo: 0 };
     try {
+      if (archive.state !== 'waiting' && !(await this.#goOn(archive))) return;
       if (archive.stream === undefined) {
         if (!files.identify(archive)) return this.#fail(archive, 'file has the name of a compressed one and is none; it is left out');
         const read = await this.#findRead(archive);
         if (read === 'later') return;
         files.mint(archive, read);
-        notices.event('info', { path: archive.path, offset: read }, 'reading a compressed file');
       }
-      const isWhole = await this.#readRange(archive, archive.offset, Infinity, async (block) => {
-        const length = block.single?.length ?? streamBytesOf(block).length;
-        await offerBlock(lane, archive, block, clock.now());
-        archive.offset = block.offset + length;
-        stats.readBytes += length;
-        countLongLine(stats, block);
-      });
-      archive.state = isWhole ? 'accepted' : 'waiting';
+      const result = await this.#readOn(archive, isOver, range);
+      if (result?.isWhole) files.accept(archive, result.end);
+      else if (result?.isShorter) await this.#readReplaced(archive);
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
-      const isCut = codeOf(error) === 'Z_BUF_ERROR';
-      const reason = isCut ? 'it ends too soon' : messageOf(error);
-      this.#fail(archive, 'compressed file is damaged: what can be read of it was read, and it is tried again when it changes', reason);
+      const isUnfinished = isCut(error);
+      archive.isCut = isUnfinished && !isOver;
+      archive.failedAt = archive.stat;
+      if (archive.isCut) return;
+      if (isDamage(error) && !isUnfinished) return this.#tellDamage(archive, range.consumedTo, messageOf(error));
+      this.#fail(
+        archive,
+        'compressed file is damaged: what can be read of it was read, and it is tried again when it changes',
+        isUnfinished ? 'it ends too soon' : messageOf(error),
+      );
     }
+  }
+
+  /** Reads what was not read yet; `isOver`: also an unfinished last line. */
+  #readOn(archive: Archive, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
+    const { lane, clock, stats, notices } = this.#options;
+    const offer = async (block: WindowBlock): Promise<void> => {
+      const length = block.single?.length ?? streamBytesOf(block).length;
+      if (archive.offset === 0) notices.event('info', { path: archive.path }, 'reading a compressed file');
+      await offerBlock(lane, archive, block, clock.now());
+      archive.offset = block.offset + length;
+      stats.readBytes += length;
+      countLongLine(stats, block);
+    };
+    return this.#content.read(archive, archive.offset, Infinity, offer, { isOver, range });
+  }
+
+  /** The archive, read to its end, has another size. True when it is to be read on. Throws system errors, and the decompressor's. */
+  async #goOn(archive: Archive): Promise<boolean> {
+    const { files } = this.#options;
+    const change = await this.#content.changeOf(archive);
+    if (change === 'replaced') await this.#readReplaced(archive);
+    if (change !== 'grown') return false;
+    const { size, contentSize, tail } = archive.end!;
+    if (contentSize === undefined) {
+      const skipped = await this.#content.withPieces(archive, countBytes, new CompressedRange(0, size));
+      if (skipped === undefined) return false;
+      files.mint(archive, skipped);
+      archive.end = { size, contentSize: skipped, tail };
+    }
+    files.goOn(archive);
+    return true;
+  }
+
+  /** What was read of it is not in it any more. */
+  #readReplaced(archive: Archive): Promise<void> {
+    const { notices, files } = this.#options;
+    notices.event('info', { path: archive.path, offset: archive.offset }, 'compressed file was replaced, reading it from its beginning');
+    return this.#readOne(files.replace(archive));
   }
 
   /** How much of the content was read in its plain form; `later` while that is still followed. */
   async #findRead(archive: Archive): Promise<number | 'later'> {
     const { known, notices, holes } = this.#options;
-    const found = await this.#withContent(archive, async (pieces) => ({ read: await known.find(pieces) }));
+    const found = await this.#content.withPieces(archive, async (pieces) => ({ read: await known.find(pieces) }));
     if (!found) return 'later';
     const { read } = found;
-    if (!read) return (await this.#withContent(archive, (pieces) => holes.passOver(archive.path, pieces))) ?? 'later';
+    if (!read) return (await this.#content.withPieces(archive, (pieces) => holes.passOver(archive.path, pieces))) ?? 'later';
     if (known.isFollowed(read.file) && !this.#options.once) return 'later';
     notices.event(
-      'info',
+      'debug',
       { path: archive.path, file: read.file.firstPath, offset: read.at },
       'compressed file holds what was read in its plain form',
     );
     return read.at;
   }
 
-  /** Offers the content's bytes `[from, to)`; false when it is shorter, or the source stops, undefined when it is gone. */
-  #readRange(archive: Archive, from: number, to: number, offer: (block: WindowBlock) => Promise<void>): Promise<boolean | undefined> {
-    const { lines } = this.#options;
-    return this.#withContent(archive, async (pieces) => {
-      const first: Buffer[] = [];
-      let tail = Buffer.alloc(0);
-      let at = 0;
-      let isReset = false;
-      const reset = (): void => {
-        lines.reset(from, tail, Buffer.concat(first).subarray(0, lines.headBytes));
-        isReset = true;
-      };
-      const offerAll = async (next: () => WindowBlock | undefined): Promise<void> => {
-        for (let block = next(); block; block = next()) await offer(block);
-      };
-      try {
-        for await (const piece of pieces) {
-          if (this.#isStopped && to < Infinity) throw new TailraceError('E_STOPPED', 'the source stops');
-          if (this.#isStopped) return false;
-          if (at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
-          const passed = Math.min(piece.length, Math.max(0, from - at));
-          if (passed > 0) tail = Buffer.concat([tail, piece.subarray(0, passed)]).subarray(-TAIL_BYTES);
-          let rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
-          at += piece.length;
-          if (rest.length > 0 && !isReset) reset();
-          while (rest.length > 0) {
-            const count = rest.copy(lines.free());
-            lines.commit(count);
-            rest = rest.subarray(count);
-            await offerAll(() => lines.next());
-          }
-          if (at >= to) break;
-        }
-      } catch (error) {
-        if (error instanceof LaneRefusal) throw error;
-        if (isReset) await offerAll(() => lines.flush());
-        throw error;
-      }
-      if (isReset) await offerAll(() => lines.flush());
-      return to === Infinity ? true : at >= to;
-    });
-  }
-
-  /** Undefined where the archive is gone, or another one is in its place. Throws system errors, and the decompressor's. */
-  async #withContent<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>): Promise<T | undefined> {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
-    try {
-      fd = fileSystem.open(archive.path);
-      const head = readHead(fileSystem, fd, HEAD_BYTES);
-      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, head)) return undefined;
-      const compression = compressionOf(head);
-      if (!compression) throw new Error('it is not compressed with gzip or zstd');
-      return await use(decompress(fileSystem, fd, compression));
-    } catch (error) {
-      if (fd === undefined && leadsNowhere(error)) return undefined;
-      throw error;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
-    }
+  #tellDamage(archive: Archive, consumedTo: number, reason: string): void {
+    const { stats, notices } = this.#options;
+    const { path, offset, stat } = archive;
+    const lostBytes = Math.max(0, stat.size - consumedTo - archive.lostBytes);
+    archive.lostBytes += lostBytes;
+    stats.lostBytes += lostBytes;
+    notices.event(
+      'warn',
+      { path, offset, compressedOffset: consumedTo, size: stat.size, lostBytes, reason },
+      'compressed file is damaged: what is behind the damage cannot be read, lostBytes counts it compressed; it is tried again when it changes',
+    );
   }
 
   #fail(archive: Archive, text: string, reason?: string): void {

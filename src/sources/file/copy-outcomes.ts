@@ -8,9 +8,8 @@ import type { SourceStats } from '../../core/source.ts';
 import { tailOf } from '../../core/tail.ts';
 import { ContentSum } from './content-sum.ts';
 import type { FileStat, FileSystem } from './file-system.ts';
-import { UNSEEN } from './housekeeping.ts';
 import type { Naming } from './naming.ts';
-import type { Notices } from './notices.ts';
+import { LOWER_BOUND, type Notices } from './notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import { readBefore } from './sample.ts';
@@ -47,9 +46,7 @@ export class CopyOutcomes {
     const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
     stats.lostBytes += lostBytes;
     const fields = { path: generation.path, copy: copy.path, offset, size: stat.size, lostBytes };
-    const text = 'file was copied and truncated, reading on in its copy';
-    if (lostBytes > 0) notices.event('warn', fields, `${text}${UNSEEN}`);
-    else notices.event('info', fields, text);
+    notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
     descriptors.close(generation);
     registry.takeOver(generation, copy);
     registry.remove(copy);
@@ -66,7 +63,7 @@ export class CopyOutcomes {
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
   noteRead(copy: TrackedFile, { size }: FileStat): void {
     const { fileSystem, notices, naming } = this.#options;
-    notices.event('info', { path: copy.path, size }, 'file is a copy of what was read');
+    notices.event('debug', { path: copy.path, size }, 'file is a copy of what was read');
     const tail = tailOf(readBefore(fileSystem, copy.fd!, size, TAIL_BYTES));
     copy.startAt = copy.offset = copy.readTo = copy.size = size;
     copy.tail = tail;

@@ -19,25 +19,58 @@ export function compressionOf(head: Buffer): Compression | undefined {
   return magic === 0xfd2fb528 || (magic & 0xfffffff0) >>> 0 === 0x184d2a50 ? 'zstd' : undefined;
 }
 
-/** All members or frames, one after the other. Throws the decompressor's errors (`Z_BUF_ERROR`: the file ends too soon) and the system's. */
-export async function* decompress(fileSystem: FileSystem, fd: number, compression: Compression): AsyncGenerator<Buffer> {
+/** Where a decompression reads, in bytes of the compressed file. */
+export class CompressedRange {
+  readonly from: number;
+  readonly to: number;
+  /** Everything before it was read, … */
+  readTo: number;
+  /** … and decompressed. */
+  consumedTo: number;
+
+  constructor(from = 0, to = Infinity) {
+    this.from = this.readTo = this.consumedTo = from;
+    this.to = to;
+  }
+}
+
+/**
+ * All members or frames, one after the other, of a range that begins with one. Throws the decompressor's errors (`Z_BUF_ERROR`: the
+ * range ends too soon) and the system's.
+ */
+export async function* decompress(
+  fileSystem: FileSystem,
+  fd: number,
+  compression: Compression,
+  range = new CompressedRange(),
+): AsyncGenerator<Buffer> {
   const decompressor = compression === 'gzip' ? createGunzip({ chunkSize: PIECE_BYTES }) : createZstdDecompress({ chunkSize: PIECE_BYTES });
-  const input = Readable.from(readAll(fileSystem, fd));
+  const input = Readable.from(readAll(fileSystem, fd, range));
   input.on('error', (error) => decompressor.destroy(error));
   try {
     for await (const piece of input.pipe(decompressor)) yield piece as Buffer;
+    // zstd passes over what begins no frame; gzip over NULs, which pad a file.
+    if (compression === 'zstd' && range.from + decompressor.bytesWritten < range.readTo)
+      throw Object.assign(new Error('what follows is no zstd frame'), { code: 'ZSTD_error_prefix_unknown' });
   } finally {
+    range.consumedTo = range.from + decompressor.bytesWritten;
     input.destroy();
     decompressor.destroy();
   }
 }
 
-async function* readAll(fileSystem: FileSystem, fd: number): AsyncGenerator<Buffer> {
-  for (let position = 0; ;) {
-    const into = Buffer.allocUnsafe(READ_CHUNK_BYTES);
-    const count = await fileSystem.read(fd, into, position);
+async function* readAll(fileSystem: FileSystem, fd: number, range: CompressedRange): AsyncGenerator<Buffer> {
+  while (range.readTo < range.to) {
+    const into = Buffer.allocUnsafe(Math.min(READ_CHUNK_BYTES, range.to - range.readTo));
+    const count = await fileSystem.read(fd, into, range.readTo);
     if (count === 0) return;
-    position += count;
+    range.readTo += count;
     yield into.subarray(0, count);
   }
+}
+
+export async function countBytes(pieces: AsyncIterable<Buffer>): Promise<number> {
+  let bytes = 0;
+  for await (const { length } of pieces) bytes += length;
+  return bytes;
 }

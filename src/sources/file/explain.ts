@@ -6,13 +6,13 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import { formatDuration } from '../../config/units.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { BIRTH_SLACK_MS, DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
-import type { StreamRecord, StreamStore } from '../../core/stream.ts';
+import { BIRTH_SLACK_MS, DECIDE_COPY_MS, HEAD_BYTES, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
+import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './file-system.ts';
 import { type Finder, parentOf } from './finder.ts';
-import { compareFile } from './identity.ts';
+import { beginsAs, compareFile } from './identity.ts';
 import type { Registry } from './registry.ts';
-import { sampleFile } from './sample.ts';
+import { readHead, sampleFile } from './sample.ts';
 import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './siblings.ts';
 import { isGone, lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
 
@@ -52,6 +52,10 @@ export interface FileExplanation {
   readonly deliveredOffset?: number;
   readonly size?: number;
   readonly lagBytes?: number;
+  /** True of a compressed file: the offsets count its content, `size` and `lagBytes` the compressed bytes. */
+  readonly isCompressed?: boolean;
+  /** Everything before it in the compressed file was read; absent until that was read to its end. */
+  readonly compressedOffset?: number;
   readonly lastError?: string;
   readonly related?: readonly RelatedFile[];
 }
@@ -66,10 +70,10 @@ export interface ExplainerOptions {
   /** False of a source that was never opened: what is told is what one that starts would do. */
   isOpen(): boolean;
   /** What is known of a compressed file that is read; undefined for one that is not. */
-  archive(path: string): { readonly state: string; readonly offset: number } | undefined;
+  archive(path: string): { readonly state: string; readonly offset: number; readonly end: ArchiveEnd | undefined } | undefined;
 }
 
-type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'>;
+type Verdict = Pick<FileExplanation, 'isRead' | 'reason' | 'fix' | 'state' | 'offset' | 'lastError'> & Partial<FileExplanation>;
 
 const OPEN_IT = 'give the user that runs the agent the right to read it, and to search the folders above it';
 
@@ -148,9 +152,8 @@ export class Explainer {
     if (isArchiveName(path)) {
       if (!config.readCompressed)
         return no('compressed files are left out', 'set read_compressed: true to read those that were never read in their plain form');
-      const archive = this.#options.archive(path);
       const reason = 'read_compressed is set: what was not read in its plain form is read once the file stood still for some seconds';
-      return { isRead: true, reason, ...archive };
+      return { isRead: true, reason, ...this.#ofArchive(path, stat) };
     }
     const refusal = this.#tryOpen(path);
     if (refusal !== undefined) return { ...no('it cannot be opened', OPEN_IT), lastError: refusal };
@@ -161,6 +164,23 @@ export class Explainer {
         'set ignore_older to more, or to never',
       );
     return { isRead: true, reason: `${finder.explain(path)}; it is not known yet: the next scan takes it up` };
+  }
+
+  #ofArchive(path: string, stat: FileStat): Partial<FileExplanation> {
+    const archive = this.#options.archive(path);
+    const saved = this.#options.isOpen() ? undefined : this.#records().findLast((record) => this.#isArchive(record, path, stat));
+    const end = archive?.end ?? saved?.archiveEnd;
+    return {
+      isCompressed: true,
+      ...(archive ? { state: archive.state, offset: archive.offset } : {}),
+      ...(saved ? describeRecord(saved) : {}),
+      ...(end ? { compressedOffset: end.size, lagBytes: Math.max(0, stat.size - end.size) } : {}),
+    };
+  }
+
+  #isArchive({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
+    if (!identity || !isArchiveName(firstPath) || identity.inode !== String(inode)) return false;
+    return this.#withOpen(path, (fd) => beginsAs(identity, readHead(this.#options.fileSystem, fd, HEAD_BYTES))) ?? false;
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
@@ -217,7 +237,7 @@ export class Explainer {
   /** The saved stream of what is there now. */
   #savedOf(path: string, there: Looked): StreamRecord | undefined {
     const { fileSystem, config } = this.#options;
-    if (!('stat' in there) || there.stat.kind !== 'file') return undefined;
+    if (!('stat' in there) || there.stat.kind !== 'file' || isArchiveName(path)) return undefined;
     const { stat } = there;
     const isIt = (record: StreamRecord): boolean => {
       const { identity } = record;

@@ -16,7 +16,7 @@ import { Holes } from './hole.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { InodeHolders } from './inode-holders.ts';
 import { Naming } from './naming.ts';
-import type { Notices } from './notices.ts';
+import { LOWER_BOUND, type Notices } from './notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
 import { isUntouched } from './sample.ts';
@@ -40,6 +40,8 @@ export interface GenerationsOptions {
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
   readonly shaping: LineShaping;
+  /** The file of a checkpoint was not found. */
+  onUnfound(file: TrackedFile): void;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;
@@ -61,6 +63,8 @@ export class Generations {
   readonly house: Housekeeping;
   readonly successors: Successors;
   readonly #options: GenerationsOptions;
+  /** Generations that are known from before, and whose file was not found at the start. */
+  readonly #unfound = new WeakSet<TrackedFile>();
   /** Generations whose inode has another file. */
   readonly #forsaken = new WeakSet<TrackedFile>();
   /** By inode: what was read of the generations that are in no file at the start, as the next ones may begin behind that. */
@@ -92,7 +96,7 @@ export class Generations {
         this.descriptors.open(file);
         this.current(file);
       },
-      isLost: (file) => this.house.giveUpLost(file, this.scan === 0 ? 'unseen' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
+      isLost: (file) => this.house.giveUpLost(file, this.#unfound.has(file) ? 'unfound' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
       holderOf: (found) => this.holderOf(found),
       isUnsure: (holder, found) => this.inodes.mayHaveLost(holder, found),
       isNamed: (found) => {
@@ -105,6 +109,7 @@ export class Generations {
   /** Takes up a generation that is known from before, and whose file was not found or holds something else now. */
   remember(record: StreamRecord): TrackedFile {
     const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
+    this.#unfound.add(file);
     file.place = 'missing';
     file.isHomeless = true;
     file.leftAtMs = this.#now;
@@ -171,6 +176,7 @@ export class Generations {
    * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
    */
   renew(file: TrackedFile): TrackedFile {
+    this.#unfound.delete(file);
     // What was seen before the look at the content may be the old generation's.
     const stat = this.#options.fileSystem.fstat(file.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
@@ -226,6 +232,7 @@ export class Generations {
 
   /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
   forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
+    this.#unfound.delete(file);
     this.registry.vacate(file);
     file.leftAtMs = this.#now;
     takeUp();
@@ -300,7 +307,8 @@ export class Generations {
     if (file.fd === undefined || fileSystem.fstat(file.fd).size > end || !isUntouched(fileSystem, file.fd, file)) return;
     const lostBytes = Math.max(0, file.sureSize - end);
     stats.lostBytes += lostBytes;
-    if (lostBytes > 0) notices.event('warn', { path: file.path, size: end, lostBytes }, 'the end of a file was cut off before it was read');
+    if (lostBytes > 0)
+      notices.event('warn', { path: file.path, size: end, lostBytes }, `the end of a file was cut off before it was read${LOWER_BOUND}`);
     file.size = file.sureSize = end;
   }
 
@@ -317,6 +325,7 @@ export class Generations {
     if (record.identity) file.identity = record.identity;
     file.startAt = record.startAt;
     file.offset = file.readTo = record.resumeAt;
+    noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
     file.tail = record.tail;
     file.content = new ContentSum(record.resumeAt, record.contentSum, record.contentPoints);
     return file;

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../../core/limits.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
-import type { Notices } from './notices.ts';
+import { LOWER_BOUND, type Notices } from './notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import { isBehind, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
@@ -21,18 +21,14 @@ export interface HousekeepingOptions {
   /** Infinity for never. */
   readonly partialTimeoutMs: number;
   readonly groupTimeoutMs: number;
+  /** The file of a checkpoint was not found: it is not followed any more. */
+  onUnfound(file: TrackedFile): void;
 }
 
-/** What a log line of a loss says that is a lower bound. */
-export const UNSEEN = '; lostBytes is what was seen of it, what was written after the last look is not counted';
-
 const LOST = {
-  unseen: 'file of a checkpoint is gone or has other content now',
   gone: 'file is gone, and its inode is that of another one',
   'cut off': 'file was truncated or replaced, reading it from its beginning',
 } as const;
-/** What a rotation leaves behind while no agent runs: nothing is amiss. */
-const READ_WHOLE = 'file of a checkpoint is gone or has other content now; all that was seen of it was read';
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
@@ -44,6 +40,7 @@ export class Housekeeping {
   }
 
   keep(file: TrackedFile): void {
+    if (file.stream !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream, file.sureSize);
     if (file.isHomeless || file.isUndecided) return;
     if (file.isAway && file.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
@@ -101,10 +98,10 @@ export class Housekeeping {
   }
 
   /** What is known of a generation is in no file, and no copy of it was found. */
-  giveUpLost(file: TrackedFile, how: 'unseen' | 'gone' | 'cut off'): void {
-    const isBehind = lagOf(file) > file.inHand;
-    if (how === 'unseen') return this.#giveUp(file, undefined, isBehind ? LOST.unseen : READ_WHOLE);
-    this.#giveUp(file, undefined, isBehind ? `${LOST[how]}${UNSEEN}` : LOST[how]);
+  giveUpLost(file: TrackedFile, how: 'unfound' | 'gone' | 'cut off'): void {
+    if (how !== 'unfound') return this.#giveUp(file, undefined, LOST[how]);
+    this.#remove(file);
+    this.#options.onUnfound(file);
   }
 
   /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */
@@ -129,7 +126,7 @@ export class Housekeeping {
     const lostBytes = lagOf(file) - file.inHand;
     this.#options.stats.lostBytes += lostBytes;
     const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
-    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, text);
+    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `${text}${LOWER_BOUND}`);
     this.#remove(file);
   }
 

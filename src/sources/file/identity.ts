@@ -47,6 +47,11 @@ export function isAtHole({ identity, startAt, offset }: Omit<KnownFile, 'tail'>)
   return startAt > 0 && offset === startAt && isHollow(identity);
 }
 
+/** True when a file with these first bytes may be the one of the identity: it has no other first bytes than that. */
+export function beginsAs({ headLength, headHash }: FileIdentity, head: Buffer): boolean {
+  return headLength === 0 || hashHead(head.subarray(0, headLength)).headHash === headHash;
+}
+
 /** Length and hash of a head. */
 export function hashHead(head: Buffer): Pick<FileIdentity, 'headLength' | 'headHash'> {
   return head.length === 0 ? NO_HEAD : { headLength: head.length, headHash: hash('sha256', head, 'hex') };

@@ -8,6 +8,9 @@ import type { Log } from '../../core/log.ts';
 
 type Level = 'debug' | 'info' | 'warn';
 
+/** What every line with `lostBytes` says that are a lower bound: no look at the file saw its end. */
+export const LOWER_BOUND = '; lostBytes is what was seen of it, what was written after the last look is not counted';
+
 const EVENTS_A_MINUTE = 30;
 
 export class Notices {

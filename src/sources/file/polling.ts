@@ -12,7 +12,7 @@ import { type Archives, takeArchives } from './archives.ts';
 import type { Finder } from './finder.ts';
 import type { Generations } from './generations.ts';
 import { Hints } from './hints.ts';
-import type { Notices } from './notices.ts';
+import { LOWER_BOUND, type Notices } from './notices.ts';
 import type { Reader } from './reader.ts';
 import { lagOf, positionOf, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
@@ -234,7 +234,10 @@ export class Polling {
     const lostBytes = lagOf(file);
     if (lostBytes === 0) return;
     stats.lostBytes += lostBytes;
-    log.error({ path: file.path, offset: file.offset, lostBytes }, 'deleted file could not be read to its end before the stop');
+    log.error(
+      { path: file.path, offset: file.offset, lostBytes },
+      `deleted file could not be read to its end before the stop${LOWER_BOUND}`,
+    );
   }
 }
 

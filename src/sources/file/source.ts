@@ -69,6 +69,7 @@ export function createFileSource(
     partialTimeoutMs: config.partialTimeoutMs,
     shaping,
     shapeOf: shapeOfFile,
+    onUnfound: (file) => leftArchives.giveUp(file),
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
@@ -99,7 +100,10 @@ export function createFileSource(
         shapeOf: shapeOfFile,
       })
     : undefined;
-  const leftArchives = new LeftArchives({ fileSystem, notices, known, isRead: (path) => archives !== undefined && finder.reaches(path) });
+  const leftArchives = new LeftArchives({
+    ...{ fileSystem, notices, known, streams, stats: counters },
+    isRead: (path) => archives !== undefined && finder.reaches(path),
+  });
   let isOpen = false;
   const explainer = new Explainer({
     ...{ ...common, config, finder, registry },

@@ -10,9 +10,9 @@ import type { StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
 import type { FoundFile } from './finder.ts';
 import type { Generations } from './generations.ts';
-import type { Notices } from './notices.ts';
+import { LOWER_BOUND, type Notices } from './notices.ts';
 import { FolderNames } from './siblings.ts';
-import { isBehind, isGone, isReplaced, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, isReplaced, lagOf, type Place, positionOf, type TrackedFile } from './tracked-file.ts';
 import { findWhereabouts, type FolderInodes, isMountAway, statIfAt } from './whereabouts.ts';
 
 export interface TrackerOptions {
@@ -167,7 +167,8 @@ export class Tracker {
 
   #trackNew(found: FoundFile): TrackedFile {
     // The first scan tells its number in one line.
-    this.#options.notices.event(this.#scan === 1 ? 'debug' : 'info', { path: found.path, size: found.stat.size }, 'new file');
+    const isExpected = this.#scan === 1 || this.#left.has(found.path);
+    this.#options.notices.event(isExpected ? 'debug' : 'info', { path: found.path, size: found.stat.size }, 'new file');
     return this.#generations.track(found);
   }
 
@@ -225,8 +226,9 @@ export class Tracker {
   }
 
   #move(file: TrackedFile, path: string, stat: FileStat, place: Place): void {
-    const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes: lagOf(file) };
-    this.#options.notices.event('info', fields, 'file was renamed, reading on');
+    const unreadBytes = unreadOf(file, stat);
+    const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes };
+    this.#options.notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file);
     this.#generations.place(file, place, path);
     file.isRotated = path !== file.firstPath;
@@ -290,15 +292,22 @@ export class Tracker {
       file.leftAtMs = this.#now;
       const lostBytes = held || file.isAway ? 0 : lagOf(file);
       this.#options.stats.lostBytes += lostBytes;
-      const fields = { path: file.path, offset: file.offset, unreadBytes: lagOf(file), lostBytes };
-      if (lostBytes > 0) this.#options.notices.event('warn', fields, 'file was deleted before it was read to its end');
-      else
-        this.#options.notices.event('info', fields, held ? 'file was deleted, reading it to its end' : file.isAway ? AWAY : 'file is gone');
+      this.#tellLeft(file, lostBytes, held);
       if (!held && !file.isAway) file.size = file.readTo = file.offset;
     }
     this.#generations.place(file, place);
     if (held) this.#see(file, held, place);
     else file.scan = this.#scan;
+  }
+
+  #tellLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined): void {
+    const { notices } = this.#options;
+    const unreadBytes = unreadOf(file, held);
+    const fields = { path: file.path, offset: file.offset, unreadBytes, lostBytes };
+    if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
+    else if (file.isAway) notices.event('info', fields, AWAY);
+    else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
+    else notices.event('info', fields, `file is gone${LOWER_BOUND}`);
   }
 
   /** What the open descriptor says; `unknown` when it does not, for the time in which that may pass. */
@@ -315,4 +324,13 @@ export class Tracker {
   #mayPass({ failure }: TrackedFile): boolean {
     return failure !== undefined && this.#now - failure.sinceMs < FORGET_AFTER_MS;
   }
+}
+
+function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file): number {
+  return Math.max(0, Math.max(size, file.size) - positionOf(file));
+}
+
+/** One line at most tells of a rotated file, and none of one that was read to its end. */
+function levelOf({ place, isRotated }: TrackedFile, unreadBytes: number): 'info' | 'debug' {
+  return unreadBytes > 0 && place === 'matched' && !isRotated ? 'info' : 'debug';
 }

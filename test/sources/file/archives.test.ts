@@ -380,3 +380,201 @@ test('archive that begins with a hole is read from behind it, and not again wher
   await bench.drain();
   expect(bench.texts.slice(6)).toEqual([`${'\0'.repeat(1000)}few`]);
 });
+
+// Symptom: a member that was appended to an archive never arrived, without a word. Cause: an archive that was read to its end was final,
+// whatever its size. Fix: its size is kept with that, and what is behind it is read.
+const packs = { gzip: { pack: gzipSync, name: 'a.log.gz' }, zstd: { pack: zstdCompressSync, name: 'a.log.zst' } };
+const append = (bench: ArchiveBench, name: string, bytes: Buffer): void =>
+  bench.write(name, Buffer.concat([readFileSync(bench.path(name)), bytes]));
+const noise = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, n) => `${from + n} ${((from + n) * 2654435761) % 4294967296}\n`).join('');
+
+test.each(['gzip', 'zstd'] as const)('what is appended to a %s archive that was read is read, once, also after restarts', async (kind) => {
+  const { pack, name } = packs[kind];
+  const bench = await start();
+  const pieces = [noise(0, 2000), 'three\n', noise(2000, 4000), 'five\n'];
+  bench.write(name, pack(pieces[0]!));
+  await bench.pass(3);
+  append(bench, name, pack(pieces[1]!));
+  await bench.pass(3);
+  const read = bench.texts;
+  bench.commit();
+  await bench.pass(3);
+  await again(bench);
+  append(bench, name, pack(pieces[2]!));
+  await bench.pass(3);
+  read.push(...bench.texts);
+  // Killed before the end of this one is saved, with more of it when the next agent starts.
+  bench.commit();
+  append(bench, name, pack(pieces[3]!));
+  await again(bench);
+  await bench.pass(3);
+  expect([...read, ...bench.texts]).toEqual(pieces.join('').trimEnd().split('\n'));
+  expect(new Set(bench.lanes.flatMap(({ blocks }) => blocks.map(({ stream }) => stream))).size).toBe(1);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test('only what is appended is decompressed, and its span is read again as the same events', async () => {
+  let readBytes = 0;
+  const fileSystem = failingFileSystem((real) => ({
+    async read(fd, into, position) {
+      const count = await real.read(fd, into, position);
+      readBytes += count;
+      return count;
+    },
+  }));
+  const bench = await start({ fileSystem });
+  const packed = gzipSync(noise(0, 200_000));
+  bench.write('a.log.gz', packed);
+  await bench.drain();
+  const before = readBytes;
+  bench.lane.blocks.splice(0);
+  append(bench, 'a.log.gz', gzipSync('one\ntwo\n'));
+  await bench.pass(2);
+  // Two reads of the first bytes, by which the format is told.
+  expect(readBytes - before).toBeLessThan(packed.length / 2);
+  const [block] = bench.lane.blocks;
+  expect(block).toMatchObject({ offset: noise(0, 200_000).length, length: 8 });
+  const lane = new LaneDouble();
+  const span = {
+    source: 'app',
+    stream: block!.stream,
+    from: block!.offset + 4,
+    to: block!.offset + 8,
+    events: 1,
+    sum: 0,
+    tail: { length: 0, crc: 0 },
+  };
+  expect(await bench.source.reread!(span, lane)).toBe(span.to);
+  expect(lane.texts).toEqual(['two']);
+});
+
+test('appended member is read by a run with once, which goes on where the agent before ended', async () => {
+  const bench = await start();
+  bench.write('a.log.gz', gzipSync('one\n'));
+  await bench.pass(2);
+  bench.commit();
+  await bench.pass(2);
+  append(bench, 'a.log.gz', gzipSync('two\n'));
+  await bench.start({ include: [bench.path('*.log*')], once: true });
+  await bench.source.run();
+  expect(bench.texts).toEqual(['two']);
+});
+
+test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async () => {
+  const bench = await start();
+  const now = (): void => utimesSync(bench.path('a.log.gz'), new Date(bench.clock.now()), new Date(bench.clock.now()));
+  bench.write('a.log.gz', gzipSync('one\n'));
+  await bench.pass(2);
+  const whole = gzipSync(noise(0, 40_000));
+  append(bench, 'a.log.gz', whole.subarray(0, whole.length / 2));
+  now();
+  await bench.pass(20);
+  const lines = `one\n${noise(0, 40_000)}`.trimEnd().split('\n');
+  const read = bench.texts.length;
+  expect(read).toBeGreaterThan(1000);
+  expect(bench.texts).toEqual(lines.slice(0, read));
+  expect(bench.said(/damaged/)).toEqual([]);
+  append(bench, 'a.log.gz', whole.subarray(whole.length / 2));
+  await bench.pass(2);
+  expect(bench.texts).toEqual(lines);
+  append(bench, 'a.log.gz', whole.subarray(0, whole.length / 2));
+  now();
+  await bench.pass(70);
+  expect(bench.texts.length).toBe(lines.length + read);
+  expect(bench.said(/damaged/)).toMatchObject([{ fields: { reason: 'it ends too soon' } }]);
+  expect(bench.source.stats.lostBytes).toBe(0);
+});
+
+test.each(['gzip', 'zstd'] as const)('what is appended to a %s archive and is none is counted as lost, and said', async (kind) => {
+  const { pack, name } = packs[kind];
+  const bench = await start();
+  bench.write(name, pack('one\n'));
+  await bench.pass(2);
+  const size = pack('one\n').length;
+  const junk = Buffer.from('no member of an archive\n');
+  append(bench, name, junk);
+  await bench.pass(3);
+  append(bench, name, junk);
+  await bench.pass(3);
+  expect(bench.texts).toEqual(['one']);
+  expect(bench.source.stats.lostBytes).toBe(2 * junk.length);
+  expect(bench.said(/behind the damage cannot be read/)).toMatchObject([
+    { level: 'warn', fields: { path: bench.path(name), compressedOffset: size, lostBytes: junk.length } },
+    { level: 'warn', fields: { lostBytes: junk.length } },
+  ]);
+});
+
+test('archive that was read and is shorter, or changed before its end, is read from its beginning', async () => {
+  const bench = await start();
+  const first = gzipSync(noise(0, 2000));
+  bench.write('a.log.gz', Buffer.concat([first, gzipSync('two\n')]));
+  await bench.pass(2);
+  bench.commit();
+  await bench.pass(2);
+  bench.write('a.log.gz', first);
+  await bench.pass(2);
+  expect(bench.texts.length).toBe(2001 + 2000);
+  bench.write('a.log.gz', Buffer.concat([gzipSync(noise(0, 1000) + noise(5000, 6000)), gzipSync('three\n'.repeat(1000))]));
+  await bench.pass(2);
+  expect(bench.texts.at(-1)).toBe('three');
+  expect(bench.said(/was replaced/)).toHaveLength(1);
+});
+
+test('what is appended to an archive that start_at: end left out is read', async () => {
+  const bench = new ArchiveBench({ readCompressed: true, startAt: 'end' });
+  bench.write('old.log.gz', gzipSync('old\n'));
+  await again(bench);
+  await bench.pass(2);
+  append(bench, 'old.log.gz', gzipSync('new\n'));
+  await bench.pass(2);
+  expect(bench.texts).toEqual(['new']);
+  expect(bench.lane.blocks).toMatchObject([{ offset: 4 }]);
+  bench.commit();
+  await bench.pass(2);
+  await again(bench);
+  await bench.pass(2);
+  expect(bench.texts).toEqual([]);
+});
+
+test('archive that an earlier version read is not read again, and what is appended to it is read', async () => {
+  const bench = await start();
+  bench.write('a.log.gz', gzipSync('one\n'));
+  bench.write('b.log.gz', gzipSync('eins\n'));
+  await bench.pass(2);
+  bench.commit();
+  await bench.source.stop();
+  for (const [id, record] of bench.streams.records) {
+    const { archiveEnd: _, identity, ...rest } = record;
+    bench.streams.records.set(id, { ...rest, identity: { ...identity!, headHash: `done ${identity!.headHash}` } });
+  }
+  // Appended before this version ran.
+  const later = new Date(Date.now() + 1000);
+  writeFileSync(bench.path('b.log.gz'), Buffer.concat([gzipSync('eins\n'), gzipSync('zwei\n')]));
+  utimesSync(bench.path('b.log.gz'), later, later);
+  await bench.start({ include: [bench.path('*.log*')], once: true });
+  await bench.source.run();
+  expect(bench.texts).toEqual(['zwei']);
+  append(bench, 'a.log.gz', gzipSync('two\n'));
+  await again(bench);
+  await bench.pass(2);
+  expect(bench.texts).toEqual(['two']);
+});
+
+test('position in an archive is told by its content, and what is behind by its compressed bytes', async () => {
+  const bench = await start();
+  const text = noise(0, 5000);
+  bench.write('a.log.gz', gzipSync(text));
+  const { length } = gzipSync(text);
+  await bench.pass(2);
+  expect(bench.source.explain(bench.path('a.log.gz'))).toMatchObject({
+    ...{ isCompressed: true, offset: text.length, compressedOffset: length, size: length, lagBytes: 0 },
+  });
+  const more = gzipSync('more\n');
+  append(bench, 'a.log.gz', more);
+  expect(bench.source.explain(bench.path('a.log.gz'))).toMatchObject({
+    offset: text.length,
+    size: length + more.length,
+    lagBytes: more.length,
+  });
+});

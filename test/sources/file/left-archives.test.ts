@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
+import { newStats } from '../../../src/core/source.ts';
 import type { StreamRecord } from '../../../src/core/stream.ts';
 import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
 import type { KnownContent } from '../../../src/sources/file/known-content.ts';
 import { LeftArchives } from '../../../src/sources/file/left-archives.ts';
 import type { Notices } from '../../../src/sources/file/notices.ts';
+import { MemoryStreamStore } from '../../support/stream-store.ts';
 
 test('a stop ends the look at an archive that is left out, and waits until it is closed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-left-'));
@@ -41,6 +43,8 @@ test('a stop ends the look at an archive that is left out, and waits until it is
     fileSystem,
     notices: { event: (_level: string, _fields: object, text: string) => void said.push(text) } as unknown as Notices,
     known: { find, isFollowed: () => false } as unknown as KnownContent,
+    stats: newStats(),
+    streams: new MemoryStreamStore(),
     isRead: () => false,
   });
   left.expect([{ path } as StreamRecord]);
