@@ -113,7 +113,10 @@ export function clientOf(
         ...(body !== undefined && { body: plain ? (body as string) : JSON.stringify(body) }),
       });
       const text = await response.text();
-      if (response.status === 503 && (await cluster?.heal())) return client.call(method, path, options);
+      if (response.status === 503 && (await cluster?.heal())) {
+        console.warn(`${method} ${path} answered 503, and is asked again: a ClickHouse server had aborted\n${text}`);
+        return client.call(method, path, options);
+      }
       const json = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
       check?.(method, path, response.status, json);
       return { status: response.status, headers: response.headers, text, json };

@@ -43,10 +43,12 @@ export interface Shard {
 
 /** Pause between two looks at whether a query has ended. */
 const LOOK_MS = 50;
-/** The engine's own codes for another server that it cannot reach. */
-const OTHER_AWAY = new Set(['209', '210', '279', '394']);
-/** And for no room for more queries. */
-const BUSY = '202';
+/** The engine's own codes for another server that it cannot reach: its name is unknown, it does not answer, it closed the connection. */
+const OTHER_AWAY = new Set(['198', '209', '210', '279', '394']);
+/** And for one whose connection ended in the middle of a reply; the same code means damaged data elsewhere. */
+const CUT_OFF = '32';
+/** And for no room for more queries, or no connection left to another server. */
+const BUSY = new Set(['202', '203']);
 
 export function openShard({ host, user, password, database, querySeconds = 0 }: ShardAddress): Shard {
   const client = createClient({
@@ -133,10 +135,11 @@ const silent = (host: string): ApiError => new ApiError(503, `the engine at ${ho
 function away(error: unknown, host: string): ApiError | undefined {
   const code = codeOf(error);
   const said = messageOf(error).slice(0, 200).trim();
-  if (OTHER_AWAY.has(code)) return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
+  if (OTHER_AWAY.has(code) || (code === CUT_OFF && /receiving packet/i.test(messageOf(error))))
+    return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
   // A server that crashes goes on answering for a while, with this and nothing else.
   const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(said);
-  if (!isNetwork && code !== BUSY) return undefined;
+  if (!isNetwork && !BUSY.has(code)) return undefined;
   return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);
 }
 
