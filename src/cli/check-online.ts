@@ -67,6 +67,8 @@ function findingOf(config: IngestSinkConfig, dataset: string, place: string, out
     );
   const isPassing = outcome.reason === 'rate_limited' || outcome.reason === 'server_error';
   const message = isPassing ? `the service at ${url} takes no events now` : `the service at ${url} cannot be reached`;
-  const fix = isPassing ? 'the agent tries until it does' : 'check url, and that the service runs and this machine may connect to it';
-  return at(`sinks.${id}.url`, `${message}: ${outcome.detail}`, fix, isPassing);
+  const unknown = isPassing ? 'the agent tries until it does' : 'check url, and that the service runs and this machine may connect to it';
+  const { detail, fix } = outcome;
+  const problem = fix === undefined ? detail : detail.replace(`: ${fix}`, '');
+  return at(`sinks.${id}.url`, `${message}: ${problem}`, fix ?? unknown, isPassing);
 }

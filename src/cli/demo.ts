@@ -2,7 +2,7 @@
  * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
  * machine's own into the service, with live counts. Ctrl-C drains and says what was stored.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Agent } from '../agent/agent.ts';
@@ -15,6 +15,7 @@ import { createLog } from '../telemetry/log.ts';
 import { startDemoApp } from './demo-app.ts';
 
 const DATASET = 'demo-logs';
+const KEPT_FOLDER = 'tailrace-demo';
 const SHOW_EVERY_MS = 1000;
 const SHOW_EVERY_PLAIN_MS = 3000;
 /** A terminal sends Ctrl-C to every process of the group and npm hands it on again: what comes this soon is the same one. */
@@ -22,17 +23,19 @@ const SAME_SIGNAL_MS = 1500;
 
 export interface DemoArguments {
   readonly data?: string;
+  readonly keep?: boolean;
   readonly json?: boolean;
 }
 
 /** Runs until a signal; resolves with 0 once all is drained, 1 when something could not be delivered. */
 export async function demo(args: DemoArguments): Promise<number> {
   const stopping = waitForSignal();
-  const folder = makeFolder(args.data);
+  const kept = args.data ?? (args.keep === true ? KEPT_FOLDER : undefined);
+  const folder = makeFolder(kept);
   try {
-    return await runDemo(folder, args, stopping);
+    return await runDemo(folder, { ...args, keep: kept !== undefined }, stopping);
   } finally {
-    if (args.data === undefined) rmSync(folder, { recursive: true, force: true });
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -85,6 +88,7 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
   await service.close();
   output.show(counts);
   output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
+  if (args.keep === true) output.end(howToGoOn(folder, config, service.address, token));
   return report.lostEvents === 0 ? 0 : 1;
 }
 
@@ -202,9 +206,33 @@ Ask for the latest five events:
   curl -s ${url}/v1/datasets/${DATASET}/query -H 'Authorization: Bearer ${token}' \\
     -H 'Content-Type: application/json' -d '{"startTime":"now-1h","limit":5}'
 
+  ${commandLine(url, token)} query "['${DATASET}'] | where _time > ago(1h) | sort by _time desc | take 5"
+
 Ctrl-C ends it.
 
 `;
+}
+
+/** As it can be typed here. */
+function commandLine(url: string, token: string): string {
+  return `TAILRACE_URL=${url} TAILRACE_TOKEN=${token} ${programName()}`;
+}
+
+function programName(): string {
+  return existsSync(join('bin', 'tailrace')) ? 'bin/tailrace' : 'tailrace';
+}
+
+function howToGoOn(folder: string, config: string, url: string, token: string): string {
+  return `
+The configuration, the agent's positions and the service's events stay in ${folder}. To go on with them:
+
+  TAILRACE_API_TOKEN=${token} ${programName()} serve --data ${quote(join(folder, 'service'))} --listen ${new URL(url).host}
+  TAILRACE_TOKEN=${token} ${programName()} run --config ${quote(config)}
+`;
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 interface Counts {

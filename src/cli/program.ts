@@ -85,7 +85,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
   program
     .command('demo')
     .description('ships this machine’s logs, and a sample app’s, into a local service, and shows them arrive')
-    .option('--data <dir>', 'a data folder that stays (default: a temporary one, removed at the end)')
+    .option('--keep', 'keeps data and configuration in ./tailrace-demo, and says how to go on with them')
+    .option('--data <dir>', 'keeps them in this folder (default: a temporary one, removed at the end)')
     .option('--json', 'counts as JSON lines')
     .action(async (options: DemoArguments) => exitWith((await import('./demo.ts')).demo(options)));
 

@@ -5,7 +5,11 @@ export interface Failure {
   readonly code: string;
   /** One sentence; what was tried, why it failed, and, where it is known, the remedy. */
   readonly message: string;
+  /** The remedy alone, which ends the message behind a colon; absent where it is not known. */
+  readonly fix?: string;
 }
+
+type Explained = readonly [problem: string, remedy?: string];
 
 /** What the user calls the settings that a remedy is about. */
 export interface SettingNames {
@@ -34,44 +38,54 @@ export function describeFailure(error: unknown, origin: string, names: SettingNa
   const code = codeOf(deepest) || codeOf(error);
   const { host } = new URL(origin);
   const closed =
-    origin.startsWith('https:') && (code === 'UND_ERR_SOCKET' || code === 'E_CLOSED') ? closedMessage(deepest, host, names) : undefined;
-  return { code, message: tlsMessage(deepest, code, host, names) ?? proxyMessage(error, names) ?? closed ?? plainMessage(deepest) };
+    origin.startsWith('https:') && (code === 'UND_ERR_SOCKET' || code === 'E_CLOSED') ? closedProblem(deepest, host, names) : undefined;
+  const known = tlsProblem(deepest, code, host, names) ?? proxyProblem(error, names) ?? closed;
+  if (known === undefined) return { code, message: plainMessage(deepest) };
+  const [, fix] = known;
+  return { code, message: known.join(': '), ...(fix !== undefined && { fix }) };
 }
 
-function tlsMessage(error: unknown, code: string, host: string, names: SettingNames): string | undefined {
+function tlsProblem(error: unknown, code: string, host: string, names: SettingNames): Explained | undefined {
   const certificate = `the certificate of ${host}`;
   if (UNKNOWN_AUTHORITY.has(code))
-    return `${certificate} is signed by an authority that is not trusted here: set ${names.ca} to the file with that authority's certificate`;
-  if (code === 'CERT_HAS_EXPIRED') return `${certificate}, or one above it, has expired: renew it, or correct this machine's clock`;
-  if (code === 'CERT_NOT_YET_VALID') return `${certificate} is not valid yet: correct this machine's clock, or the certificate`;
-  if (code === 'CERT_REVOKED') return `${certificate} was revoked: the service needs another one`;
+    return [
+      `${certificate} is signed by an authority that is not trusted here`,
+      `set ${names.ca} to the file with that authority's certificate`,
+    ];
+  if (code === 'CERT_HAS_EXPIRED') return [`${certificate}, or one above it, has expired`, `renew it, or correct this machine's clock`];
+  if (code === 'CERT_NOT_YET_VALID') return [`${certificate} is not valid yet`, `correct this machine's clock, or the certificate`];
+  if (code === 'CERT_REVOKED') return [`${certificate} was revoked`, `the service needs another one`];
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const held = (error as { cert?: { subjectaltname?: unknown } }).cert?.subjectaltname;
     const has = typeof held === 'string' && held !== '' ? ` (it names ${held.slice(0, 200)})` : '';
-    return `${certificate} is for another host${has}: use a name that it holds in ${names.url}, or a certificate that holds this one`;
+    return [`${certificate} is for another host${has}`, `use a name that it holds in ${names.url}, or a certificate that holds this one`];
   }
-  if (CLIENT_CERTIFICATE.test(code)) return `${host} does not take the client certificate: check ${names.cert} and ${names.key} (${code})`;
+  if (CLIENT_CERTIFICATE.test(code))
+    return [`${host} does not take the client certificate`, `check ${names.cert} and ${names.key} (${code})`];
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
-    return `${host} refused the TLS handshake: if it wants a client certificate, check ${names.cert} and ${names.key}`;
+    return [`${host} refused the TLS handshake`, `if it wants a client certificate, check ${names.cert} and ${names.key}`];
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code))
-    return `${host} does not speak TLS: write http:// in ${names.url}, or the port that does`;
+    return [`${host} does not speak TLS`, `write http:// in ${names.url}, or the port that does`];
   return undefined;
 }
 
 /** With TLS 1.3 many servers say no more than this to a client without the certificate that they want. */
-function closedMessage(error: unknown, host: string, { cert, key }: SettingNames): string {
-  return `${host} closed the connection without an answer, ${messageOf(error)}: if it wants a client certificate, check ${cert} and ${key}`;
+function closedProblem(error: unknown, host: string, { cert, key }: SettingNames): Explained {
+  return [
+    `${host} closed the connection without an answer, ${messageOf(error)}`,
+    `if it wants a client certificate, check ${cert} and ${key}`,
+  ];
 }
 
-function proxyMessage(error: unknown, { proxy }: SettingNames): string | undefined {
+function proxyProblem(error: unknown, { proxy }: SettingNames): Explained | undefined {
   const text = messageOf(error);
   const status = /^Proxy response \((\d+)\)/.exec(text)?.[1] ?? (text.includes('(407)') ? '407' : undefined);
   if (status === '407')
-    return `the proxy wants a user and password, or other ones (407): give them in ${proxy}, as http://user:password@host:port`;
-  if (status !== undefined) return `the proxy refused to connect (${status}): check ${proxy}, and that it may reach the service`;
+    return [`the proxy wants a user and password, or other ones (407)`, `give them in ${proxy}, as http://user:password@host:port`];
+  if (status !== undefined) return [`the proxy refused to connect (${status})`, `check ${proxy}, and that it may reach the service`];
   const name = error instanceof Error ? error.name : '';
   if (name === 'ProxyConnectionError' || name === 'SecureProxyConnectionError')
-    return `the proxy cannot be reached: ${plainMessage(causeOf(error))}`;
+    return [`the proxy cannot be reached: ${plainMessage(causeOf(error))}`];
   return undefined;
 }
 

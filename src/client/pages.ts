@@ -33,6 +33,13 @@ export function pagesOfDataset(
   );
 }
 
+/** True where rows that the result lacks can be had with its cursor: no summary, and in the order of `_time`. */
+export function isPage(result: TabularResult | LegacyResult, order?: LegacyQuery['order']): boolean {
+  const { rows, isDescending } =
+    'tables' in result ? placeInTable(result) : placeInMatches(result, { ...(order !== undefined && { order }) });
+  return rows > 0 && isDescending !== undefined;
+}
+
 async function* follow<Result>(
   ask: (next: { cursor?: string; endTime?: string }) => Promise<Result>,
   placeOf: (result: Result) => Place,

@@ -34,7 +34,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
  *
  * - `delivered`: the service has stored every event.
  * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.
- * - `retry`: try again after a backoff, or after `afterMs` where the service said so.
+ * - `retry`: try again after a backoff, or after `afterMs` where the service said so; `fix`: what a person can do, where that is known (`detail` ends with it).
  * - `pause`: nothing of this dataset is sent until the cause is mended; a probe finds out.
  * - `halve`: the request is too large; its halves may not be.
  * - `uncompress`: the service does not take this compression.
@@ -43,7 +43,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
 export type Outcome =
   | { readonly kind: 'delivered'; readonly result: IngestResult }
   | { readonly kind: 'partial'; readonly result: IngestResult; readonly failures: readonly NamedFailure[]; readonly detail: string }
-  | { readonly kind: 'retry'; readonly reason: RetryReason; readonly detail: string; readonly afterMs?: number }
+  | { readonly kind: 'retry'; readonly reason: RetryReason; readonly detail: string; readonly afterMs?: number; readonly fix?: string }
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
   | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 

@@ -384,3 +384,15 @@ test('help names every client command with its options', async () => {
   expect((await tailrace(['datasets', '--help'])).stdout).toMatch(/list[^]*get[^]*create[^]*update[^]*delete[^]*trim/);
   expect((await tailrace(['ingest', '--help'])).stdout).toContain('--timestamp-format');
 });
+
+// Symptom: `--url …/v1` gave a 404 of /v1/v1 and the advice to list the datasets, which gave the same.
+test.for([['datasets', 'list'], ['query', 'logs'], ['ingest', 'logs'], ['whoami']])(
+  'an address that ends in /v1 is named as the mistake: %s',
+  async (args) => {
+    const ended = await tailrace([...args, '--url', `${service.url}/v1`], { input: '{"a":1}\n' });
+    expect([ended.code, ended.stderr]).toEqual([
+      1,
+      expect.stringContaining(`fix: the client adds \`/v1\` itself: give the address as \`--url ${service.url}\``),
+    ]);
+  },
+);

@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { API_TOKEN, startLocalService } from '../support/local-service.ts';
 import { startFakeService } from '../support/fake-service.ts';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, startProgram } from '../support/program.ts';
@@ -80,6 +81,22 @@ describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get inst
       Array.from({ length: 1500 }, (_, n) => ({ n })),
     );
     expect(await onTerminal(service.url, ['query', 'logs'])).toContain('1,000 of 1,500 matching rows, 1 ms; --limit N or --all for more');
+  });
+
+  // Symptom: "5 of 244 matching rows; --limit N or --all for more" below a summary that was whole.
+  test('says of a summary how many rows it has, and not that there are more', async () => {
+    const folder = makeTree({});
+    const service = await startLocalService(folder, 'logs');
+    onTestFinished(async () => void (await service.program.end('SIGKILL')));
+    await service.ask(
+      'POST',
+      '/v1/ingest/logs',
+      Array.from({ length: 20 }, (_, n) => ({ n })),
+    );
+    const env = { TAILRACE_TOKEN: API_TOKEN };
+    expect(await onTerminal(service.url, ['query', 'logs | summarize count() by n % 2'], { env })).toMatch(/^2 rows, \d+ ms$/m);
+    expect(await onTerminal(service.url, ['query', 'logs | sort by n asc | take 3'], { env })).toMatch(/^3 rows, \d+ ms$/m);
+    expect(await onTerminal(service.url, ['query', 'logs', '--limit', '3'], { env })).toMatch(/^3 rows, \d+ ms$/m);
   });
 
   test('shows how far ingest is, and the sum at the end', async () => {

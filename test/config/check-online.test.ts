@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { check } from '../../src/cli/check.ts';
+import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -83,6 +84,19 @@ test.for([
   service.respond = (_, response) => replyWith(response, status, { message: 'not so' });
   expect(await checkOnline(service.url)).toEqual({ code, found: [finding] });
   expect(service.requests.map(({ body, key }) => [body.length, key.startsWith('check-')])).toEqual([[0, true]]);
+});
+
+test.skipIf(!hasOpenssl)('check --online names tls.ca where the authority is not trusted (needs: apt-get install openssl)', async () => {
+  const folder = makeTree({});
+  const server = makeCertificate(folder, 'server', makeAuthority(folder, 'authority'), { names: 'IP:127.0.0.1' });
+  const service = await FakeIngest.start(0, readCertificate(server));
+  const { code, found } = await checkOnline(service.url);
+  expect(code).toBe(1);
+  expect(found).toEqual([
+    expect.stringMatching(
+      /signed by an authority that is not trusted here \(\w+\); set tls\.ca to the file with that authority's certificate$/,
+    ),
+  ]);
 });
 
 test('check --online tells that the service cannot be reached, and takes a complaint about no events for good', async () => {

@@ -1,11 +1,11 @@
 /** What a newcomer sees first: `tailrace demo` (`npm start`), here not on a terminal, from its first line to Ctrl-C. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
@@ -56,6 +56,31 @@ test.skipIf(findProgram('curl') === undefined)(
     for (const { data } of matches) expect(Object.keys(data).some((key) => key === 'message' || key === 'seq')).toBe(true);
   },
 );
+
+test('the query line that demo prints works as printed', () => {
+  const command = /^ {2}TAILRACE_URL=.* query .*$/m.exec(demo.stdout())![0];
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${command} -o ndjson`], {
+    encoding: 'utf8',
+    cwd: join(import.meta.dirname, '../..'),
+  });
+  expect(status, stderr).toBe(0);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(5);
+});
+
+test('demo --keep keeps data and configuration, and says how to go on with them', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const kept = startCommand('sh', ['-c', `cd ${home} && exec ${BINARY} demo --keep`]);
+  onTestFinished(() => void kept.end('SIGKILL'));
+  await until('counts', () => /stored [1-9]/.test(kept.stdout()) || kept.process.exitCode !== null, 60_000);
+  expect(await kept.end('SIGINT'), kept.stderr()).toBe(0);
+  const folder = join(realpathSync(home), 'tailrace-demo');
+  expect(readdirSync(folder).sort()).toEqual(['agent', 'sample-app', 'service', 'tailrace.yaml']);
+  expect(kept.stdout()).toContain(`stay in ${folder}.`);
+  const [, token] = /TAILRACE_TOKEN=(\S+) tailrace run --config /.exec(kept.stdout())!;
+  const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: token! });
+  expect(await checked.exited, checked.stderr()).toBe(0);
+});
 
 test('demo on SIGINT delivers what it read, says so in numbers that agree, and leaves nothing behind', async () => {
   // Ctrl-C under npm comes twice: from the terminal, and handed on by npm.

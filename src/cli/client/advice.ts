@@ -13,6 +13,9 @@ export async function explainFailure(error: unknown, connection: Connection, dat
 
 async function fixFor(error: ClientError, connection: Connection, dataset: string | undefined): Promise<string | undefined> {
   if (error.code === 'E_UNAUTHORIZED') return adviseOnToken(error, connection);
+  const version = /\/v[12](?=\/|$)/.exec(connection.url);
+  if (version !== null && (error.code === 'E_NOT_FOUND' || error.code === 'E_BAD_ANSWER'))
+    return `the client adds \`${version[0]}\` itself: give the address as \`--url ${connection.url.slice(0, version.index)}\``;
   if (error.code === 'E_NOT_FOUND' && dataset !== undefined && /dataset/i.test(error.message))
     return adviseOnDataset(dataset, connection, error.method === 'POST' && /\/ingest$|\/v1\/ingest\//.test(new URL(error.url).pathname));
   if (error.code === 'E_NOT_FOUND') return error.fix ?? 'check that --url is the address of the service’s API, without /v1';

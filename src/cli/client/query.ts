@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { LegacyQuery, LegacyResult, QueryStatus, TabularResult } from '../../client/api-types.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
-import { pagesOf, pagesOfDataset } from '../../client/pages.ts';
+import { isPage, pagesOf, pagesOfDataset } from '../../client/pages.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
@@ -33,6 +33,8 @@ interface Page {
   readonly result: TabularResult | LegacyResult;
   readonly status: QueryStatus;
   readonly rows: readonly Rows[];
+  /** There may be another page. */
+  readonly isPage: boolean;
 }
 
 const HOW_TO_ASK = 'give it as one argument, such as `tailrace query \'logs | where level == "error" | take 10\'`';
@@ -58,13 +60,13 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
   const progress = startProgress();
   let [count, isMore] = [0, false];
   let first: QueryStatus | undefined;
-  for await (const { result, status, rows } of pages) {
+  for await (const { result, status, rows, isPage: mayGoOn } of pages) {
     if (first === undefined) sayMessages(status);
     first ??= status;
     const left = (args.limit ?? Infinity) - count;
     const [main, ...others] = rows.map((table) => ({ ...table, rows: table.rows.slice(0, left) }));
     count += main?.rows.length ?? 0;
-    isMore = first.rowsMatched > count;
+    isMore = mayGoOn && first.rowsMatched > count;
     if (output === 'json') await write(`${JSON.stringify(result)}\n`);
     else
       for (const [index, table] of [main, ...(output === 'table' ? others : [])].entries()) {
@@ -87,14 +89,16 @@ function pageRows({ all, limit }: QueryArguments): number | undefined {
 async function* tabularPages(client: Client, apl: string, args: QueryArguments): AsyncGenerator<Page> {
   const limit = pageRows(args);
   const options = { ...rangeOf(args), ...(limit !== undefined && { limit }), ...(args.cache === false && { noCache: true }) };
-  for await (const result of pagesOf(client, apl, options)) yield { result, status: result.status, rows: rowsOfTables(result) };
+  for await (const result of pagesOf(client, apl, options))
+    yield { result, status: result.status, rows: rowsOfTables(result), isPage: isPage(result) };
 }
 
 async function* legacyPages(client: Client, text: string, dataset: string, args: QueryArguments): AsyncGenerator<Page> {
   const limit = pageRows(args);
   const asked = { ...parseLegacy(text), ...rangeOf(args), ...(limit !== undefined && { limit }) };
   const pages = pagesOfDataset(client, dataset, asked, args.cache === false ? { noCache: true } : {});
-  for await (const result of pages) yield { result, status: result.status, rows: [rowsOfLegacy(result, args.series === true)] };
+  for await (const result of pages)
+    yield { result, status: result.status, rows: [rowsOfLegacy(result, args.series === true)], isPage: isPage(result, asked.order) };
 }
 
 function rangeOf({ start, end }: QueryArguments): { startTime?: string; endTime?: string } {
