@@ -1,12 +1,12 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
 import type { Config, SourceConfig } from '../config/model.ts';
 import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../core/limits.ts';
-import { slotBytesOf, slotCountOf } from './sink-room.ts';
+import { memoryOf } from './sink-room.ts';
 
-/** Each source's window, each sink's slots, one slot to restore into. Address space, not memory, until it is used. */
+/** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */
 export function kernelBytesOf(config: Config): number {
   const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
-  const slots = config.sinks.reduce((sum, sink) => sum + slotCountOf(sink) * (slotBytesOf(sink) + 1024), 0);
+  const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
   return windows + slots + scratchBytesOf(config) + 1024 * 1024;
 }
 
@@ -26,5 +26,5 @@ function windowBytesOf(source: SourceConfig): number {
 
 /** The largest batch of any sink, to restore into. */
 export function scratchBytesOf(config: Config): number {
-  return Math.max(...config.sinks.map(slotBytesOf));
+  return Math.max(...config.sinks.map((sink) => memoryOf(sink).slotBytes));
 }

@@ -9,9 +9,9 @@ import { DiskBuffer } from '../batcher/disk-buffer.ts';
 import { Room } from '../batcher/room.ts';
 import type { IngestSinkConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
-import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
+import { divideMemory, type SinkMemory } from '../core/sink-memory.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { encoderOf, formOf } from '../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../state/spool.ts';
@@ -50,31 +50,20 @@ export interface SinkRoomOptions {
   bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
 }
 
-/** Bytes of one slot: a full batch, and what the kernel may overwrite. */
-export function slotBytesOf(config: IngestSinkConfig): number {
-  return config.batch.maxBytes + KERNEL_SLACK_BYTES;
-}
-
-/** How many slots the sink's memory holds: at least two, so that one can fill while the other is sent. */
-export function slotCountOf(config: IngestSinkConfig): number {
-  return Math.max(2, Math.floor(config.buffer.maxMemoryBytes / slotBytesOf(config)));
-}
-
-/** Requests that may be under way at a time: as many as there is memory for. */
-function concurrencyOf({ concurrency, buffer, batch }: IngestSinkConfig): number {
-  return Math.max(1, Math.min(concurrency, Math.floor(buffer.maxMemoryBytes / batch.maxBytes)));
+export function memoryOf({ buffer, batch, concurrency }: IngestSinkConfig): SinkMemory {
+  return divideMemory(buffer.maxMemoryBytes, batch.maxBytes, concurrency);
 }
 
 export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { config, sink, kernel, state, clock, log, histograms } = options;
-  const slotBytes = slotBytesOf(config);
-  const slots = Array.from({ length: slotCountOf(config) }, () => kernel.reserve(slotBytes));
-  const room = new Room(Math.max(config.buffer.maxMemoryBytes, 2 * slotBytes), slotBytes, slots);
+  const { slotBytes, slots, requests } = memoryOf(config);
+  const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
+  const room = new Room(slots * slotBytes, slotBytes, regions, kernel.reserve(slotBytes));
   const delivery = new Delivery(
     {
       sink,
       room,
-      concurrency: concurrencyOf(config),
+      concurrency: requests,
       compression: config.compression,
       encode: encoderOf(config),
       retry: config.retry,

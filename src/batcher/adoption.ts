@@ -1,6 +1,7 @@
 /**
  * Batches that could be rebuilt from files until one of these was deleted: each is written to the disk buffer as it is, beside
- * its row in the database, while delivery goes on with it. Over the disk buffer's limit they wait in memory and are tried again.
+ * its row in the database, while delivery goes on with it; one that waits leaves memory where others need it. Over the disk buffer's
+ * limit they wait in memory and are tried again.
  */
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
@@ -8,6 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { Spool } from '../state/spool.ts';
 import type { Batch } from './batch.ts';
 import type { Delivery } from './delivery.ts';
+import type { Room } from './room.ts';
 import { headerOf } from './spooled-batch.ts';
 
 /** How long to wait before a disk that refused, or is full, is tried again. */
@@ -18,10 +20,13 @@ export interface AdoptionOptions {
   readonly spool: Spool;
   readonly maxBytes: number;
   readonly delivery: Delivery;
+  readonly room: Room;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops: what waits is then tried once more, over the limit. */
   readonly stopping: AbortSignal;
+  /** Lets the body of a batch that is on disk leave memory. */
+  evict(batch: Batch): void;
   /** It is settled, and that is saved. */
   readonly isReleased: (batch: Batch) => boolean;
 }
@@ -62,7 +67,7 @@ export class Adoption {
 
   /** True when it is on disk, or need not be any more. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, delivery, maxBytes, log, sink, stopping, isReleased } = this.#options;
+    const { spool, delivery, room, maxBytes, log, sink, stopping, isReleased } = this.#options;
     try {
       await delivery.prepare(batch);
       if (batch.isSettled || batch.spoolName !== undefined) return true;
@@ -72,7 +77,10 @@ export class Adoption {
       // Its memory may be given to another batch while this one is written.
       const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
       if (isReleased(batch) || batch.spoolName !== undefined) await spool.remove(name);
-      else batch.spoolName = name;
+      else {
+        batch.spoolName = name;
+        if (!room.hasSlot() && !delivery.isInFlight(batch)) this.#options.evict(batch);
+      }
       this.#refusals = 0;
       return true;
     } catch (error) {

@@ -100,7 +100,7 @@ export class Batch {
     sink: string,
     dataset: string,
     rereadable: boolean,
-    storage: { slot: Region } | { body: Buffer },
+    storage: { body: Uint8Array; slot?: Region | undefined },
     isTracked = rereadable,
   ) {
     this.id = id;
@@ -108,8 +108,8 @@ export class Batch {
     this.dataset = dataset;
     this.rereadable = rereadable;
     this.isTracked = isTracked;
-    this.slot = 'slot' in storage ? storage.slot : undefined;
-    this.body = 'slot' in storage ? storage.slot.bytes : storage.body;
+    this.slot = storage.slot;
+    this.body = storage.body;
     this.memory = this.body.length;
   }
 

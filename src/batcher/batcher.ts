@@ -6,14 +6,14 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
-import { StoppedError } from '../core/errors.ts';
 import type { Shaper } from '../core/shaping.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
 import { Batch, ONCE } from './batch.ts';
 import { endsFrom, eventEndAt } from './block-events.ts';
-import { canRebuild, type Intake, isOnce, nameOf, ORPHAN } from './intake.ts';
+import { canRebuild, type Intake, isOnce, isOrphan, nameOf, ORPHAN } from './intake.ts';
 import type { Room } from './room.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
+import { waitForRoom } from './wait-for-room.ts';
 
 export interface BatcherOptions {
   readonly sink: string;
@@ -71,9 +71,9 @@ export class Batcher {
         await this.#takeLarge(intake, start, firstEvent);
         return;
       }
-      const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
+      const batch = this.#openBatch(intake);
       if (!batch) {
-        await this.#waitForRoom(intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
+        await this.#waitForBatch(intake, start);
         continue;
       }
       const step = this.#wrap(batch, intake, start, firstEvent);
@@ -191,14 +191,8 @@ export class Batcher {
       limits,
       template: this.compile(block.shape, shaper).template,
       digestOf: (from, to) => this.digestOf(block, from, to, shaper),
-      batchAt: async (position) => {
-        for (;;) {
-          const name = nameOf(intake);
-          const batch = this.#open.get(name)?.batch ?? this.#tryOpen(name, intake);
-          if (batch) return batch;
-          await this.#waitForRoom(intake, position, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
-        }
-      },
+      openBatch: () => this.#openBatch(intake),
+      waitForBatch: (position) => this.#waitForBatch(intake, position),
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
       close: () => this.#close(nameOf(intake)),
       seal: (batch) => this.#options.seal(batch),
@@ -232,13 +226,15 @@ export class Batcher {
   /** A batch in memory of its own, which is not among the open ones. */
   async #openLarge(intake: Intake, body: Buffer, start: number): Promise<Batch> {
     const { room } = this.#options;
-    while (!room.take(body.length)) {
-      await this.#waitForRoom(intake, start, () => room.usedBytes === 0 || room.usedBytes + body.length <= room.budgetBytes);
+    let slot: Region | undefined;
+    while (!room.take(body.length) && !(slot = canRebuild(intake) ? undefined : room.takeReserve(body.length))) {
+      if (isOrphan(intake)) this.#closeReserve();
+      await waitForRoom(this.#options, intake, start, () => room.fits(body.length) || (!canRebuild(intake) && room.hasReserve()));
     }
-    return this.#newBatch(intake, { body });
+    return this.#newBatch(intake, { body, slot });
   }
 
-  #newBatch(intake: Intake, storage: { slot: Region } | { body: Buffer }): Batch {
+  #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, canRebuild(intake), storage, intake.isTracked);
     batch.isOnce = isOnce(intake);
     return batch;
@@ -246,17 +242,22 @@ export class Batcher {
 
   #canOpen(intake: Intake): boolean {
     const { room } = this.#options;
-    return room.hasSlot() && this.#options.wantsMore(intake.dataset, canRebuild(intake));
+    const hasRoom = room.hasSlot() || (!canRebuild(intake) && room.hasReserve());
+    return hasRoom && this.#options.wantsMore(intake.dataset, canRebuild(intake));
   }
 
-  #tryOpen(name: string, intake: Intake): Batch | undefined {
-    if (!this.#canOpen(intake)) return undefined;
-    const slot: Region | undefined = this.#options.room.takeSlot();
+  /** The open batch that the intake's events go into now; undefined while it has to wait. */
+  #openBatch(intake: Intake): Batch | undefined {
+    const name = nameOf(intake);
+    const opened = this.#open.get(name)?.batch;
+    if (opened || !this.#canOpen(intake)) return opened;
+    const { room } = this.#options;
+    const slot = room.takeSlot() ?? room.takeReserve();
     if (!slot) return undefined;
-    const batch = this.#newBatch(intake, { slot });
+    const batch = this.#newBatch(intake, { body: slot.bytes, slot });
     this.#open.set(name, { batch, dueMs: this.#options.clock.monotonic() + this.#options.limits.maxAgeMs });
     if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
-    this.#options.room.wake();
+    room.wake();
     return batch;
   }
 
@@ -272,6 +273,11 @@ export class Batcher {
     this.#watch = undefined;
   }
 
+  /** Sends an open batch that has the reserve on to the disk: who waits for it shall not wait until the batch is old enough. */
+  #closeReserve(): void {
+    for (const [name, { batch }] of this.#open) if (this.#options.room.isReserve(batch.slot)) this.#close(name);
+  }
+
   #close(name: string): void {
     const entry = this.#open.get(name);
     if (!entry) return;
@@ -282,15 +288,9 @@ export class Batcher {
     else this.#options.seal(batch);
   }
 
-  async #waitForRoom(intake: Intake, start: number, admits: () => boolean): Promise<void> {
-    const from = this.#options.clock.monotonic();
-    intake.waits?.(() => this.#options.clock.monotonic() - from);
-    try {
-      await this.#options.room.wait(() => intake.isRereadable(), admits);
-    } catch (error) {
-      throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
-    } finally {
-      intake.waited(this.#options.clock.monotonic() - from);
-    }
+  /** Resolves once a batch is open for the intake, or may be opened. */
+  async #waitForBatch(intake: Intake, start: number): Promise<void> {
+    if (isOrphan(intake)) this.#closeReserve();
+    await waitForRoom(this.#options, intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
   }
 }

@@ -53,7 +53,7 @@ export class DiskBuffer {
     const evict = (batch: Batch): void => this.evict(batch);
     const common = { ...options, stopping: this.#stopping.signal };
     this.#writer = new SpoolWriter({ ...common, evict, removed: () => this.#removing });
-    this.#adoption = new Adoption({ ...common, isReleased: (batch) => this.#released.has(batch) });
+    this.#adoption = new Adoption({ ...common, evict, isReleased: (batch) => this.#released.has(batch) });
     this.#spill = new Spill({ ...common, evict });
   }
 

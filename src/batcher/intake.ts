@@ -35,8 +35,13 @@ export const ORPHAN = 'orphan ';
 
 /** One batch is open for each dataset and kind of bytes. */
 export function nameOf(intake: Intake): string {
-  const kind = isOnce(intake) ? 'once ' : intake.isRereadable() ? 'file ' : intake.isTracked ? ORPHAN : 'live ';
+  const kind = isOnce(intake) ? 'once ' : intake.isRereadable() ? 'file ' : isOrphan(intake) ? ORPHAN : 'live ';
   return `${kind}${intake.dataset}`;
+}
+
+/** Bytes of a file that was deleted. */
+export function isOrphan(intake: Intake): boolean {
+  return intake.isTracked && !intake.isRereadable();
 }
 
 /** The bytes can be read again, but would not become the same events: the disk buffer keeps the batch. */

@@ -95,7 +95,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   while (!target.room.take(body.length))
     await target.room.wait(
       () => true,
-      () => target.room.usedBytes === 0 || target.room.usedBytes + body.length <= target.room.budgetBytes,
+      () => target.room.fits(body.length),
     );
 
   const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });

@@ -2,6 +2,9 @@
  * Memory for batches: a fixed number of slots in the kernel's memory, and a budget in bytes that also counts what lies
  * outside of slots (events larger than a slot, bodies back from disk or in another form). Waiting for room is the agent's
  * backpressure.
+ *
+ * One more slot, the reserve, is lent only to a batch that cannot be read again, and only until it is in the disk buffer: batches
+ * that wait for an absent service never keep a deleted file from the disk.
  */
 import type { Region } from '../core/block.ts';
 import { StoppedError } from '../core/errors.ts';
@@ -18,22 +21,35 @@ export class Room {
   readonly budgetBytes: number;
   readonly slotBytes: number;
   readonly #free: Region[];
+  readonly #reserve: Region | undefined;
+  /** Bytes of the batch that has the reserve; they are not counted against the budget. */
+  #lentBytes: number | undefined;
   readonly #waiters: Waiter[] = [];
   #usedBytes = 0;
   #closed: 'open' | 'rereadable' | 'all' = 'open';
 
-  constructor(budgetBytes: number, slotBytes: number, slots: Region[]) {
+  constructor(budgetBytes: number, slotBytes: number, slots: Region[], reserve?: Region) {
     this.budgetBytes = budgetBytes;
     this.slotBytes = slotBytes;
     this.#free = slots;
+    this.#reserve = reserve;
   }
 
   get usedBytes(): number {
-    return this.#usedBytes;
+    return this.#usedBytes + (this.#lentBytes ?? 0);
   }
 
   hasSlot(): boolean {
     return this.#free.length > 0 && this.#usedBytes + this.slotBytes <= this.budgetBytes;
+  }
+
+  /** True while nobody has the reserve. */
+  hasReserve(): boolean {
+    return this.#reserve !== undefined && this.#lentBytes === undefined;
+  }
+
+  isReserve(slot: Region | undefined): boolean {
+    return slot !== undefined && slot === this.#reserve;
   }
 
   /** A slot, the most recently used one first (its pages are in the caches), or undefined when there is none to have now. */
@@ -43,9 +59,21 @@ export class Room {
     return this.#free.pop();
   }
 
-  /** Counts bytes outside of slots. One batch larger than the budget is let in when it is alone. */
+  /** The reserve, for a batch of so many bytes, in the slot or outside of it; undefined while another one has it. */
+  takeReserve(bytes = this.slotBytes): Region | undefined {
+    if (!this.hasReserve()) return undefined;
+    this.#lentBytes = bytes;
+    return this.#reserve;
+  }
+
+  /** True when so many bytes outside of slots may be taken. One batch larger than the budget is let in when it is alone. */
+  fits(bytes: number): boolean {
+    return this.#usedBytes === 0 || this.#usedBytes + bytes <= this.budgetBytes;
+  }
+
+  /** Counts bytes outside of slots, if they fit. */
   take(bytes: number): boolean {
-    if (this.#usedBytes > 0 && this.#usedBytes + bytes > this.budgetBytes) return false;
+    if (!this.fits(bytes)) return false;
     this.#usedBytes += bytes;
     return true;
   }
@@ -57,8 +85,11 @@ export class Room {
 
   /** Gives back what a batch held. */
   release(bytes: number, slot: Region | undefined): void {
-    if (slot) this.#free.push(slot);
-    this.#usedBytes -= bytes;
+    if (this.isReserve(slot)) this.#lentBytes = undefined;
+    else {
+      if (slot) this.#free.push(slot);
+      this.#usedBytes -= bytes;
+    }
     this.wake();
   }
 

@@ -15,8 +15,10 @@ export interface ShapedIntakeOptions extends ChunkOptions {
   readonly template: Template;
   /** The digest of the window's bytes in `[from, to)`. */
   digestOf(from: number, to: number): string;
-  /** The open batch, opened where that can be; waits for room when it cannot. Rejects with a `StoppedError`. */
-  batchAt(position: number): Promise<Batch>;
+  /** The open batch, opened where that can be; undefined when it has to wait for room. */
+  openBatch(): Batch | undefined;
+  /** Resolves once there may be one. Rejects with a `StoppedError`. */
+  waitForBatch(position: number): Promise<void>;
   /** A batch of its own for events that fit no slot. The same waiting. */
   largeBatch(body: Buffer, position: number): Promise<Batch>;
   /** Closes the open batch. */
@@ -65,7 +67,9 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
       options.seal(batch);
       continue;
     }
-    const batch = await options.batchAt(position);
+    let batch: Batch | undefined;
+    // Found in the same turn in which it is filled: another intake may close it in any other.
+    while (!(batch = options.openBatch())) await options.waitForBatch(position);
     const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
     const isFull = to < chunk.events;
     if (to > from || chunk.events === 0) {

@@ -96,7 +96,7 @@ export class SpoolWriter {
           room.wake();
           if (kept[n] !== true) continue;
           // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
-          if (!room.hasSlot()) this.#options.evict(batch);
+          if (!room.hasSlot() || room.isReserve(batch.slot)) this.#options.evict(batch);
           // Delivery takes over in the same turn, so that the batch is always somewhere.
           delivery.seal(batch);
           if (!delivery.isNext(batch)) this.#options.evict(batch);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../core/block.ts';
+import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
@@ -115,7 +116,7 @@ function absoluteGlob(glob: string, folder: string): string {
 
 function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig {
   const values = finish(draft);
-  const { batch, retry } = values;
+  const { batch, buffer, retry } = values;
   const url = values.edge_url ?? values.url;
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
   const proxy = (address: string) => values.proxy ?? environmentProxy(address, context.env);
@@ -141,16 +142,16 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     timestampField: values.timestamp_field,
     timestampFormat: values.timestamp_format,
     compression: values.compression,
-    batch: { maxBytes: batch.max_bytes, maxEvents: batch.max_events, maxAgeMs: batch.max_age },
+    batch: { maxBytes: batch.max_bytes ?? defaultBatchBytes(buffer.max_memory), maxEvents: batch.max_events, maxAgeMs: batch.max_age },
     concurrency: values.concurrency,
     timeoutMs: values.timeout,
     retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
     buffer: {
-      maxMemoryBytes: values.buffer.max_memory,
-      maxDiskBytes: values.buffer.disk.max_bytes,
-      spillFiles: values.buffer.disk.files,
-      sync: values.buffer.sync,
-      whenFull: values.buffer.when_full,
+      maxMemoryBytes: buffer.max_memory,
+      maxDiskBytes: buffer.disk.max_bytes,
+      spillFiles: buffer.disk.files,
+      sync: buffer.sync,
+      whenFull: buffer.when_full,
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
+import { defaultBatchBytes, divideMemory, memoryFor } from '../core/sink-memory.ts';
 import { buildConfig } from './build.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
@@ -153,10 +154,13 @@ class Loader {
   }
 
   #warnOfConcurrency({ path, draft }: SinkDraft): void {
-    const [concurrency, batch, memory] = [draft.concurrency, draft.batch?.max_bytes, draft.buffer?.max_memory];
-    if (concurrency === undefined || batch === undefined || memory === undefined || concurrency * batch <= memory) return;
-    const message = `only ${Math.floor(memory / batch)} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
-    const fix = `raise \`buffer.max_memory\` to ${formatSize(concurrency * batch)}, or lower \`concurrency\` or \`batch.max_bytes\``;
+    const [concurrency, memory] = [draft.concurrency, draft.buffer?.max_memory];
+    if (concurrency === undefined || memory === undefined) return;
+    const batch = draft.batch?.max_bytes ?? defaultBatchBytes(memory);
+    const { requests } = divideMemory(memory, batch, concurrency);
+    if (requests === concurrency) return;
+    const message = `only ${requests} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
+    const fix = `raise \`buffer.max_memory\` to ${formatSize(memoryFor(concurrency, batch))}, or lower \`concurrency\` or \`batch.max_bytes\``;
     this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
   }
 

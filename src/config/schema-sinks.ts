@@ -7,7 +7,12 @@ import { baseUrl, columnName, datasetName, headerPrefix, headerValue, proxyAddre
 import { timestampFormat } from './go-layout.ts';
 
 const batchTable = {
-  max_bytes: field(size('1KiB', '10MiB'), { default: '1MiB', doc: 'before compression; at most half of buffer.max_memory' }),
+  max_bytes: field(size('1KiB', '10MiB'), {
+    computed: '1MiB, or half of buffer.max_memory where that is less',
+    example: '1MiB',
+    shown: true,
+    doc: 'before compression; at most half of buffer.max_memory',
+  }),
   max_events: field(integer(1, MAX_BATCH_EVENTS), { default: '10000', doc: 'events of one request' }),
   max_age: field(duration('10ms', '1h'), { default: '1s', doc: 'a batch is sent this long after its first event' }),
 } satisfies Table;
@@ -30,7 +35,10 @@ const diskTable = {
 } satisfies Table;
 
 const bufferTable = {
-  max_memory: field(size('1MiB', '1GiB'), { default: '32MiB', doc: 'of events read and not yet stored; when it is full, reading waits' }),
+  max_memory: field(size('1MiB', '1GiB'), {
+    default: '32MiB',
+    doc: 'of events read and not yet stored; when it is full, reading waits; at least room for three batches',
+  }),
   disk: field(group(diskTable), {
     default: '{}',
     doc: 'batches of sources that cannot be read again (syslog, stdin) are kept here until they are stored',

@@ -52,11 +52,14 @@ export interface Bench {
   readonly waits: number[];
   /** Which kinds of batches are wanted: of files, of live sources. */
   wantsMore: { files: boolean; live: boolean };
-  take(block: Block, options?: { dataset?: string; rereadable?: boolean; books?: Books; shaper?: Shaper | undefined }): Promise<void>;
+  take(
+    block: Block,
+    options?: { dataset?: string; rereadable?: boolean; isTracked?: boolean; books?: Books; shaper?: Shaper | undefined },
+  ): Promise<void>;
 }
 
 export function makeBench(
-  limits: { maxBytes?: number; maxEvents?: number; maxAgeMs?: number; slots?: number; budget?: number } = {},
+  limits: { maxBytes?: number; maxEvents?: number; maxAgeMs?: number; slots?: number; budget?: number; hasReserve?: boolean } = {},
 ): Bench {
   const { maxBytes = 64 * 1024, maxEvents = 10_000, maxAgeMs = 3_600_000, slots = 8 } = limits;
   const slotBytes = maxBytes + KERNEL_SLACK_BYTES;
@@ -64,6 +67,7 @@ export function makeBench(
     limits.budget ?? slots * slotBytes,
     slotBytes,
     Array.from({ length: slots }, () => kernel.reserve(slotBytes)),
+    limits.hasReserve === true ? kernel.reserve(slotBytes) : undefined,
   );
   let id = 0;
   const scratch = kernel.reserve(4096);
@@ -90,13 +94,13 @@ export function makeBench(
     sealed,
     waits,
     wantsMore: { files: true, live: true },
-    take: (block, { dataset = 'logs', rereadable = true, books: own = books, shaper } = {}) =>
+    take: (block, { dataset = 'logs', rereadable = true, isTracked = rereadable, books: own = books, shaper } = {}) =>
       batcher.take({
         books: own,
         block,
         dataset,
         isRereadable: () => rereadable,
-        isTracked: rereadable,
+        isTracked,
         start: block.start,
         end: block.end,
         firstEvent: own.accepted,

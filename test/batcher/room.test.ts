@@ -96,3 +96,17 @@ test('room turns away files first, then all, and nobody may wait any more', asyn
     ),
   ).rejects.toMatchObject({ code: 'E_STOPPED' });
 });
+
+test('room lends its reserve to one batch at a time, in the slot or outside of it, and beside its budget', () => {
+  const reserve = slot(9);
+  const room = new Room(20, 10, [slot(0), slot(1)], reserve);
+  const [one, two] = [room.takeSlot(), room.takeSlot()];
+  expect([room.takeSlot(), room.take(1), room.hasReserve()]).toEqual([undefined, false, true]);
+  expect([room.takeReserve(25), room.takeReserve(), room.usedBytes]).toEqual([reserve, undefined, 45]);
+  expect([room.isReserve(reserve), room.isReserve(one), room.isReserve(undefined)]).toEqual([true, false, false]);
+  room.release(10, two);
+  expect([room.usedBytes, room.hasSlot(), room.hasReserve()]).toEqual([35, true, false]);
+  room.release(25, reserve);
+  expect([room.usedBytes, room.hasReserve()]).toEqual([10, true]);
+  expect([room.takeSlot(), room.takeSlot()]).toEqual([two, undefined]);
+});

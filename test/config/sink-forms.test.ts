@@ -159,8 +159,9 @@ describe('proxy', () => {
 
 test('requests that do not fit into memory together are warned of', () => {
   expect(warningsOf(configWith({ sink: 'batch: {max_bytes: 10MiB}' }))).toEqual([
-    'only 3 of the 4 requests of `concurrency` fit into `buffer.max_memory` (32MiB)',
+    'only 2 of the 4 requests of `concurrency` fit into `buffer.max_memory` (32MiB)',
   ]);
-  expect(warningsOf(configWith({ sink: 'concurrency: 32' }))).toEqual([]);
-  expect(warningsOf(configWith({ sink: 'concurrency: 33' }))).toHaveLength(1);
+  expect(warningsOf(configWith({ sink: 'concurrency: 30' }))).toEqual([]);
+  for (const sink of ['concurrency: 31', 'concurrency: 32', 'buffer: {max_memory: 4MiB}', 'buffer: {max_memory: 1MiB}'])
+    expect(warningsOf(configWith({ sink })), sink).toHaveLength(1);
 });
