@@ -126,6 +126,8 @@ export const SERVICE_EVENT_DEPTH = 100;
 export const SERVICE_DATASETS = 10_000;
 /** Days that a dataset may keep its events for, as far as it is limited. */
 export const SERVICE_RETENTION_DAYS = 36_500;
+/** Annotations, and starred queries, of one service. */
+export const SERVICE_SAVED = 10_000;
 /** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
 export const SERVICE_USERS = 1_000;
 export const SERVICE_TOKENS = 1_000;

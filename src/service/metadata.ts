@@ -39,6 +39,8 @@ drop table old_tokens;`,
   primary key (dataset, name)) without rowid;`,
   // Rights of tokens on views (JSON): the service has none, and returns what it was given.
   `alter table tokens add column views text not null default '{}';`,
+  // Annotations and starred queries, as JSON.
+  `create table saved (kind text not null, id text not null, value text not null, primary key (kind, id));`,
 ];
 
 export interface Metadata {

@@ -94,6 +94,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { ingestRoutes } = await import('./ingest/routes.ts');
     const { queryRoutes } = await import('./query/routes.ts');
     const { accountRoutes } = await import('./auth/account-routes.ts');
+    const { annotationRoutes } = await import('./saved/annotations.ts');
+    const { starredQueryRoutes } = await import('./saved/starred-queries.ts');
+    const { missingRoutes } = await import('./saved/missing.ts');
     const { organisationOf } = await import('./auth/organisation.ts');
     const { tokenRoutes } = await import('./auth/token-routes.ts');
     const { createMetrics } = await import('./http/metrics.ts');
@@ -131,6 +134,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     };
     accountRoutes(server, auth, (role) => organisationOf(facts, role));
     tokenRoutes(server, auth);
+    annotationRoutes(server, metadata);
+    starredQueryRoutes(server, metadata);
+    missingRoutes(server);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);
     isServing = true;

@@ -2,7 +2,7 @@
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import { SERVICE_NAME_LENGTH } from '../../core/limits.ts';
-import { badRequest } from '../http/api-error.ts';
+import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Auth } from './auth.ts';
@@ -46,6 +46,10 @@ interface ById {
   Params: { user: string };
 }
 
+interface ByOrg {
+  Params: { org: string };
+}
+
 export function accountRoutes(server: FastifyInstance, { users, tokens }: Auth, organisation: (role: Role) => Organisation): void {
   server.get('/v1/user', options({ summary: 'The user of the token', reply: CURRENT }, false), ({ caller: { user } }) => ({
     id: user.id,
@@ -53,10 +57,17 @@ export function accountRoutes(server: FastifyInstance, { users, tokens }: Auth, 
     emails: [user.email],
   }));
   server.get('/v2/user', options({ summary: 'The user of the token', reply: USER_V2 }, false), ({ caller }) => viewOfV2(caller.user));
-  for (const version of ['v1', 'v2'])
+  for (const version of ['v1', 'v2']) {
+    const one = options({ summary: 'An organisation', reply: ORG }, false);
+    server.get<ByOrg>(`/${version}/orgs/:org`, one, ({ params, caller }) => {
+      const found = organisation(caller.user.role);
+      if (params.org !== found.id) throw notFound(`organisation ${quote(params.org)} not found`);
+      return found;
+    });
     server.get(`/${version}/orgs`, options({ summary: 'The organisations of the user', reply: z.array(ORG) }, false), ({ caller }) => [
       organisation(caller.user.role),
     ]);
+  }
 
   server.get('/v1/users', options({ summary: 'The users', reply: z.array(USER) }, true, 'read'), () => users.list().map(viewOf));
   server.get('/v2/users', options({ summary: 'The users', reply: z.array(USER_V2) }, true, 'read'), () => users.list().map(viewOfV2));

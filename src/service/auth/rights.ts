@@ -13,7 +13,7 @@ const DATASET_ACTIONS = { ingest: 'create', query: 'read', trim: 'update' } as c
 export type DatasetRight = keyof typeof DATASET_ACTIONS;
 
 export type Action = 'create' | 'read' | 'update' | 'delete';
-export type OrgArea = 'datasets' | 'apiTokens' | 'users';
+export type OrgArea = 'datasets' | 'apiTokens' | 'users' | 'annotations';
 
 /** What an endpoint asks of its caller. */
 export type Need =

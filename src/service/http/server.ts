@@ -93,7 +93,7 @@ export function createServer(options: HttpOptions): FastifyInstance {
     if (error instanceof ApiError) void reply.headers(error.headers);
     // A client that still sends would find its connection reset in place of the reply: the rest of its body is read and dropped.
     if (status === 413) void reply.removeHeader('connection');
-    if (status >= 500)
+    if (status >= 500 && status !== 501)
       log.error({ trace: request.id, method: request.method, url: request.url, error: messageOf(error) }, 'a request failed');
     const message = status >= 500 && !(error instanceof ApiError) ? `internal error, trace ${request.id}` : messageOf(error);
     const detail = error instanceof ApiError ? error.detail : undefined;

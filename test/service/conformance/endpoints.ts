@@ -211,11 +211,8 @@ describe('the newer names', () => {
 });
 
 describe('paths without an endpoint', () => {
-  test.each(['/v1/ingest', '/v1/ingest/', '/v1/datasets//ingest', '/v1/dashboards', '/v2/monitors', '/v1/views', '/v1', '/v3/datasets'])(
-    'POST %s is 404',
-    async (path) => {
-      const answer = await client.call('POST', path, { body: [{ a: 1 }] });
-      expect(answer.json).toEqual({ code: 404, message: expect.stringContaining('not found') });
-    },
-  );
+  test.each(['/v1/ingest', '/v1/ingest/', '/v1/datasets//ingest', '/v1/views', '/v1', '/v3/datasets'])('POST %s is 404', async (path) => {
+    const answer = await client.call('POST', path, { body: [{ a: 1 }] });
+    expect(answer.json).toEqual({ code: 404, message: expect.stringContaining('not found') });
+  });
 });

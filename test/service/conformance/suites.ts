@@ -6,6 +6,7 @@ import './tokens.ts';
 import './datasets.ts';
 import './fields.ts';
 import './trim.ts';
+import './saved.ts';
 import './errors.ts';
 import './openapi.ts';
 import './data-folder.ts';

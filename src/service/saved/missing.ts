@@ -1,0 +1,14 @@
+/** Parts of the API family that this service has not: a sentence instead of a 404, after the token was looked at. */
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../http/api-error.ts';
+
+const MISSING = ['monitors', 'notifiers', 'dashboards'];
+
+export function missingRoutes(server: FastifyInstance): void {
+  for (const version of ['v1', 'v2'])
+    for (const name of MISSING)
+      for (const path of [`/${version}/${name}`, `/${version}/${name}/*`])
+        server.all(path, () => {
+          throw new ApiError(501, `this service has no ${name}: query it from a program of yours, or use a hosted service for them`);
+        });
+}

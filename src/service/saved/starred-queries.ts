@@ -1,0 +1,112 @@
+/** /v2/apl-starred-queries: queries by text that users keep under a name. */
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
+import { z } from 'zod';
+import { SERVICE_NAME_LENGTH, SERVICE_QUERY_TEXT, SERVICE_SAVED } from '../../core/limits.ts';
+import type { Caller } from '../auth/auth.ts';
+import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
+import type { Endpoint } from '../http/openapi.ts';
+import { readBody } from '../http/read-body.ts';
+import type { Metadata } from '../metadata.ts';
+import { openStore } from './store.ts';
+
+const text = z.string().max(SERVICE_NAME_LENGTH);
+const QUERY = z.looseObject({ apl: z.string().min(1).max(SERVICE_QUERY_TEXT) });
+const WANTED = z.strictObject({
+  name: text.min(1),
+  query: QUERY,
+  kind: z.literal('apl').nullish(),
+  dataset: z.string().max(128).nullish(),
+  metadata: z.record(text, z.string().max(SERVICE_QUERY_TEXT)).nullish(),
+  /** Clients send back what they read. */
+  id: text.nullish(),
+  who: text.nullish(),
+});
+const FIELDS = {
+  name: z.string(),
+  kind: z.literal('apl'),
+  dataset: z.string().optional(),
+  query: QUERY,
+  metadata: z.record(z.string(), z.string()),
+  who: z.string(),
+};
+const KEPT = z.object(FIELDS);
+const STARRED = z.strictObject({ id: z.string(), ...FIELDS });
+type Kept = z.infer<typeof KEPT>;
+type Starred = z.infer<typeof STARRED>;
+
+interface ById {
+  Params: { id: string };
+}
+
+const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'starred queries', ...doc } } });
+const PATH = '/v2/apl-starred-queries';
+
+export function starredQueryRoutes(server: FastifyInstance, metadata: Metadata): void {
+  const store = openStore<Kept>(metadata, 'starred', 'starred query');
+  /** Its own, and those of others about datasets that it may query; all where it may read all datasets. */
+  const sees = (caller: Caller, { who, dataset }: Kept): boolean =>
+    who === caller.user.id ||
+    caller.may({ kind: 'org', area: 'datasets', action: 'read' }) ||
+    (dataset !== undefined && caller.may({ kind: 'dataset', right: 'query' }, dataset));
+  const visible = (caller: Caller, id: string): Starred => {
+    const found = store.get(id);
+    if (!sees(caller, found)) throw notFound(`starred query ${quote(id)} not found`);
+    return found;
+  };
+  const own = (caller: Caller, id: string): Starred => {
+    const found = visible(caller, id);
+    const isAdmin = caller.kind === 'personal' && caller.user.role !== 'user';
+    if (found.who !== caller.user.id && !isAdmin) throw forbidden('only who starred a query, an admin or an owner may change it');
+    return found;
+  };
+  const read = (body: unknown, who: string): Kept => {
+    const {
+      name,
+      query,
+      dataset,
+      metadata: facts,
+    } = readBody(WANTED, body, 'name (string), query (an object with apl), dataset, kind (apl), metadata (texts)');
+    return { name, kind: 'apl', query, metadata: facts ?? {}, who, ...(typeof dataset === 'string' && dataset !== '' && { dataset }) };
+  };
+
+  const query = {
+    who: 'whose: absent for those of the caller, all, team (all but those), or the id of a user',
+    dataset: 'those about one dataset',
+    qs: 'those with this text in the name or the query',
+    limit: 'how many at most',
+    offset: 'how many to leave out first',
+  };
+  type Listed = { Querystring: Partial<Record<keyof typeof query, string | string[]>> };
+  server.get<Listed>(PATH, options({ summary: 'Starred queries', query, reply: z.array(STARRED) }), ({ query: asked, caller }) => {
+    const { who = '', dataset = '', qs = '', limit, offset } = asked;
+    const me = caller.user.id;
+    const isWanted = (one: Kept): boolean =>
+      (who === 'all' || (who === 'team' ? one.who !== me : one.who === (who === '' ? me : who))) &&
+      (dataset === '' || one.dataset === dataset) &&
+      (one.name.includes(String(qs)) || one.query.apl.includes(String(qs)));
+    const from = count('offset', offset, 0);
+    return store.list().filter((one) => sees(caller, one) && isWanted(one)).slice(from, from + count('limit', limit, SERVICE_SAVED)); // prettier-ignore
+  });
+  server.post(PATH, options({ summary: 'Stars a query', body: WANTED, reply: STARRED }), ({ body, caller }) =>
+    store.create(read(body, caller.user.id)),
+  );
+  server.get<ById>(`${PATH}/:id`, options({ summary: 'A starred query', reply: STARRED }), ({ params, caller }) =>
+    visible(caller, params.id),
+  );
+  server.put<ById>(
+    `${PATH}/:id`,
+    options({ summary: 'Changes a starred query', body: WANTED, reply: STARRED }),
+    ({ params, body, caller }) => store.update(params.id, read(body, own(caller, params.id).who)),
+  );
+  server.delete<ById>(`${PATH}/:id`, options({ summary: 'Removes a starred query' }), ({ params, caller }, reply) => {
+    store.remove(own(caller, params.id).id);
+    return reply.code(204).send();
+  });
+}
+
+/** Throws an `ApiError` 400. */
+function count(name: string, given: string | string[] | undefined, absent: number): number {
+  if (given === undefined || given === '') return absent;
+  if (typeof given !== 'string' || !/^\d{1,6}$/.test(given)) throw badRequest(`${name} ${quote(String(given))}: wanted a whole number`);
+  return Number(given);
+}
