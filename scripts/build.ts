@@ -6,9 +6,10 @@
  * second that a start from a checkout does not need to wait. `--out DIR` puts it all elsewhere.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { bundleAssets as assets, bundleOptions, readVersion } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 const elsewhere = process.argv.indexOf('--out') + 1;
@@ -24,32 +25,16 @@ const entries = {
 /** Their declarations. */
 const types = 'types';
 const isOnlyIfStale = process.argv.includes('--if-stale');
-/** Files that the sources load at run time as `new URL('./name', import.meta.url)`. */
-const assets = ['src/kernel/kernel.wasm', 'src/kernel/content-sum.wasm', 'src/kernel/deflate.wasm'];
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-
 const startedAt = new Date();
 if (isOnlyIfStale && isFresh()) process.exit();
 const result = await build({
-  absWorkingDir: root,
+  ...bundleOptions(root),
+  external: ['chdb', '@clickhouse/client'],
   entryPoints: entries,
   outdir: dist,
-  bundle: true,
   splitting: true,
   chunkNames: '[name]-[hash]',
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  // Names stay, because errors, logs and profiles show them; the rest only saves bytes to parse at start.
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  external: ['chdb', '@clickhouse/client'],
-  define: { TAILRACE_VERSION: JSON.stringify(version) },
-  // CommonJS packages in the bundle call `require`, which a module does not have.
-  banner: { js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);` },
   metafile: true,
-  logLevel: 'warning',
 });
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
 removeOthers(result.metafile);
@@ -61,14 +46,15 @@ checkItStarts();
 
 /** The question that bin/tailrace asks, too. */
 function isFresh(): boolean {
-  const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts'];
+  const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/bundle.ts'];
   const asked = spawnSync('find', [...sources, '-newer', join(dist, 'main.js'), '-print', '-quit'], { cwd: root, encoding: 'utf8' });
   return asked.status === 0 && asked.stdout === '';
 }
 
 /** At the end, so that a program that starts meanwhile finds all its parts. */
 function removeOthers({ outputs }: Metafile): void {
-  const kept = new Set([...Object.keys(outputs), ...assets].map((file) => basename(file)));
+  // `npm run package` writes to packages/.
+  const kept = new Set([...Object.keys(outputs), ...assets, 'packages'].map((file) => basename(file)));
   if (isOnlyIfStale) kept.add(types);
   for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
 }
@@ -97,7 +83,7 @@ function kibibytes(bytes: number): string {
 /** A bundle that does not start is no build. */
 function checkItStarts(): void {
   const started = spawnSync(process.execPath, [join(dist, 'main.js'), '--version'], { encoding: 'utf8' });
-  if (started.status === 0 && started.stdout.includes(version)) return;
+  if (started.status === 0 && started.stdout.includes(readVersion(root))) return;
   process.stderr.write(`dist/main.js --version ended with ${started.status}:\n${started.stdout}${started.stderr}\n`);
   process.exitCode = 1;
 }

@@ -24,6 +24,8 @@ export interface Agent {
   /** Resolves when all sources have ended and everything is settled, or when `once` cannot go on. Without sources only then. */
   readonly ended: Promise<void>;
   observe(): Observed;
+  /** Names a step of its own work that is past its deadline, such as a scan; undefined while all of it makes progress. */
+  overdue(): string | undefined;
   /** Sends dead letters again (all where no id is given), `through` one sink or each through its own; resolves when they are settled. */
   replay(ids: readonly string[], through?: string): Promise<ReplayResult>;
   /** Removes dead letters for good (all where no id is given); the number of files removed. */

@@ -102,6 +102,8 @@ export function observeSink({ sink, delivery, spool, room }: SinkRoom): Observed
     brokenFiles: spool.brokenFiles,
     concurrency: delivery.concurrency,
     memoryBytes: room.usedBytes,
+    lastFailure: delivery.lastFailure,
+    missing: sink.missing?.(),
     pauses: delivery.pauses,
   };
 }

@@ -123,6 +123,14 @@ export class RunningAgent implements Agent {
     };
   }
 
+  overdue(): string | undefined {
+    for (const { source } of this.#rooms.sources.values()) {
+      const step = source.overdue?.();
+      if (step !== undefined) return `source "${source.id}": ${step}`;
+    }
+    return undefined;
+  }
+
   replay(ids: readonly string[], through?: string): Promise<ReplayResult> {
     return this.#replay.run(ids, through);
   }

@@ -1,4 +1,7 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
+import { connectServiceManager } from '../agent/service-manager/notify.ts';
+import { startReporting } from '../agent/service-manager/report.ts';
+import { statusLine } from '../agent/service-manager/status-line.ts';
 import { startAgent } from '../agent/start-agent.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfig } from '../config/load.ts';
@@ -19,6 +22,7 @@ export async function run(args: RunArguments): Promise<number> {
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const once = args.once ?? false;
   const signals = listenForSignals();
+  const manager = connectServiceManager(process.env, log);
   const reloads = { success: 0, failure: 0 };
 
   const agent = await startAgent({ config, once, log, reloads });
@@ -32,19 +36,25 @@ export async function run(args: RunArguments): Promise<number> {
     'tailrace runs',
   );
   let now: InForce = { agent, config, hasLost: false };
+  manager.ready(statusLine(agent.observe()));
+  const endReports = startReporting({ manager, observe: () => now.agent.observe(), overdue: () => now.agent.overdue() });
   // `--once` ends by itself; a changed configuration is for the next run.
   const next = (): Promise<'reload'> => (once ? new Promise(() => {}) : signals.reload().then(() => 'reload'));
   let why = await Promise.race([signals.stop, now.agent.ended, next()]);
   while (why === 'reload') {
+    manager.reloading();
     now = await reload(now, { log, reloads, atOnce: signals.atOnce });
+    manager.ready(statusLine(now.agent.observe()));
     why = await Promise.race([signals.stop, now.agent.ended, next()]);
   }
+  manager.stopping();
   if (why)
     log.info(
       { signal: why, shutdownTimeoutMs: now.config.shutdownTimeoutMs },
       'stopping: no more is read, what was read is delivered; the signal again ends it at once',
     );
   const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
+  endReports();
   const { sources } = now.agent.observe();
   const totals = sources.map(({ id, stats, accepted, settled }) => ({ source: id, readBytes: stats.readBytes, accepted, ...settled }));
   const unreadFiles = once ? sources.reduce((sum, { stats }) => sum + (stats.files['failed'] ?? 0), 0) : 0;

@@ -5,13 +5,13 @@ import type { Secret } from './model.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 
 /**
- * The token itself: visible ASCII, one trailing line break of a file removed. Throws `TailraceError` `E_SECRET` when the
- * file cannot be read, is empty or holds anything else.
+ * The token itself: visible ASCII, one trailing line break of a file removed. Throws `TailraceError` `E_SECRET_EMPTY`
+ * when there is none yet, `E_SECRET` when the file cannot be read or holds anything else.
  */
 export function readSecret(secret: Secret): string {
   const value = secret.kind === 'value' ? secret.value : readSecretFile(secret.path);
   const where = secret.kind === 'value' ? 'the configured token' : `the token file "${secret.path}"`;
-  if (value === '') throw new TailraceError('E_SECRET', `${where} is empty`, { fix: 'write the token into it' });
+  if (value === '') throw new TailraceError('E_SECRET_EMPTY', `${where} is empty`, { fix: fixOfEmpty(secret) });
   // A header could not carry it; a space or line break inside is a copying mistake.
   if (!/^[\x21-\x7e]+$/.test(value)) {
     throw new TailraceError('E_SECRET', `${where} holds a space, a line break or a character outside ASCII`, {
@@ -19,6 +19,15 @@ export function readSecret(secret: Secret): string {
     });
   }
   return value;
+}
+
+/** A credential's file is systemd's: it is the file that the unit names which wants the token. */
+function fixOfEmpty(secret: Secret): string {
+  const credentials = process.env['CREDENTIALS_DIRECTORY'];
+  const isCredential = secret.kind === 'file' && credentials !== undefined && secret.path.startsWith(`${credentials}/`);
+  return isCredential
+    ? 'write the token into the file that LoadCredential= of the unit names, then restart the unit'
+    : 'write the token into it';
 }
 
 function readSecretFile(path: string): string {

@@ -66,6 +66,8 @@ export interface Sink {
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */
   tokenChange?(signal: AbortSignal): Promise<void>;
+  /** What it needs to send and does not have now, such as a token. */
+  missing?(): { readonly detail: string; readonly fix: string } | undefined;
   close(): Promise<void>;
 }
 

@@ -46,6 +46,8 @@ export interface Source {
    * one event of `span` goes on; all or nothing of it is offered then.
    */
   reread?(span: Span, lane: Lane, continued?: readonly Span[]): Promise<number>;
+  /** Names a step of its own work that is past its deadline; undefined while all of it makes progress. Waiting for a sink is no such step. */
+  overdue?(): string | undefined;
   /** Why a path is or is not read, where, and how far behind. */
   explain?(path: string): object;
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */

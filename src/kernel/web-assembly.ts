@@ -1,5 +1,6 @@
-/** Memory and modules of WebAssembly, which stand beside this file, and beside the bundle that this file becomes part of. */
+/** Memory and modules of WebAssembly, which stand beside this file or its bundle, or inside the single executable. */
 import { readFileSync } from 'node:fs';
+import { getRawAsset, isSea } from 'node:sea';
 import { TailraceError } from '../core/errors.ts';
 
 /** The part of WebAssembly that is used: without the DOM's types TypeScript knows no more than its name. */
@@ -29,6 +30,6 @@ export function createMemory(pages: number): WasmMemory {
 
 /** What the module exports, over this memory. */
 export function instantiate(file: 'kernel.wasm' | 'content-sum.wasm' | 'deflate.wasm', memory: WasmMemory): unknown {
-  const bytes = readFileSync(new URL(`./${file}`, import.meta.url));
+  const bytes = isSea() ? new Uint8Array(getRawAsset(file)) : readFileSync(new URL(`./${file}`, import.meta.url));
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports;
 }

@@ -47,6 +47,10 @@ export interface ObservedSink {
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Events of dead letters that were sent again, by what became of them. */
   readonly replayed: ReadonlyMap<string, number>;
+  /** Why the last answer stored nothing, `reason: detail`; undefined while the service stores. */
+  readonly lastFailure: string | undefined;
+  /** What it needs to send and does not have, such as a token: what is wrong, and the fix; undefined where nothing is missing. */
+  readonly missing: { readonly detail: string; readonly fix: string } | undefined;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
 

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 
-const unit = readFileSync(join(import.meta.dirname, '../../systemd/tailrace.service'), 'utf8');
+const units = join(import.meta.dirname, '../../systemd');
+const unit = readFileSync(join(units, 'tailrace.service'), 'utf8');
 const installed = spawnSync('systemd-analyze', ['--version']).status === 0;
 const needed = installed ? '' : ' (needs: apt-get install -y systemd)';
 
 /** Verifies the unit with a program that exists here; what systemd says about it. */
 function verify(text: string): { status: number | null; said: string } {
-  const root = makeTree({ 'tailrace.service': text.replace('/usr/bin/tailrace', '/bin/true') });
+  const root = makeTree({ 'tailrace.service': text.replaceAll('/usr/bin/tailrace', '/bin/true').replace(/^Documentation=.*\n/m, '') });
   const result = spawnSync('systemd-analyze', ['verify', join(root, 'tailrace.service')], { encoding: 'utf8' });
   return { status: result.status, said: result.stdout + result.stderr };
 }
@@ -39,4 +40,25 @@ test('systemd unit starts the agent again that a reload met while it was startin
 test('systemd unit lets a drain finish and does not forbid what V8 needs', () => {
   expect(Number(/^TimeoutStopSec=(\d+)s$/m.exec(unit)?.[1])).toBeGreaterThan(30);
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
+});
+
+test.skipIf(!installed)(`systemd unit exposes no more than the sandbox allows${needed}`, () => {
+  const root = makeTree({ 'tailrace.service': unit });
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', join(root, 'tailrace.service')], { encoding: 'utf8' });
+  expect(Number(/exposure level for \S+ (\d+\.\d+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(1.3);
+});
+
+test('systemd template differs from the unit in its names only', () => {
+  const template = readFileSync(join(units, 'tailrace@.service'), 'utf8');
+  const directives = (text: string): string =>
+    text
+      .split('\n')
+      .filter((line) => /^[A-Z[]/.test(line))
+      .join('\n');
+  const named = directives(template)
+    .replace(' (%i)', '')
+    .replaceAll('/etc/tailrace/%i.yaml', '/etc/tailrace/tailrace.yaml')
+    .replace('/etc/tailrace/%i.token', '/etc/tailrace/token')
+    .replaceAll('Directory=tailrace/%i', 'Directory=tailrace');
+  expect(named).toBe(directives(unit));
 });

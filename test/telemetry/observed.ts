@@ -34,6 +34,8 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     diskBytes: 8192,
     brokenFiles: 0,
     concurrency: 4,
+    lastFailure: undefined,
+    missing: undefined,
     pauses: new Map(),
     deadLetters: new Map([['rejected', 10]]),
     replayed: new Map([['delivered', 6]]),

@@ -61,6 +61,14 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       return { outcome, status, elapsedMs, ...(isSent ? {} : { unsent: 'unconnected' }) };
     },
     ...(token && config.token?.kind === 'file' ? { tokenChange: (signal) => waitForChange(token, clock, signal) } : {}),
+    missing() {
+      try {
+        token?.read();
+        return undefined;
+      } catch (error) {
+        return problemOf(error);
+      }
+    },
     async close() {
       await transport.close();
       if (isElsewhere) await api.close();
@@ -87,8 +95,11 @@ async function waitForChange(token: SecretReader, clock: Clock, signal: AbortSig
 
 /** A token that cannot be read pauses the sink as a refused one does. */
 function unreadable(error: unknown): Outcome {
-  const fix = error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file';
-  return { kind: 'pause', reason: 'unauthorized', detail: messageOf(error), fix };
+  return { kind: 'pause', reason: 'unauthorized', ...problemOf(error) };
+}
+
+function problemOf(error: unknown): { detail: string; fix: string } {
+  return { detail: messageOf(error), fix: error instanceof TailraceError && error.fix !== undefined ? error.fix : 'check token_file' };
 }
 
 /** The path and query of a dataset's requests. */

@@ -17,6 +17,7 @@ const DEFINITIONS = {
   getsockopt: { arguments: ['i32', 'i32', 'i32', 'buffer', 'buffer'], return: 'i32' },
   getsockname: { arguments: ['i32', 'buffer', 'buffer'], return: 'i32' },
   fcntl: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
+  sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
   recvmmsg: { arguments: ['i32', 'pointer', 'u32', 'i32', 'pointer'], return: 'i32' },
   inet_pton: { arguments: ['i32', 'string', 'buffer'], return: 'i32' },
   inet_ntop: { arguments: ['i32', 'buffer', 'buffer', 'u32'], return: 'pointer' },

@@ -6,6 +6,7 @@ import type { NativeLibrary } from './library.ts';
 /** Constants of Linux, the same on x64 and arm64. */
 const [AF_UNIX, AF_INET, AF_INET6] = [1, 2, 10];
 const SOCK_DGRAM = 2;
+const MSG_NOSIGNAL = 0x4000;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
@@ -58,6 +59,21 @@ export function isUnixTaken(library: NativeLibrary, path: string): boolean {
   const isConnected = functions.connect(fd, name, name.length) === 0;
   functions.close(fd);
   return isConnected;
+}
+
+/** Sends one datagram to a unix socket, never waiting; throws what the system says. A path that begins with `@` is in the abstract namespace. */
+export function sendUnix(library: NativeLibrary, path: string, text: string): void {
+  const { functions } = library;
+  const fd = functions.socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw library.lastError('socket');
+  try {
+    // A name in the abstract namespace begins with a NUL and ends with its last byte.
+    const name = path.startsWith('@') ? unixName(`\0${path.slice(1)}`).subarray(0, -1) : unixName(path);
+    const bytes = Buffer.from(text);
+    if (functions.sendto(fd, bytes, BigInt(bytes.length), MSG_NOSIGNAL, name, name.length) < 0) throw library.lastError('sendto');
+  } finally {
+    functions.close(fd);
+  }
 }
 
 /** What kind of socket a descriptor is that someone else has opened; undefined when it is none that can be listened on. */

@@ -1,0 +1,27 @@
+/** Reports the running agent to the service manager: a status line when it changes, and that it works, as often as it is asked for. */
+import type { Observed } from '../../telemetry/observed.ts';
+import type { ServiceManager } from './notify.ts';
+import { statusLine } from './status-line.ts';
+
+const STATUS_EVERY_MS = 5000;
+
+export interface ReportOptions {
+  readonly manager: ServiceManager;
+  readonly observe: () => Observed;
+  /** Names what is overdue in the agent's own work, such as a scan; undefined while all of it makes progress. */
+  readonly overdue: () => string | undefined;
+}
+
+/** Begins; returns what ends it. */
+export function startReporting({ manager, observe, overdue }: ReportOptions): () => void {
+  const show = (): void => manager.status(statusLine(observe()));
+  const timers = [setInterval(show, STATUS_EVERY_MS)];
+  const { watchdogMs } = manager;
+  if (watchdogMs !== undefined) {
+    // Three chances in each period.
+    timers.push(setInterval(() => overdue() === undefined && manager.alive(), watchdogMs / 3));
+    manager.alive();
+  }
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach((timer) => clearInterval(timer));
+}

@@ -1,0 +1,116 @@
+/** What `npm run package` writes: checksums that hold, packages that distributions' own tools accept, the same bytes every time. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findProgram } from '../support/installed.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const missing = ['dpkg-deb', 'rpmbuild', 'lintian', 'strip', 'man'].filter((name) => findProgram(name) === undefined);
+const needed = missing.length === 0 ? '' : ' (needs: apt-get install -y dpkg rpm lintian binutils man-db)';
+
+let folder: string;
+
+function run(command: string, cwd = folder): { status: number | null; out: string } {
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', command], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
+  return { status, out: stdout + stderr };
+}
+
+function build(name: string): void {
+  const out = join(folder, name);
+  const script = join(root, 'scripts/package/main.ts');
+  const built = spawnSync(join(root, 'scripts', 'node'), [script, '--fast', '--arch', process.arch, '--out', out], {
+    encoding: 'utf8',
+    env: { ...process.env, SOURCE_DATE_EPOCH: '1790000000' },
+  });
+  if (built.status !== 0) throw new Error(built.stderr);
+}
+
+describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, () => {
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tailrace-packages-'));
+    build('one');
+    run('dpkg-deb -x one/*.deb tree');
+  }, 240_000);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('have checksums that hold', () => {
+    expect(run('cd one && sha256sum --check --strict SHA256SUMS').status).toBe(0);
+    expect(readdirSync(join(folder, 'one'))).toHaveLength(
+      1 +
+        readFileSync(join(folder, 'one', 'SHA256SUMS'), 'utf8')
+          .trim()
+          .split('\n').length,
+    );
+  });
+
+  test('are the same bytes when they are built again', () => {
+    build('two');
+    expect(run('diff -r one two')).toEqual({ status: 0, out: '' });
+  });
+
+  test('have no errors for lintian', () => {
+    const { out } = run('lintian --allow-root --fail-on error one/*.deb');
+    expect(out.split('\n').filter((line) => /^[EW]:/.test(line))).toEqual([]);
+  });
+
+  test('hold the same files as deb and as rpm, but for what belongs to each', () => {
+    const own = String.raw`/lintian|changelog\.gz|zsh/`;
+    const files = (command: string): string[] =>
+      run(command)
+        .out.split('\n')
+        .filter((path) => path !== '' && !path.endsWith('/') && !new RegExp(own).test(path))
+        .toSorted();
+    const deb = files(`dpkg-deb --fsys-tarfile one/*.deb | tar -t | sed 's#^\\.##'`);
+    expect(deb).toContain('/usr/bin/tailrace');
+    expect(deb).toContain('/usr/lib/systemd/system/tailrace@.service');
+    expect(files('rpm -qpl one/*.rpm')).toEqual(deb);
+    expect(run('rpm -qpc one/*.rpm').out.trim()).toBe('/etc/tailrace/tailrace.yaml');
+  });
+
+  test('the executable runs without Node and without files beside it', () => {
+    const { status, out } = run(`env -i PATH=/nowhere "$PWD/tree/usr/bin/tailrace" --version`);
+    expect({ status, out: out.trim() }).toEqual({ status: 0, out: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version });
+    expect(
+      run(
+        `printf '{"a":1}\\n' >a.log; printf 'sources: {a: {type: file, include: [%s/a.log]}}\\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\\n' "$PWD" >t.yaml; tree/usr/bin/tailrace check -c t.yaml`,
+      ).status,
+    ).toBe(0);
+  });
+
+  test('the manual page renders without a warning and names every command', () => {
+    expect(run('man --warnings -E UTF-8 -l -Tutf8 -Z tree/usr/share/man/man1/tailrace.1.gz >/dev/null').out).toBe('');
+    const page = run('man -l tree/usr/share/man/man1/tailrace.1.gz | cat').out;
+    for (const command of ['run', 'check', 'serve', 'dead-letters', 'datasets list', 'query'])
+      expect(page).toContain(`tailrace ${command}`);
+  });
+
+  test('bash completes commands, subcommands, options and choices', () => {
+    const complete = (...words: string[]): string[] => {
+      const list = words.map((word) => `'${word}'`).join(' ');
+      const script = `source tree/usr/share/bash-completion/completions/tailrace; COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _tailrace; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return run(script).out.trim().split('\n');
+    };
+    expect(complete('tailrace', 'dead')).toEqual(['dead-letters']);
+    expect(complete('tailrace', 'datasets', 'tr')).toEqual(['trim']);
+    expect(complete('tailrace', 'run', '--on')).toEqual(['--once']);
+    expect(complete('tailrace', 'run', '--log-level', 'w')).toEqual(['warn']);
+  });
+
+  test('the bill of materials names Node and every bundled package with a licence', () => {
+    const name = readdirSync(join(folder, 'one')).find((each) => each.endsWith('.cdx.json'))!;
+    const bom = JSON.parse(readFileSync(join(folder, 'one', name), 'utf8')) as {
+      bomFormat: string;
+      components: { name: string; version: string; licenses: unknown[] }[];
+    };
+    expect(bom.bomFormat).toBe('CycloneDX');
+    expect(bom.components.map((each) => each.name)).toEqual(expect.arrayContaining(['node', 'undici', 'pino', 'yaml', 'commander']));
+    expect(bom.components.filter(({ licenses }) => JSON.stringify(licenses).includes('UNKNOWN'))).toEqual([]);
+  });
+});

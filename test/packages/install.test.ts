@@ -1,0 +1,168 @@
+/** The Debian package on a real systemd, from the first installation to the purge. The tests are the steps of one story, in order. */
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_TOKEN } from '../support/local-service.ts';
+import { bootMachine, canBoot, type Machine, neededToBoot } from '../support/systemd-machine.ts';
+import { until } from '../support/until.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const tailrace = join(root, 'bin', 'tailrace');
+const DEADLINE_MS = 120_000;
+const CLIENT = { TAILRACE_URL: 'http://127.0.0.1:4100', TAILRACE_TOKEN: API_TOKEN };
+
+describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { timeout: 2 * DEADLINE_MS }, () => {
+  let folder: string;
+  let deb: string;
+  let machine: Machine;
+  let service: ChildProcess;
+
+  const state = (): string => machine.run('systemctl is-active tailrace').out.trim();
+  const mainPid = (): number => Number(machine.must('systemctl show -p MainPID --value tailrace'));
+  const statusText = (): string => machine.must('systemctl show -p StatusText --value tailrace').trim();
+  /** How many events the service has whose message contains the text. */
+  const stored = (text: string): number => {
+    const { status, out } = machine.runBeside(tailrace, ['query', `hosts | where message contains '${text}' | count`, '-o', 'csv'], CLIENT);
+    return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
+  };
+  const arrives = (text: string): Promise<void> => until(`"${text}" in the service`, () => stored(text) > 0, DEADLINE_MS, 250);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tailrace-install-'));
+    const packages = join(folder, 'packages');
+    const built = spawnSync(
+      join(root, 'scripts', 'node'),
+      [join(root, 'scripts/package/main.ts'), '--fast', '--arch', process.arch, '--out', packages],
+      {
+        encoding: 'utf8',
+      },
+    );
+    if (built.status !== 0) throw new Error(built.stderr);
+    deb = join(
+      packages,
+      readdirSync(packages).find((name) => name.endsWith('.deb'))!,
+    );
+    machine = await bootMachine();
+    // A machine whose daemons may start, with logs of its own only.
+    machine.must(
+      `rm -f /usr/sbin/policy-rc.d; mkdir -p /root/deb; find /var/log -type f -delete; echo 'status installed base' >/var/log/dpkg.log`,
+    );
+    machine.must('chgrp adm /var/log/dpkg.log; chmod 640 /var/log/dpkg.log');
+    service = machine.startBeside(tailrace, ['serve', '--listen', '127.0.0.1:4100', '--data', join(folder, 'service'), '--json'], {
+      TAILRACE_API_TOKEN: API_TOKEN,
+    });
+    await new Promise((resolve) => service.stdout!.once('data', resolve));
+  }, DEADLINE_MS);
+
+  afterAll(async () => {
+    if (service) await new Promise((resolve) => service.once('exit', resolve).kill('SIGTERM'));
+    await machine?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, DEADLINE_MS);
+
+  test('installs, starts, ships nothing without a token, and says so', async () => {
+    machine.copyIn(deb, '/root/tailrace.deb');
+    machine.must('dpkg -i /root/tailrace.deb');
+    await until('the unit runs', () => state() === 'active', DEADLINE_MS, 100);
+    expect(statusText()).toMatch(/store ships nothing: the token .* is empty/);
+    expect(machine.must('id -nG tailrace').trim()).toBe('tailrace');
+    expect(machine.must('systemctl is-enabled tailrace').trim()).toBe('enabled');
+    expect(machine.must('ps -o user= -p $(systemctl show -p MainPID --value tailrace)').trim()).toBe('tailrace');
+  });
+
+  test('ships the machine’s own logs once a token is there', async () => {
+    machine.must(`install -m 600 /dev/null /etc/tailrace/token; echo ${API_TOKEN} >/etc/tailrace/token; systemctl restart tailrace`);
+    await arrives('status installed base');
+    await until('the status line', () => statusText().includes('store delivers'), DEADLINE_MS, 250);
+  });
+
+  test('a reload keeps the process and takes the changed file into force', async () => {
+    const before = mainPid();
+    machine.must(`sed -i 's#/var/log/syslog#/var/log/added/*.txt#' /etc/tailrace/tailrace.yaml; mkdir -p /var/log/added`);
+    machine.must(`echo 'line of an added file' >/var/log/added/a.txt; systemctl reload tailrace`);
+    await arrives('line of an added file');
+    expect(mainPid()).toBe(before);
+  });
+
+  test('a reload with a mistake changes nothing', async () => {
+    machine.must(
+      `cp /etc/tailrace/tailrace.yaml /root/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; systemctl reload tailrace`,
+    );
+    machine.must(`echo 'line after a bad reload' >>/var/log/added/a.txt`);
+    await arrives('line after a bad reload');
+    expect(machine.must('journalctl -u tailrace -o cat')).toMatch(/sauces/);
+    machine.must('cp /root/good.yaml /etc/tailrace/tailrace.yaml');
+  });
+
+  test('kill -9 is followed by a restart, and nothing is missing', async () => {
+    const before = mainPid();
+    machine.must(`kill -9 ${before}; echo 'line after a kill' >>/var/log/added/a.txt`);
+    await arrives('line after a kill');
+    expect(mainPid()).not.toBe(before);
+    expect(stored('line of an added file')).toBe(1);
+  });
+
+  test('a hung process is ended by the watchdog and started again', async () => {
+    machine.must(
+      'mkdir -p /etc/systemd/system/tailrace.service.d; printf "[Service]\\nWatchdogSec=3s\\nTimeoutAbortSec=1s\\n" >/etc/systemd/system/tailrace.service.d/test.conf',
+    );
+    machine.must('systemctl daemon-reload; systemctl restart tailrace');
+    const before = mainPid();
+    machine.must(`kill -STOP ${before}; echo 'line after a hang' >>/var/log/added/a.txt`);
+    await arrives('line after a hang');
+    expect(mainPid()).not.toBe(before);
+    expect(machine.must('journalctl -u tailrace -o cat')).toMatch(/[Ww]atchdog timeout/);
+  });
+
+  test('a service that is away does not trip the watchdog', async () => {
+    const before = mainPid();
+    machine.must(
+      `sed -i 's#127.0.0.1:4100#127.0.0.1:4199#' /etc/tailrace/tailrace.yaml; systemctl reload tailrace; echo 'line while away' >>/var/log/added/a.txt`,
+    );
+    await until('the status names the failure', () => /store retries/.test(statusText()), DEADLINE_MS, 250);
+    const beats = (): number => Number(machine.must('systemctl show -p WatchdogTimestampMonotonic --value tailrace'));
+    const first = beats();
+    await until('more than a watchdog period went by', () => beats() > first + 4_000_000, DEADLINE_MS, 250);
+    expect(mainPid()).toBe(before);
+    machine.must('cp /root/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
+    await arrives('line while away');
+  });
+
+  test('socket units hand their sockets over', async () => {
+    machine.must(
+      `printf '%s\\n' '/^sources:/a\\  net: {type: syslog, listen: ["systemd://syslog"]}' >/root/edit.sed; sed -i -f /root/edit.sed /etc/tailrace/tailrace.yaml`,
+    );
+    machine.must('systemctl stop tailrace; systemctl start tailrace-syslog.socket tailrace');
+    machine.must(
+      "logger --udp --server 127.0.0.1 --port 514 'datagram of logger'; logger --tcp --server 127.0.0.1 --port 514 'stream of logger'",
+    );
+    await arrives('datagram of logger');
+    await arrives('stream of logger');
+  });
+
+  test('an upgrade keeps configuration and state, and restarts', async () => {
+    const before = mainPid();
+    machine.must(
+      `cd /root && dpkg-deb -R tailrace.deb next && sed -i 's/^Version: .*/Version: 99.0.0/' next/DEBIAN/control && dpkg-deb -Zgzip -z1 -b next next.deb && dpkg -i next.deb`,
+    );
+    machine.must(`echo 'line after an upgrade' >>/var/log/added/a.txt`);
+    await arrives('line after an upgrade');
+    expect(mainPid()).not.toBe(before);
+    expect(machine.must('cat /etc/tailrace/tailrace.yaml')).toContain('systemd://syslog');
+    expect(stored('line of an added file')).toBe(1);
+    machine.must('dpkg -i /root/tailrace.deb');
+    machine.must(`echo 'line after going back' >>/var/log/added/a.txt`);
+    await arrives('line after going back');
+    expect(stored('line of an added file')).toBe(1);
+  });
+
+  test('remove keeps configuration and state, purge takes both', () => {
+    machine.must('dpkg -r tailrace');
+    expect(machine.run('test -e /etc/tailrace/tailrace.yaml && test -e /var/lib/tailrace/state.db').status).toBe(0);
+    expect(state()).not.toBe('active');
+    machine.must('dpkg -P tailrace');
+    expect(machine.run('ls -d /etc/tailrace /var/lib/tailrace /usr/bin/tailrace').out).not.toMatch(/^\//m);
+  });
+});
