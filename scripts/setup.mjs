@@ -40,7 +40,7 @@ function setUpRuntime() {
   }
   const probe = spawnSync(pinned, ['--version'], { encoding: 'utf8' });
   if (probe.status === 0) return;
-  const hint = `${probe.stderr}`.includes('libatomic')
+  const hint = probe.stderr.includes('libatomic')
     ? 'install libatomic1, for example: apt-get install -y libatomic1'
     : 'install Node 24 or newer';
   fail(`the pinned Node does not start (${String(probe.stderr || probe.error).trim()}); ${hint}`);

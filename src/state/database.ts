@@ -79,6 +79,8 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
     prepareFile(file);
     return openAt(file);
   } catch (error) {
+    // Setting aside what a newer version wrote would send every file again.
+    if (error instanceof NewerStateError) throw error;
     if (!before || (before.isFile() && isPassing(error))) throw cannotOpen(file, error);
     const aside = `${file}.broken-${Date.now()}`;
     renameSync(file, aside);
@@ -93,6 +95,18 @@ export function openDatabase(folder: string, log: Log): { database: DatabaseSync
     } catch (again) {
       throw cannotOpen(file, again);
     }
+  }
+}
+
+class NewerStateError extends TailraceError {
+  constructor(file: string, version: number) {
+    super(
+      'E_STATE_NEWER',
+      `the state database "${file}" was written by a newer Tailrace (format ${version}, this one knows ${VERSION}); nothing was changed`,
+      {
+        fix: 'install that version again, or name another data_dir, which sends files from their beginning',
+      },
+    );
   }
 }
 
@@ -120,7 +134,7 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
       `pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
-    if (version > VERSION) throw new Error(`it was written by a newer version (schema ${version}, this one knows ${VERSION})`);
+    if (version > VERSION) throw new NewerStateError(file, version);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
     migrate(database, version);

@@ -47,7 +47,7 @@ describe('a secret', () => {
     const error = failureOf(inFile(content));
     expect(error.message).toContain(message);
     expect(`${error.message} ${error.fix}`).not.toContain('secret');
-    expect(error.code).toBe('E_SECRET');
+    expect(error.code).toBe(message === 'is empty' ? 'E_SECRET_EMPTY' : 'E_SECRET');
   });
 
   test('whose file is missing, a folder or a FIFO is refused without waiting', () => {

@@ -47,7 +47,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     machine = await bootMachine();
     // A machine whose daemons may start, with logs of its own only.
     machine.must(
-      `rm -f /usr/sbin/policy-rc.d; mkdir -p /root/deb; find /var/log -type f -delete; echo 'status installed base' >/var/log/dpkg.log`,
+      `rm -f /usr/sbin/policy-rc.d; mkdir -p /srv/deb; find /var/log -type f -delete; echo 'status installed base' >/var/log/dpkg.log`,
     );
     machine.must('chgrp adm /var/log/dpkg.log; chmod 640 /var/log/dpkg.log');
     service = machine.startBeside(tailrace, ['serve', '--listen', '127.0.0.1:4100', '--data', join(folder, 'service'), '--json'], {
@@ -63,8 +63,8 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   }, DEADLINE_MS);
 
   test('installs, starts, ships nothing without a token, and says so', async () => {
-    machine.copyIn(deb, '/root/tailrace.deb');
-    machine.must('dpkg -i /root/tailrace.deb');
+    machine.copyIn(deb, '/srv/tailrace.deb');
+    machine.must('dpkg -i /srv/tailrace.deb');
     await until('the unit runs', () => state() === 'active', DEADLINE_MS, 100);
     expect(statusText()).toMatch(/store ships nothing: the token .* is empty/);
     expect(machine.must('id -nG tailrace').trim()).toBe('tailrace');
@@ -88,12 +88,12 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
 
   test('a reload with a mistake changes nothing', async () => {
     machine.must(
-      `cp /etc/tailrace/tailrace.yaml /root/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; systemctl reload tailrace`,
+      `cp /etc/tailrace/tailrace.yaml /srv/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; systemctl reload tailrace`,
     );
     machine.must(`echo 'line after a bad reload' >>/var/log/added/a.txt`);
     await arrives('line after a bad reload');
     expect(machine.must('journalctl -u tailrace -o cat')).toMatch(/sauces/);
-    machine.must('cp /root/good.yaml /etc/tailrace/tailrace.yaml');
+    machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml');
   });
 
   test('kill -9 is followed by a restart, and nothing is missing', async () => {
@@ -126,13 +126,13 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     const first = beats();
     await until('more than a watchdog period went by', () => beats() > first + 4_000_000, DEADLINE_MS, 250);
     expect(mainPid()).toBe(before);
-    machine.must('cp /root/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
+    machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml; systemctl reload tailrace');
     await arrives('line while away');
   });
 
   test('socket units hand their sockets over', async () => {
     machine.must(
-      `printf '%s\\n' '/^sources:/a\\  net: {type: syslog, listen: ["systemd://syslog"]}' >/root/edit.sed; sed -i -f /root/edit.sed /etc/tailrace/tailrace.yaml`,
+      `printf '%s\\n' '/^sources:/a\\  net: {type: syslog, listen: ["systemd://syslog"]}' >/srv/edit.sed; sed -i -f /srv/edit.sed /etc/tailrace/tailrace.yaml`,
     );
     machine.must('systemctl stop tailrace; systemctl start tailrace-syslog.socket tailrace');
     machine.must(
@@ -145,14 +145,14 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
   test('an upgrade keeps configuration and state, and restarts', async () => {
     const before = mainPid();
     machine.must(
-      `cd /root && dpkg-deb -R tailrace.deb next && sed -i 's/^Version: .*/Version: 99.0.0/' next/DEBIAN/control && dpkg-deb -Zgzip -z1 -b next next.deb && dpkg -i next.deb`,
+      `cd /srv && dpkg-deb -R tailrace.deb next && sed -i 's/^Version: .*/Version: 99.0.0/' next/DEBIAN/control && dpkg-deb -Zgzip -z1 -b next next.deb && dpkg -i next.deb`,
     );
     machine.must(`echo 'line after an upgrade' >>/var/log/added/a.txt`);
     await arrives('line after an upgrade');
     expect(mainPid()).not.toBe(before);
     expect(machine.must('cat /etc/tailrace/tailrace.yaml')).toContain('systemd://syslog');
     expect(stored('line of an added file')).toBe(1);
-    machine.must('dpkg -i /root/tailrace.deb');
+    machine.must('dpkg -i /srv/tailrace.deb');
     machine.must(`echo 'line after going back' >>/var/log/added/a.txt`);
     await arrives('line after going back');
     expect(stored('line of an added file')).toBe(1);

@@ -106,7 +106,9 @@ test('package is the command with its bundle, brings no Node, and starts where i
     'config.example.yaml',
     'package.json',
     'scripts/node',
+    'systemd/tailrace-syslog.socket',
     'systemd/tailrace.service',
+    'systemd/tailrace@.service',
   ]);
 
   const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });

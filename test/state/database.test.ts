@@ -48,15 +48,24 @@ const broken: [name: string, breakIt: (file: string) => void][] = [
       mkdirSync(file);
     },
   ],
-  [
-    'a newer schema',
-    (file) => {
-      const database = new DatabaseSync(file);
-      database.exec('pragma user_version = 99');
-      database.close();
-    },
-  ],
 ];
+
+test('database of a newer version is refused with the remedy, and stays as it is', () => {
+  const folder = makeUsed();
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  database.exec('pragma user_version = 99');
+  database.close();
+  const before = readFileSync(join(folder, 'state.db'));
+  expect(() => open(folder)).toThrow(
+    expect.objectContaining({
+      code: 'E_STATE_NEWER',
+      message: expect.stringContaining('format 99'),
+      fix: expect.stringContaining('install that version'),
+    }),
+  );
+  expect(readFileSync(join(folder, 'state.db'))).toEqual(before);
+  expect(readdirSync(folder).filter((name) => name.includes('broken'))).toEqual([]);
+});
 
 test.for(broken)('database with %s is set aside, said in the log, and replaced', ([, breakIt]) => {
   const folder = makeUsed();
