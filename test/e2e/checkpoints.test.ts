@@ -84,7 +84,7 @@ test('a data folder that is removed under the agent is said at once and when it 
   const site = await makeSite();
   const { service } = site;
   writeLines(site, 100);
-  const agent = startShipping(site);
+  const agent = startShipping(site, { logLevel: 'debug' });
   await until('the first lines are stored', () => service.stored.length === 100, 60_000);
   rmSync(join(site.folder, 'agent'), { recursive: true });
   await agent.says('the state database was removed or replaced while the agent runs');
