@@ -32,6 +32,17 @@ export interface EventShape {
   readonly wrapFields: Readonly<Record<string, JsonValue>>;
   /** Added to every event, never over a key of its own. Wins over a wrap field of the same name. */
   readonly fields: Readonly<Record<string, JsonValue>>;
+  /** Events that bring no `_time` get the time that they carry themselves; absent: that of the read. */
+  readonly time?: EventTimes;
+}
+
+/** Where the kernel looks for the time of an event. */
+export interface EventTimes {
+  /** IANA name; of times that name none. */
+  readonly zone: string;
+  /** Of objects, the keys whose value is a time, in the order in which they are tried; then `message`, where that may begin with one. */
+  readonly keys: readonly string[];
+  readonly messageLeads: boolean;
 }
 
 /** The last bytes before a stream's position, to recognise on restart that the file is still the same. `length` is 0…64. */

@@ -9,10 +9,11 @@ import { sumInPlace, WEIGHTS_BYTES } from './content-sum.ts';
 import { checkRange } from './range.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
-import { encodeTemplate } from './template.ts';
+import { encodeTemplate, timeKeysOf, timesOf } from './template.ts';
 import { createMemory, instantiate, PAGE_BYTES } from './web-assembly.ts';
 import { copyEvents } from './whole-events.ts';
 import type { WrapResult } from './wrap-result.ts';
+import { type ZoneTable, zoneTable, ZONE_TABLE_BYTES } from './zone-table.ts';
 
 /** A compiled shape: what the kernel writes around and into lines. */
 export interface Template {
@@ -70,7 +71,18 @@ export interface Kernel {
 
 /** What kernel.wasm exports; assembly/kernel.ts says what each does. */
 interface Exports extends SyslogExports {
-  setUp(results: number, prefix: number, scratch: number, stack: number, maxDepth: number, index: number, shapes: number): void;
+  setUp(
+    results: number,
+    prefix: number,
+    scratch: number,
+    stack: number,
+    maxDepth: number,
+    index: number,
+    shapes: number,
+    time: number,
+    zone: number,
+  ): void;
+  setRead(readAtMs: number, offsets: number): void;
   useTemplate(at: number): void;
   forgetShapes(): void;
   wrap(p: number, end: number, out: number, base: number, limit: number, maxEvents: number, passes: number, ends: number): void;
@@ -82,6 +94,8 @@ interface CompiledTemplate extends Template {
   readonly image: Buffer;
   /** Names the known keys and their marks: shapes of objects are kept from one template to another that has the same. */
   readonly keys: string;
+  /** Where times are read: the zone of those that name none. */
+  readonly zone: ZoneTable | undefined;
 }
 
 const ALIGN_BYTES = 64;
@@ -104,7 +118,10 @@ const SUM_WEIGHTS_AT = ENDS_AT + 4 * MAX_ENDS;
 const SHAPES_AT = SUM_WEIGHTS_AT + WEIGHTS_BYTES;
 /** assembly/shapes.ts: 16 bytes, and 256 nodes of 48. */
 const SHAPES_BYTES = 16 + 256 * 48;
-const REGIONS_AT = aligned(SHAPES_AT + SHAPES_BYTES);
+/** assembly/time/time.ts: 128 bytes; then four for each key of a time. */
+const TIME_AT = aligned(SHAPES_AT + SHAPES_BYTES);
+const ZONE_AT = TIME_AT + 256;
+const REGIONS_AT = aligned(ZONE_AT + ZONE_TABLE_BYTES);
 
 /**
  * `capacityBytes` is reserved as address space; pages cost memory only once they are touched. A region takes its bytes and
@@ -117,11 +134,14 @@ export function createKernel(capacityBytes: number): Kernel {
   const results = new Uint32Array(memory.buffer, RESULTS_AT, 6);
   const endsTable = new Uint32Array(memory.buffer, ENDS_AT, MAX_ENDS);
   const kernel = instantiate('kernel.wasm', memory) as Exports;
-  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT, SHAPES_AT);
+  kernel.setUp(RESULTS_AT, PREFIX_AT, SCRATCH_AT, STACK_AT, MAX_JSON_DEPTH, INDEX_AT, SHAPES_AT, TIME_AT, ZONE_AT);
   sumInPlace(memory, SUM_WEIGHTS_AT);
 
   let free = REGIONS_AT;
   let timeMs = Number.NaN;
+  /** What the kernel reads times by. */
+  let zone: ZoneTable | undefined;
+  let zoneMs = Number.NaN;
   let loaded: Template | undefined;
   let loadedKeys = '';
   const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, stop: 'input' };
@@ -142,10 +162,15 @@ export function createKernel(capacityBytes: number): Kernel {
     return { at, bytes: bytes.subarray(at, at + size) };
   }
 
-  function setTime(ms: number): void {
-    if (ms === timeMs) return;
-    bytes.write(`{"_time":"${timeText(ms)}","message":"`, PREFIX_AT, 'latin1');
+  /** Takes a read's time and the zone into use. */
+  function setTime(ms: number, table: ZoneTable | undefined): void {
+    if (ms !== timeMs) bytes.write(`{"_time":"${timeText(ms)}","message":"`, PREFIX_AT, 'latin1');
     timeMs = ms;
+    if (!table || (table === zone && ms === zoneMs)) return;
+    if (table !== zone) bytes.set(table.image, ZONE_AT);
+    kernel.setRead(ms, table.count);
+    zone = table;
+    zoneMs = ms;
   }
 
   function load(template: CompiledTemplate, marks: Marks | undefined): void {
@@ -178,8 +203,9 @@ export function createKernel(capacityBytes: number): Kernel {
 
     compile(shape, timestampField) {
       const image = encodeTemplate(shape, timestampField, TEMPLATE_AT);
-      const keys = JSON.stringify([Object.keys(shape.fields), timestampField ?? null]);
-      const template: CompiledTemplate = { shape, timestampField, image, keys };
+      const times = timesOf(shape, timestampField);
+      const keys = JSON.stringify([Object.keys(shape.fields), timestampField ?? null, times ? timeKeysOf(times) : []]);
+      const template: CompiledTemplate = { shape, timestampField, image, keys, zone: times && zoneTable(times.zone) };
       return template;
     },
 
@@ -187,7 +213,7 @@ export function createKernel(capacityBytes: number): Kernel {
       checkRange(input, start, end);
       checkRange(output, at, limit);
       if (template.shape.format === 'events') return copyEvents(result, count, input, start, end, output, at, limit, maxEvents);
-      setTime(readAtMs);
+      setTime(readAtMs, (template as CompiledTemplate).zone);
       load(template as CompiledTemplate, marks);
       const passes = template.shape.format !== 'text' && !marks;
       const from = input.at + start;

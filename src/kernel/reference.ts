@@ -4,6 +4,8 @@
  */
 import type { EventShape, JsonValue, Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from '../core/limits.ts';
+import { createZone, type Zone } from '../core/zone.ts';
+import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */
 const PIECE_BYTES = 1024 * 1024;
@@ -67,7 +69,8 @@ export function timeText(ms: number): string {
   return new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 }
 
-function wrapped(line: Uint8Array, { shape, readAtMs, marks }: LineContext): Buffer {
+function wrapped(line: Uint8Array, context: LineContext): Buffer {
+  const { shape, readAtMs, marks } = context;
   const after = new Map<string, JsonValue>();
   if (shape.format === 'json') after.set('parse_error', 'not a JSON object');
   for (const [key, value] of Object.entries(marks ?? {})) after.set(key, value);
@@ -76,10 +79,46 @@ function wrapped(line: Uint8Array, { shape, readAtMs, marks }: LineContext): Buf
     if (!own.has(key)) after.set(key, value);
   }
   return Buffer.concat([
-    Buffer.from(`{"_time":"${timeText(readAtMs)}","message":"`),
+    Buffer.from(`{"_time":"${timeOfText(line, context) ?? timeText(readAtMs)}","message":"`),
     ...escaped(line),
     Buffer.from(`"${joined(after)}}\n`),
   ]);
+}
+
+/** The most that is looked at of a text for its time. */
+const MAX_HEAD_BYTES = 1024 * 1024;
+const zones = new Map<string, Zone>();
+
+function timesOf({ shape, timestampField, readAtMs }: LineContext): TimeContext | undefined {
+  if (!shape.time || timestampField !== undefined) return undefined;
+  const { zone } = shape.time;
+  if (!zones.has(zone)) zones.set(zone, createZone(zone));
+  return { zone: zones.get(zone)!, readAtMs };
+}
+
+/** The time that a text begins with, where that is asked for. */
+function timeOfText(line: Uint8Array, context: LineContext): string | undefined {
+  const times = timesOf(context);
+  // A part of a line that is not its first begins anywhere.
+  if (!times || (context.marks?.['part'] ?? 1) !== 1) return undefined;
+  const time = leadingTime(Buffer.from(line.subarray(0, MAX_HEAD_BYTES)).toString('latin1'), times);
+  return time && formatEventTime(time);
+}
+
+/** The first of the values that is a time. They are as they stand in the line. */
+function timeOfKeys(values: ReadonlyMap<string, string>, context: LineContext): string | undefined {
+  const times = timesOf(context);
+  if (!times) return undefined;
+  const { keys, messageLeads } = context.shape.time!;
+  for (const key of messageLeads ? [...keys, 'message'] : keys) {
+    const value = values.get(key);
+    const inside = value?.startsWith('"') === true ? value.slice(1, -1) : undefined;
+    let time: EventTime | undefined;
+    if (keys.includes(key)) time = value === undefined ? undefined : wholeTime(inside ?? value, times);
+    else if (inside !== undefined) time = leadingTime(inside, times);
+    if (time) return formatEventTime(time);
+  }
+  return undefined;
 }
 
 /** Each member with a comma before it. */
@@ -99,7 +138,8 @@ function escaped(line: Uint8Array): Buffer[] {
 }
 
 /** The line with what it lacks added, when it is whole a JSON object. */
-function passedThrough(line: Uint8Array, { shape, timestampField, readAtMs }: LineContext): Buffer | undefined {
+function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefined {
+  const { shape, timestampField, readAtMs } = context;
   if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).replace(/^[ \t\r]+|[ \t\r]+$/g, '');
   if (!text.startsWith('{') || !isJson(text)) return undefined;
@@ -107,7 +147,7 @@ function passedThrough(line: Uint8Array, { shape, timestampField, readAtMs }: Li
   if (keys === undefined) return undefined;
   const added = new Map(Object.entries(shape.fields).filter(([key]) => !keys.has(key)));
   const hasTime = keys.has('_time') || (timestampField !== undefined && keys.has(timestampField));
-  if (!hasTime && !Object.hasOwn(shape.fields, '_time')) added.set('_time', timeText(readAtMs));
+  if (!hasTime && !Object.hasOwn(shape.fields, '_time')) added.set('_time', timeOfKeys(keys, context) ?? timeText(readAtMs));
   const splice = joined(added);
   return Buffer.from(`${text.slice(0, -1)}${keys.size === 0 ? splice.slice(1) : splice}}\n`);
 }
@@ -122,9 +162,12 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The top-level keys of a valid object, escapes decoded; undefined when it is nested deeper than MAX_JSON_DEPTH. */
-function topLevelKeys(text: string): Set<string> | undefined {
-  const keys = new Set<string>();
+/**
+ * The top-level keys of a valid object, escapes decoded, with their last value that is a string or a number as it stands there, or ''.
+ * Undefined when it is nested deeper than MAX_JSON_DEPTH.
+ */
+function topLevelKeys(text: string): Map<string, string> | undefined {
+  const keys = new Map<string, string>();
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const char = text[i]!;
@@ -133,11 +176,22 @@ function topLevelKeys(text: string): Set<string> | undefined {
     else if (char === '"') {
       const from = i + 1;
       for (i = from; text[i] !== '"'; i++) if (text[i] === '\\') i++;
-      if (depth === 1 && text[nextToken(text, i + 1)] === ':') keys.add(decoded(text.slice(from, i)));
+      const colon = nextToken(text, i + 1);
+      if (depth === 1 && text[colon] === ':') {
+        const key = decoded(text.slice(from, i));
+        keys.set(key, scalarAt(text, nextToken(text, colon + 1)) ?? keys.get(key) ?? '');
+      }
     }
     if (depth > MAX_JSON_DEPTH) return undefined;
   }
   return keys;
+}
+
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/y;
+
+function scalarAt(text: string, at: number): string | undefined {
+  STRING_OR_NUMBER.lastIndex = at;
+  return STRING_OR_NUMBER.exec(text)?.[0];
 }
 
 /** Where the next character that is no white space stands. */

@@ -11,20 +11,23 @@
  */
 import { TailraceError } from '../core/errors.ts';
 import { MAX_FIELDS, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
-import type { EventShape, JsonValue, Marks } from '../core/block.ts';
+import type { EventShape, EventTimes, JsonValue, Marks } from '../core/block.ts';
 
 /** The text of `parse_error` with format `json`. */
 const NOT_AN_OBJECT = 'not a JSON object';
 
-const HEADER_BYTES = 48;
+const HEADER_BYTES = 64;
 const TIME_MARK = 1n << 62n;
+/** Of a key whose value may be the event's time. */
+const TIME_KEY = 1n << 61n;
 
 /**
  * The image of a shape, and of an event's own marks, for address `at`.
  * Throws `TailraceError` `E_FIELDS` for more than MAX_FIELDS fields or an image over MAX_TEMPLATE_BYTES.
  *
  * Layout, little-endian u32: suffix, its length, joined fields, their length, the table of field lengths, field count,
- * whether `_time` is ever added, key table, key count, longest key; then u64 the filter of assembly/keys.ts. Then the tables.
+ * whether `_time` is ever added, key table, key count, longest key; u64 the filter of assembly/keys.ts; u32 whether times are read, and how
+ * many keys have times for values (those that come next may begin with one). Then the tables.
  */
 export function encodeTemplate(shape: EventShape, timestampField: string | undefined, at: number, marks?: Marks): Buffer {
   const fields = Object.entries(shape.fields);
@@ -34,7 +37,8 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
     });
   }
   const members = fields.map(([key, value]) => Buffer.from(`,${member(key, value)}`));
-  const keys = keyTable(Object.keys(shape.fields), timestampField);
+  const times = timesOf(shape, timestampField);
+  const keys = keyTable(Object.keys(shape.fields), timestampField, times);
   const suffix = Buffer.from(wrapSuffix(shape, marks));
 
   const keysAt = HEADER_BYTES;
@@ -59,6 +63,9 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
     keys.reduce((bits, key) => bits | filterBit(key.bytes), 0n),
     40,
   );
+  // A part of a line that is not its first begins anywhere.
+  if (times && (marks?.['part'] ?? 1) === 1) image.writeUInt32LE(1, 48);
+  image.writeUInt32LE(times?.keys.length ?? 0, 52);
   let address = at + keyBytesAt;
   keys.forEach(({ bytes, marks }, i) => {
     image.writeUInt32LE(address, keysAt + 16 * i);
@@ -71,6 +78,11 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   Buffer.concat(members).copy(image, fieldsAt);
   suffix.copy(image, suffixAt);
   return image;
+}
+
+/** Where an event's own time is looked for; undefined where the service does that, or nobody. */
+export function timesOf({ time }: EventShape, timestampField: string | undefined): EventTimes | undefined {
+  return timestampField === undefined ? time : undefined;
 }
 
 /** What stands behind a wrapped line's escaped text: its closing quote, the further keys, `}` and the newline. */
@@ -90,13 +102,24 @@ function member(key: string, value: JsonValue): string {
 }
 
 /** The keys to look for in a line, each with its marks: bit i for field i, bit 62 for a key that gives the time. */
-function keyTable(fields: string[], timestampField: string | undefined): { bytes: Buffer; marks: bigint }[] {
+function keyTable(
+  fields: string[],
+  timestampField: string | undefined,
+  times: EventTimes | undefined,
+): { bytes: Buffer; marks: bigint }[] {
   const marks = new Map<string, bigint>();
-  fields.forEach((key, i) => marks.set(key, 1n << BigInt(i)));
+  // The kernel knows them by their places, which are the first.
+  for (const key of times ? timeKeysOf(times) : []) marks.set(key, TIME_KEY);
+  fields.forEach((key, i) => marks.set(key, (marks.get(key) ?? 0n) | (1n << BigInt(i))));
   for (const key of ['_time', ...(timestampField === undefined ? [] : [timestampField])]) {
     marks.set(key, (marks.get(key) ?? 0n) | TIME_MARK);
   }
   return [...marks].map(([key, bits]) => ({ bytes: keyBytes(key), marks: bits }));
+}
+
+/** The keys that the kernel notes the values of. */
+export function timeKeysOf({ keys, messageLeads }: EventTimes): string[] {
+  return messageLeads ? [...keys, 'message'] : [...keys];
 }
 
 /** A key as UTF-8, a lone surrogate as its three bytes, so that `"\ud800"` in a line equals it and U+FFFD does not. */

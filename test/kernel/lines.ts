@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import type { EventShape, JsonValue } from '../../src/core/block.ts';
 import { LOG_LINES, systemLogLines } from './corpus.ts';
+import { eventTimes, timedText, timeValue } from './times.ts';
 
 const SEEDS: readonly Buffer[] = [...LOG_LINES.map((line) => Buffer.from(line)), ...systemLogLines(200)];
 
@@ -53,6 +54,7 @@ const space = fc.constantFrom('', '', '', '', ' ', '\t', '\r', '  ');
 /** The same few names again and again, plain and in every disguise. */
 // prettier-ignore
 const KEYS = [
+  'time', 'ts', '@timestamp', 'ti\\u006de', 'time',
   'service', 'serv\\u0069ce', 'Service', 'servic', '_time', '\\u005ftime', '_tim\\u0065', 'ts', 'host', 'message', 'a', '', '1', '__proto__',
   'é', '\\u00e9', '\\u00E9', 'e\u0301', '😀', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ud83d', '\\ude00\\ud83d', '\\ud800', '\ufffd', '\\ufffd',
   '\\"', '\\\\', '\\/', '/', '\\n', 'a key longer than sixteen bytes', 'a key longer than sixteen byte\\u0073',
@@ -80,6 +82,7 @@ const scalar = fc
     { weight: 12, arbitrary: fc.constantFrom(...GOOD_VALUES) },
     { weight: 1, arbitrary: fc.constantFrom(...BAD_VALUES) },
     { weight: 6, arbitrary: fc.string({ unit: 'grapheme', maxLength: 24 }).map((text) => JSON.stringify(text)) },
+    { weight: 8, arbitrary: timeValue },
   )
   .map((text) => Buffer.from(text));
 const inString = fc.array(edge, { maxLength: 3 }).map((parts) => Buffer.concat([Buffer.from('"0123456789'), ...parts, Buffer.from('"')]));
@@ -122,6 +125,7 @@ const line: fc.Arbitrary<Buffer> = fc
       { weight: 5, arbitrary: mutated },
       { weight: 5, arbitrary: object },
       { weight: 2, arbitrary: junk },
+      { weight: 4, arbitrary: timedText },
       { weight: 1, arbitrary: fc.constant(Buffer.alloc(0)) },
     ),
     ending,
@@ -174,7 +178,19 @@ const alike: fc.Arbitrary<Buffer[]> = fc
   )
   .map((lines) => lines.map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a))));
 
+/** Lines of one program: the same time again and again, or nearly. */
+const timed: fc.Arbitrary<Buffer[]> = fc
+  .tuple(fc.array(timedText, { minLength: 1, maxLength: 3 }), fc.array(fc.record({ which: fc.nat(2), at: fc.nat(40), put: fc.nat(127) }), { maxLength: 60 }))
+  .map(([bases, edits]) =>
+    edits.map(({ which, at, put }) => {
+      const bytes = Buffer.from(bases[which % bases.length]!);
+      if (at < bytes.length && put !== 0x0a && put % 3 === 0) bytes[at] = put % 2 ? put : 0x30 + (put % 10);
+      return bytes;
+    }),
+  );
+
 export const lines: fc.Arbitrary<Buffer[]> = fc.oneof(
+  { weight: 1, arbitrary: timed },
   { weight: 2, arbitrary: fc.array(line, { maxLength: 100, size: 'max' }) },
   { weight: 1, arbitrary: alike },
 );
@@ -196,9 +212,11 @@ const fields = fc
   .tuple(names, fc.array(fieldValue, { minLength: 6, maxLength: 6 }))
   .map(([keys, items]) => Object.fromEntries(keys.map((name, i) => [name, items[i]!])));
 
-export const shape: fc.Arbitrary<EventShape> = fc.record({
+export const shape: fc.Arbitrary<EventShape> = fc.record<EventShape, 'format' | 'wrapFields' | 'fields'>(
+  {
   format: fc.constantFrom('auto', 'auto', 'json', 'text'),
   wrapFields: fields,
   fields,
-});
+  time: eventTimes,
+},{requiredKeys: ['format', 'wrapFields', 'fields']});
 export const timestampField = fc.constantFrom(undefined, 'ts', 'service', '_time', 'é', '');

@@ -3,8 +3,9 @@
  * have at top level. Reads only; every scan ends at the line's newline, which no token may hold.
  */
 import { END, index, makeIndex, passTo } from './index';
-import { filter, findKey, filterBit } from './keys';
+import { filter, findKey, filterBit, foundKey } from './keys';
 import { careMask, wholeText } from './text';
+import { beginTimes, noteTimeValue, TIME_KEY } from './time-keys';
 import { sequence } from './utf8';
 
 /** Of the last object that was accepted: the marks of its known keys, whether it has members, its invalid UTF-8. */
@@ -14,10 +15,11 @@ export let isEmpty: bool = true;
 export let repairs: i32 = 0;
 export let growth: usize = 0;
 
-/** An object is compared with shapes (shapes.ts): nothing of it is repaired yet. */
+/** Another object is looked at: nothing of it is repaired or noted yet. */
 export function beginShape(): void {
   repairs = 0;
   growth = 0;
+  beginTimes();
 }
 
 /** It has that shape. */
@@ -172,6 +174,13 @@ function closeString(at: usize, p: usize): usize {
   return passTo(at, closing + 1);
 }
 
+/** Notes the value of the key that was found last. */
+function noteTime(p: usize): void {
+  p = skipSpaces(p);
+  const c = <u32>load<u8>(p);
+  if (c == 0x22 || c == 0x2d || c - 0x30 < 10) noteTimeValue(foundKey, p);
+}
+
 /** What comes next: a member's key, a value, or what stands behind a value. */
 const KEY = 0;
 const VALUE = 1;
@@ -189,8 +198,7 @@ export function objectEnd(p: usize): usize {
   let depth: u32 = 1;
   let closer: u32 = 0x7d;
   let found: u64 = 0;
-  repairs = 0;
-  growth = 0;
+  beginShape();
   makeIndex(p);
   let at = index;
   let c = <u32>load<u8>(++p);
@@ -255,12 +263,14 @@ export function objectEnd(p: usize): usize {
         p = closing;
         if (p == 0) return 0;
       }
-      if (depth == 1) found |= findKey(key, p, plain);
+      const mark = depth == 1 ? findKey(key, p, plain) : 0;
+      found |= mark;
       if (load<u8>(++p) != 0x3a) {
         p = skipSpaces(p);
         if (load<u8>(p) != 0x3a) return 0;
       }
       c = load<u8>(++p);
+      if (mark & TIME_KEY) noteTime(p);
     }
     if (next != BEHIND) {
       if (c <= 0x20) p = skipSpaces(p);

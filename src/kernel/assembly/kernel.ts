@@ -8,12 +8,18 @@ import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
 import { learnShape, setUpShapes, shapeEnd } from './shapes';
 import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, stoppedAt } from './text';
+import { readTimeOfKeys, setUpTimeKeys, useTimeKeys } from './time-keys';
+import { forgetTimes, putTime, readLeading, setUpTime, timeLength } from './time/time';
+import { setUpZone, useOffsets } from './time/zone';
 import { copyOver, putReplacement, sequence } from './utf8';
 
-/** `{"_time":"…","message":"`: always this long, and 48 bytes may be read. */
+/** `{"_time":"…","message":"`: always this long, and 64 bytes may be read. */
 const PREFIX_BYTES: usize = 47;
 /** `"_time":"…"` inside the prefix. */
 const TIME_BYTES: usize = 34;
+/** Of these, what stands before the time, and the time. */
+const OPENING_BYTES: usize = 10;
+const READ_TIME_BYTES: usize = 24;
 /** The mark of `_time` and of the timestamp field. */
 const TIME_MARK: u64 = 1 << 62;
 /** What a step of `escapeLine` may write past its bound. */
@@ -36,6 +42,10 @@ let fieldLengths: usize = 0;
 let fieldCount: u32 = 0;
 let fieldMarks: u64 = 0;
 let addsTime: bool = false;
+/** Events have the time that they carry themselves, where they carry one. */
+let readsTimes: bool = false;
+/** The event under way carries one. */
+let isTimed: bool = false;
 
 export function setUp(
   resultsAt: usize,
@@ -45,6 +55,8 @@ export function setUp(
   maxDepth: u32,
   indexAt: usize,
   shapesAt: usize,
+  timeAt: usize,
+  zoneAt: usize,
 ): void {
   results = resultsAt;
   prefix = prefixAt;
@@ -52,6 +64,15 @@ export function setUp(
   setUpJson(stackAt, maxDepth);
   setUpIndex(indexAt);
   setUpShapes(shapesAt);
+  setUpTime(timeAt);
+  setUpTimeKeys(timeAt + 128);
+  setUpZone(zoneAt);
+}
+
+/** To be called with each read's time, and where another zone's table of so many offsets is laid out. */
+export function setRead(readAtMs: f64, offsets: u32): void {
+  useOffsets(offsets);
+  forgetTimes(<i64>readAtMs);
 }
 
 /** Takes the template at `t` into use; template.ts says how it is laid out. */
@@ -64,6 +85,8 @@ export function useTemplate(t: usize): void {
   fieldCount = load<u32>(t, 20);
   addsTime = load<u32>(t, 24) != 0;
   fieldMarks = ((<u64>1) << (<u64>fieldCount)) - 1;
+  readsTimes = load<u32>(t, 48) != 0;
+  useTimeKeys(load<u32>(t, 52));
   useKeys(load<u32>(t, 28), load<u32>(t, 32), load<u32>(t, 36), load<u64>(t, 40));
 }
 
@@ -75,7 +98,8 @@ function spliceLength(marks: u64): usize {
       if ((marks >> <u64>i) & 1) length -= <usize>load<u32>(fieldLengths + (i << 2));
     }
   }
-  return addsTime && (marks & TIME_MARK) == 0 ? length + TIME_BYTES + 1 : length;
+  if (!addsTime || marks & TIME_MARK) return length;
+  return length + TIME_BYTES + 1 + (isTimed ? timeLength - READ_TIME_BYTES : 0);
 }
 
 /** Writes those fields at `o`, each with a comma before it; returns the address behind them. */
@@ -97,8 +121,24 @@ function splice(o: usize, marks: u64): usize {
     store<u8>(o, 0x2c);
     copyOver(o + 1, prefix + 1, TIME_BYTES);
     o += TIME_BYTES + 1;
+    if (isTimed) {
+      o = putTime(o - READ_TIME_BYTES - 1);
+      store<u8>(o++, 0x22);
+    }
   }
   return o;
+}
+
+/** Writes what stands before a line's text, and returns the address behind it. */
+function putPrefix(o: usize): usize {
+  if (!isTimed) {
+    copyOver(o, prefix, PREFIX_BYTES);
+    return o + PREFIX_BYTES;
+  }
+  v128.store(o, v128.load(prefix));
+  o = putTime(o + OPENING_BYTES);
+  v128.store(o, v128.load(prefix + OPENING_BYTES + READ_TIME_BYTES));
+  return o + PREFIX_BYTES - OPENING_BYTES - READ_TIME_BYTES;
 }
 
 /** Copies an object's bytes with U+FFFD for what is no UTF-8; returns the address behind them. */
@@ -194,6 +234,7 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
         const next = close ? skipSpaces(close) : 0;
         if (next && load<u8>(next) == 0x0a && next >= lastBreak) {
           const marks = present;
+          isTimed = readsTimes && addsTime && (marks & TIME_MARK) == 0 && readTimeOfKeys();
           const added = spliceLength(marks);
           const bare: usize = isEmpty && added ? 1 : 0;
           const body = close - 1 - start;
@@ -232,23 +273,21 @@ export function wrap(p: usize, end: usize, out: usize, base: usize, limit: usize
     let rest = p;
     const before = replaced;
     lineEnd = 0;
-    if (out + PREFIX_BYTES <= safe) {
-      copyOver(out, prefix, PREFIX_BYTES);
-      o = escapeLine(p, out + PREFIX_BYTES, safe);
+    isTimed = readsTimes && readLeading(p);
+    const prefixBytes = isTimed ? PREFIX_BYTES - READ_TIME_BYTES + timeLength : PREFIX_BYTES;
+    if (out + prefixBytes <= safe) {
+      o = escapeLine(p, putPrefix(out), safe);
       rest = stoppedAt;
     }
     if (lineEnd == 0) {
       const begun = o != out;
-      const size = (begun ? o - out : PREFIX_BYTES) + measureLine(rest) + suffixLength;
+      const size = (begun ? o - out : prefixBytes) + measureLine(rest) + suffixLength;
       if (out + size > limit) {
         stop = size > limit - base ? STOP_TOO_LARGE : STOP_OUTPUT;
         replaced = before;
         break;
       }
-      if (!begun) {
-        copyOver(out, prefix, PREFIX_BYTES);
-        o = out + PREFIX_BYTES;
-      }
+      if (!begun) o = putPrefix(out);
       o = escapeLine(rest, o, usize.MAX_VALUE);
     }
     copyOver(o, suffixAt, suffixLength);

@@ -11,6 +11,8 @@ let longestKey: usize = 0;
 /** A bit for each `(3 * length + first byte) % 64` that a known key has: most other keys end here. */
 export let filter: u64 = 0;
 let scratch: usize = 0;
+/** The place in the table of the key that was found last. */
+export let foundKey: u32 = 0;
 
 export function setUpKeys(scratchAt: usize): void {
   scratch = scratchAt;
@@ -38,7 +40,10 @@ export function findKey(from: usize, to: usize, isPlain: bool): u64 {
 
 function lookUp(from: usize, length: usize): u64 {
   for (let i: u32 = 0, entry = keysAt; i < keyCount; i++, entry += 16) {
-    if (<usize>load<u32>(entry, 4) == length && equal(from, <usize>load<u32>(entry), length)) return load<u64>(entry, 8);
+    if (<usize>load<u32>(entry, 4) == length && equal(from, <usize>load<u32>(entry), length)) {
+      foundKey = i;
+      return load<u64>(entry, 8);
+    }
   }
   return 0;
 }

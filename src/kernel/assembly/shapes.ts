@@ -7,8 +7,10 @@
  * the same way differs from it only in its values, each of the same kind and checked by the same rules: it is accepted, too, and has the
  * same keys. Where an object finds no way, the grammar decides, and what it accepts is learnt.
  */
+import { someDigits } from './digits';
 import { acceptShape, beginShape, literalEnd, numberEnd, repairs, skipSpaces, stringEnd } from './json';
 import { careMask } from './text';
+import { keyOfValue, noteTimeValue } from './time-keys';
 
 /** Of a node: its bytes (16), then u32 each: a bit for each of them, how many, the kind, the addresses of `other` and of the child, or 0. */
 const BITS: usize = 16;
@@ -16,6 +18,8 @@ const LENGTH: usize = 20;
 const KIND: usize = 24;
 const OTHER: usize = 28;
 const CHILD: usize = 32;
+/** Of a TIME_STRING and a TIME_NUMBER: which of the time's keys it is. */
+const TIME_KEY: usize = 36;
 /** Of an END, u64: the marks of its known keys. */
 const MARKS: usize = 40;
 const NODE_BYTES: usize = 48;
@@ -28,6 +32,9 @@ const NUMBER: u32 = 2;
 const LITERAL: u32 = 3;
 /** Behind the object. */
 const END: u32 = 4;
+/** A string and a number whose place is noted. */
+const TIME_STRING: u32 = 5;
+const TIME_NUMBER: u32 = 6;
 
 /** Most bytes of a node. */
 const MOST_BYTES: usize = 16;
@@ -67,14 +74,6 @@ export function forgetShapes(): void {
 function pay(bytes: usize): void {
   trust -= DISTRUST * <i32>bytes;
   if (trust < 0) trust -= PAUSE_BYTES;
-}
-
-/** How many of the eight bytes at `p` are digits, up to the first that is none. */
-function someDigits(p: usize): usize {
-  const x = load<u64>(p);
-  // A digit becomes 76…7F; a byte over 7F may carry, but only into those behind it.
-  const others = (((x ^ 0x3030303030303030) + 0x7676767676767676) | x) & 0x8080808080808080;
-  return <usize>(ctz<u64>(others) >> 3);
 }
 
 /** Behind the number at `p`, or 0. As `numberEnd`, which takes over where there is a sign, an exponent or a lot of digits. */
@@ -122,6 +121,12 @@ export function shapeEnd(p: usize): usize {
         acceptShape(load<u64>(node, MARKS));
         trust = min(MOST_TRUST, trust + <i32>(q - begin));
         return q;
+      } else if (kind == TIME_STRING) {
+        noteTimeValue(load<u32>(node, TIME_KEY), q - 1);
+        q = plainStringEnd(q);
+      } else if (kind == TIME_NUMBER) {
+        noteTimeValue(load<u32>(node, TIME_KEY), q);
+        q = plainNumberEnd(q);
       }
       if (q) {
         p = q;
@@ -171,6 +176,13 @@ function step(from: usize, length: usize, kind: u32): usize {
   return made;
 }
 
+/** The same for a value at `p`, which may be a time. */
+function stretchToValue(from: usize, to: usize, p: usize, kind: u32, timed: u32): void {
+  const key = keyOfValue(p);
+  const node = stretch(from, to, key < 0 ? kind : timed);
+  if (node && key >= 0) store<u32>(node, key, TIME_KEY);
+}
+
 /** The last node of the stretch `[from, to)`. */
 function stretch(from: usize, to: usize, kind: u32): usize {
   while (to - from > MOST_BYTES) {
@@ -204,11 +216,11 @@ export function learnShape(from: usize, close: usize, marks: u64): void {
         p = behind;
         continue;
       }
-      stretch(from, p + 1, STRING);
+      stretchToValue(from, p + 1, p, STRING, TIME_STRING);
       from = end;
       p = end + 1;
     } else if (c == 0x2d || c - 0x30 < 10) {
-      stretch(from, p, NUMBER);
+      stretchToValue(from, p, p, NUMBER, TIME_NUMBER);
       from = p = numberEnd(p);
     } else if (c == 0x74 || c == 0x66 || c == 0x6e) {
       stretch(from, p, LITERAL);

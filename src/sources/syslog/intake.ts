@@ -15,7 +15,7 @@ import type { ParseJson } from './message-json.ts';
 import { encodeEvent } from './parse.ts';
 import { readLocalTime } from './rfc3164.ts';
 import { endingOf } from './sender.ts';
-import type { Zone } from './zone.ts';
+import type { Zone } from '../../core/zone.ts';
 
 export interface IntakeOptions {
   readonly kernel: Kernel;

@@ -12,7 +12,7 @@ import type { ParseJson } from './message-json.ts';
 import { parseRfc3164 } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
 import type { Ending } from './sender.ts';
-import type { Zone } from './zone.ts';
+import type { Zone } from '../../core/zone.ts';
 
 /** What the message itself does not say. */
 export interface Receipt {

@@ -4,8 +4,8 @@
  */
 import type { Parsed } from './message.ts';
 import { isTimestamp } from './rfc5424.ts';
-import type { WallTime, Zone } from './zone.ts';
-import { createZone } from './zone.ts';
+import type { WallTime, Zone } from '../../core/zone.ts';
+import { createZone } from '../../core/zone.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /**

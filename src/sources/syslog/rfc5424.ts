@@ -1,6 +1,6 @@
 /** RFC 5424: version, time, host, application, process, message id, structured data, message. */
 import type { Parsed, StructuredData } from './message.ts';
-import { wallAsUtc } from './zone.ts';
+import { wallAsUtc } from '../../core/zone.ts';
 
 const LOOKS_LIKE = /\d{1,3} (?:- |\d{4}-\d)/y;
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:Z|[+-](\d\d):(\d\d))$/;

@@ -28,7 +28,7 @@ import { systemdDescriptors } from './listen/systemd.ts';
 import { nativeLibrary, type NativeLibrary } from './native/library.ts';
 import { kindOf } from './native/sockets.ts';
 import { createNotice } from './notice.ts';
-import { createZone } from './zone.ts';
+import { createZone } from '../../core/zone.ts';
 
 export interface SyslogSource extends Source {
   /** Where it listens, in the order of the configuration, with the ports that the system chose. */

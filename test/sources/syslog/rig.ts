@@ -15,7 +15,7 @@ import type { ParseJson } from '../../../src/sources/syslog/message-json.ts';
 import { MessageStream } from '../../../src/sources/syslog/message-stream.ts';
 import { encodeEvent } from '../../../src/sources/syslog/parse.ts';
 import { suffixOf } from '../../../src/sources/syslog/sender.ts';
-import { createZone } from '../../../src/sources/syslog/zone.ts';
+import { createZone } from '../../../src/core/zone.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { ORIGIN, RECEIVED_AT, TIMEZONE } from './receipt.ts';
 

@@ -2,8 +2,9 @@
  * What stands before the message: RFC 5424, and of RFC 3164 the shapes that most senders write. Anything else is left to
  * JavaScript (sources/syslog/parse.ts), whose answer is always the right one: where these loops answer, they answer the same.
  */
+import { monthOf } from '../calendar';
 import { readData, dataEnd } from './data';
-import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, isMonth, timeEntry, timestampEnd } from './time';
+import { ANSWER, fractionEnd, isBsdForm, isIsoForm, isKnown, timeEntry, timestampEnd } from './time';
 
 /** What became of a message: everything below is set; JavaScript must read it; JavaScript must first say what its time is. */
 export const READ: u32 = 0;
@@ -65,8 +66,8 @@ export function readHeader(p: usize, end: usize): u32 {
   }
   // What may stand before a time.
   if (first == 0x20 || first == 0x2a || first == 0x2e) return SLOW;
-  if (end - p > 15 && isMonth(p)) return readBsd(p, end);
-  if (end - p < 3 || !isMonth(p)) return readTag(p, end, true);
+  if (end - p > 15 && monthOf(p)) return readBsd(p, end);
+  if (end - p < 3 || !monthOf(p)) return readTag(p, end, true);
   return SLOW;
 }
 
@@ -250,7 +251,7 @@ function readTag(p: usize, end: usize, mayHaveTime: bool): u32 {
       if (!isSpace(c)) return READ;
       if (mayHaveTime && c == 0x20 && at + 3 < end) {
         const next = <u32>load<u8>(at, 1);
-        if (next == 0x2a || next == 0x2e || isMonth(at + 1)) return SLOW;
+        if (next == 0x2a || next == 0x2e || monthOf(at + 1)) return SLOW;
       }
     }
   }

@@ -4,6 +4,9 @@
  * second that senders name.
  */
 
+import { daysOf } from '../calendar';
+import { isDigit, pair } from '../digits';
+
 /** 64 entries of 64 bytes: the time's 15 or 19 bytes and zeros, then the 19 bytes that stand for it, or a 0. */
 let times: usize = 0;
 
@@ -12,22 +15,6 @@ export const ANSWER: usize = 32;
 
 export function useTimes(at: usize): void {
   times = at;
-}
-
-function isDigit(p: usize): bool {
-  return <u32>load<u8>(p) - 0x30 < 10;
-}
-
-/** The number of the two digits at `p`, or 255 and more. */
-function pair(p: usize): u32 {
-  const tens = <u32>load<u8>(p) - 0x30;
-  const ones = <u32>load<u8>(p, 1) - 0x30;
-  return tens > 9 || ones > 9 ? 255 : tens * 10 + ones;
-}
-
-function daysOf(year: u32, month: u32): u32 {
-  if (month == 2) return (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
-  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
 /** Behind the fraction whose point stands at `p`: up to nine digits, else 0. */
@@ -69,37 +56,6 @@ export function isBsdForm(p: usize): bool {
   const tens = <u32>load<u8>(p, 4);
   if (tens != 0x20 && tens - 0x30 > 9) return false;
   return isDigit(p + 5) && pair(p + 7) < 100 && pair(p + 10) < 100 && pair(p + 13) < 100;
-}
-
-const JAN: u32 = 0x6e614a;
-const FEB: u32 = 0x626546;
-const MAR: u32 = 0x72614d;
-const APR: u32 = 0x727041;
-const MAY: u32 = 0x79614d;
-const JUN: u32 = 0x6e754a;
-const JUL: u32 = 0x6c754a;
-const AUG: u32 = 0x677541;
-const SEP: u32 = 0x706553;
-const OCT: u32 = 0x74634f;
-const NOV: u32 = 0x766f4e;
-const DEC: u32 = 0x636544;
-
-export function isMonth(p: usize): bool {
-  const name = load<u32>(p) & 0xffffff;
-  return (
-    name == JAN ||
-    name == FEB ||
-    name == MAR ||
-    name == APR ||
-    name == MAY ||
-    name == JUN ||
-    name == JUL ||
-    name == AUG ||
-    name == SEP ||
-    name == OCT ||
-    name == NOV ||
-    name == DEC
-  );
 }
 
 /** Whether the date and clock at `p` have the form of ISO 8601, with a `T` or a space, the numbers not looked at. */

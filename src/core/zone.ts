@@ -8,8 +8,11 @@ export interface Zone {
    * The instant of a wall-clock time, in milliseconds; of two (a clock set back) the one nearer to `nearMs`. Without
    * `year` it is the latest year that puts it at most a month after `nearMs`: December's messages that arrive in January are
    * last year's, and a clock that is ahead at the turn of the year gives next year. Undefined when there is no such date.
+   * `offsetMs`: of a time that names its own zone.
    */
-  toInstant(wall: WallTime, nearMs: number): number | undefined;
+  toInstant(wall: WallTime, nearMs: number, offsetMs?: number): number | undefined;
+  /** The offset in force at an instant, milliseconds. */
+  offsetAt(instantMs: number): number;
 }
 
 export interface WallTime {
@@ -30,6 +33,7 @@ const MAX_KEPT_OFFSETS = 4096;
 /** `name` is an IANA zone that Intl knows (the configuration checks it). */
 export function createZone(name: string): Zone {
   const offsets = new Map<number, number>();
+  if (name === 'UTC') return zoneOf(() => 0);
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,
     hourCycle: 'h23',
@@ -61,6 +65,10 @@ export function createZone(name: string): Zone {
     return offset;
   }
 
+  return zoneOf(offsetAt);
+}
+
+function zoneOf(offsetAt: (instantMs: number) => number): Zone {
   function nearest(wallMs: number, nearMs: number): number {
     const before = offsetAt(wallMs - DAY_MS);
     const after = offsetAt(wallMs + DAY_MS);
@@ -72,17 +80,19 @@ export function createZone(name: string): Zone {
   }
 
   return {
-    toInstant(wall, nearMs) {
+    offsetAt,
+    toInstant(wall, nearMs, offsetMs) {
+      const place = (wallMs: number): number => (offsetMs === undefined ? nearest(wallMs, nearMs) : wallMs - offsetMs);
       if (wall.year !== undefined) {
         const wallMs = wallAsUtc(wall, wall.year);
-        return wallMs === undefined ? undefined : nearest(wallMs, nearMs);
+        return wallMs === undefined ? undefined : place(wallMs);
       }
       const yearNow = new Date(nearMs + offsetAt(nearMs)).getUTCFullYear();
       // Eight years back, for 29 February.
       for (let year = yearNow + 1; year >= yearNow - 8; year -= 1) {
         const wallMs = wallAsUtc(wall, year);
         if (wallMs === undefined) continue;
-        const instant = nearest(wallMs, nearMs);
+        const instant = place(wallMs);
         if (instant <= nearMs + MAX_AHEAD_MS) return instant;
       }
       return undefined;

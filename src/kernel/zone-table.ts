@@ -1,0 +1,52 @@
+/** The offsets of a time zone as the kernel has them (assembly/time/zone.ts). */
+import { createZone } from '../core/zone.ts';
+
+export interface ZoneTable {
+  readonly image: Buffer;
+  /** How many offsets it holds. */
+  readonly count: number;
+}
+
+const ENTRY_BYTES = 16;
+const MAX_ENTRIES = 256;
+export const ZONE_TABLE_BYTES = MAX_ENTRIES * ENTRY_BYTES;
+
+const DAY_MS = 86_400_000;
+/** No zone changes its offset twice within so long. */
+const STEP_MS = 14 * DAY_MS;
+/** Times before 2000 are not taken. */
+const FROM_MS = Date.UTC(1999, 11, 1);
+/** From now on; an agent that runs for longer has been reloaded. */
+const AHEAD_MS = 10 * 365 * DAY_MS;
+/** Zones change their offset on a quarter of an hour. */
+const QUARTER_MS = 900_000;
+
+const tables = new Map<string, ZoneTable>();
+
+/** `name` is an IANA zone. Made once for each: it takes thousands of questions to Intl. */
+export function zoneTable(name: string): ZoneTable {
+  const known = tables.get(name);
+  if (known) return known;
+  const { offsetAt } = createZone(name);
+  const offsets = [{ fromMs: Number.NEGATIVE_INFINITY, offsetMs: offsetAt(FROM_MS) }];
+  const end = name === 'UTC' ? FROM_MS : Date.now() + AHEAD_MS;
+  for (let at = FROM_MS; at < end && offsets.length < MAX_ENTRIES; at += STEP_MS) {
+    const { offsetMs } = offsets.at(-1)!;
+    if (offsetAt(at + STEP_MS) === offsetMs) continue;
+    let [before, after] = [at, at + STEP_MS];
+    while (after - before > QUARTER_MS) {
+      const middle = before + Math.floor((after - before) / 2 / QUARTER_MS) * QUARTER_MS;
+      if (offsetAt(middle) === offsetMs) before = middle;
+      else after = middle;
+    }
+    offsets.push({ fromMs: after, offsetMs: offsetAt(after) });
+  }
+  const image = Buffer.alloc(offsets.length * ENTRY_BYTES);
+  offsets.forEach(({ fromMs, offsetMs }, n) => {
+    image.writeBigInt64LE(n === 0 ? -(2n ** 62n) : BigInt(fromMs / 1000), n * ENTRY_BYTES);
+    image.writeBigInt64LE(BigInt(offsetMs / 1000), n * ENTRY_BYTES + 8);
+  });
+  const table = { image, count: offsets.length };
+  tables.set(name, table);
+  return table;
+}
