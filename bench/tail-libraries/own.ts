@@ -41,6 +41,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         charset: 'utf-8',
         csv: { delimiter: ',', columns: undefined },
         regex: undefined,
+        time: { kind: 'read' },
         maxEventBytes: 1024 * 1024,
         dataset: undefined,
       },

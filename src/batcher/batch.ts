@@ -1,6 +1,7 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
-import type { Block, Region, Span, StreamRange, Tail } from '../core/block.ts';
+import type { Block, ReadTime, Region, Span, StreamRange, Tail } from '../core/block.ts';
+import { MAX_SPAN_READS } from '../core/limits.ts';
 import type { Withheld } from '../core/shaping.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
@@ -38,6 +39,8 @@ export interface HeldSpan {
   events: number;
   sum: number;
   tail: Tail;
+  /** Absent where its bytes cannot be read again. */
+  readonly reads?: ReadTime[] | undefined;
   /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
   closed: boolean;
 }
@@ -135,6 +138,7 @@ export class Batch {
       last.stream === block.stream &&
       last.to === from &&
       last.digest === digest &&
+      (last.reads?.length ?? 0) < MAX_SPAN_READS &&
       last.firstEvent + last.events === firstEvent;
     const span: HeldSpan =
       joins && !single
@@ -150,11 +154,13 @@ export class Batch {
             events: 0,
             sum: 0,
             tail: NO_TAIL,
+            reads: this.rereadable ? [] : undefined,
             closed: false,
           };
     if (span !== last) this.spans.push(span);
     span.to = block.offset + range.to;
     span.events += events;
+    if (span.reads && span.reads.at(-1)?.atMs !== block.readAtMs) span.reads.push({ from, atMs: block.readAtMs });
     // What is in no file is never compared: its stream's random id and the offsets name it.
     if (this.isTracked) span.sum = addSums(span.sum, single?.sum ?? sumOf(block, range.from, range.to));
     span.tail = single?.tail ?? tailOf(streamTail(block, range.to));
@@ -232,7 +238,7 @@ export class Batch {
       const { books, firstEvent } = run;
       run.firstEvent += span.events;
       run.events -= span.events;
-      return { ...span, books, firstEvent, closed: true };
+      return { ...span, reads: undefined, books, firstEvent, closed: true };
     });
     this.#isCondensed = false;
   }
@@ -253,7 +259,7 @@ export class Batch {
 
   /** Its row in the database. */
   toStored(): StoredBatch {
-    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest }): StoredSpan => ({
+    const spans = this.spans.map(({ source, stream, from, to, events, sum, tail, digest, reads }): StoredSpan => ({
       source,
       stream,
       from,
@@ -262,6 +268,7 @@ export class Batch {
       sum,
       tail,
       digest,
+      ...(reads ? { reads: [...reads] } : {}),
     }));
     return { id: this.id, key: this.key, sink: this.sink, dataset: this.dataset, events: this.events, spans };
   }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Region } from '../core/block.ts';
+import { SHAPING_VERSION } from '../core/limits.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Shaper } from '../core/shaping.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
@@ -124,7 +125,15 @@ export class Batcher {
     if (!compiled) {
       const { timestampField } = this.#options;
       const digest = createHash('sha256')
-        .update(JSON.stringify([this.#options.form ?? 'ndjson', shape, timestampField ?? null, ...(shaper ? [shaper.digest] : [])]))
+        .update(
+          JSON.stringify([
+            SHAPING_VERSION,
+            this.#options.form ?? 'ndjson',
+            shape,
+            timestampField ?? null,
+            ...(shaper ? [shaper.digest] : []),
+          ]),
+        )
         .digest('hex')
         .slice(0, 16);
       compiled = {

@@ -104,7 +104,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   batch.committed = true;
   for (const { span, books, shaped, invalidCharacters = 0 } of rebuilt) {
     books.invalidCharacters += invalidCharacters;
-    batch.append({ ...span, books, firstEvent: books.accepted, closed: true }, shaped);
+    batch.append({ ...span, reads: span.reads && [...span.reads], books, firstEvent: books.accepted, closed: true }, shaped);
     books.accept(span.events, 1);
   }
   target.room.takeAnyway(batch.withheldBytes);

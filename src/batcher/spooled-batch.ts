@@ -44,7 +44,7 @@ export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTrack
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
     const books = booksOf(span.source);
-    batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+    batch.spans.push({ ...span, reads: undefined, books, firstEvent: books.accepted, closed: true });
     books.accept(span.events, 1);
   }
   batch.condense();

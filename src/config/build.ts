@@ -6,10 +6,10 @@ import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
-import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig } from './model.ts';
+import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig, TimeConfig } from './model.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
-import type { multilineTable } from './schema-lines.ts';
+import type { multilineTable, timeTable } from './schema-lines.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 interface Context {
@@ -25,15 +25,22 @@ export function buildConfig(file: string, env: Environment, agent: Values<typeof
   const folder = dirname(file);
   const sources = agent.sources.components;
   const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
+  const sinks = agent.sinks.components.map((sink) => buildSink(sink, context));
   return {
     file,
     dataDir: dataDir(agent.data_dir, context),
     shutdownTimeoutMs: agent.shutdown_timeout,
-    sources: sources.map((source) => buildSource(source, context)),
-    sinks: agent.sinks.components.map((sink) => buildSink(sink, context)),
+    sources: sources.map((source) => withoutTimes(buildSource(source, context), sinks)),
+    sinks,
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
     telemetry: { listen: agent.telemetry.listen ?? undefined, logLevel: agent.telemetry.log_level },
   };
+}
+
+/** Where the service is to read `_time` itself, it stays as it is written. */
+function withoutTimes(source: SourceConfig, sinks: readonly IngestSinkConfig[]): SourceConfig {
+  const isReadThere = sinks.some(({ inputs, timestampField }) => timestampField === '_time' && inputs.includes(source.id));
+  return source.type === 'syslog' || !isReadThere ? source : { ...source, time: { kind: 'read' } };
 }
 
 function dataDir(written: string | undefined, { env, folder }: Context): string {
@@ -59,7 +66,7 @@ function buildSource(source: SourceDraft, context: Context): SourceConfig {
     onOversize: values.on_oversize,
     listen: values.listen,
     tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
-    timezone: values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone: values.timezone ?? hostZone(),
     parseJson: values.parse_json,
     receiveBufferBytes: values.receive_buffer,
     socketMode: values.socket_mode,
@@ -90,7 +97,26 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
 function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>, context: Context): LineConfig {
   const { format, on_oversize: onOversize, charset, regex, multiline } = values;
   const csv = values.csv ?? { delimiter: ',', columns: undefined };
-  return { ...common(id, values, context), format, onOversize, charset, csv, regex, multiline: multiline && multilineOf(multiline) };
+  return {
+    ...common(id, values, context),
+    format,
+    onOversize,
+    charset,
+    csv,
+    regex,
+    multiline: multiline && multilineOf(multiline),
+    time: timeOf(values.time),
+  };
+}
+
+function timeOf(time: 'auto' | 'read' | Values<typeof timeTable>): TimeConfig {
+  if (time === 'read') return { kind: 'read' };
+  const { field, format, timezone = hostZone() } = time === 'auto' ? { field: undefined, format: 'auto' } : time;
+  return field === undefined && format === 'auto' ? { kind: 'auto', timezone } : { kind: 'given', field, format, timezone };
+}
+
+function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Exactly one of the patterns is given (config/relations). */

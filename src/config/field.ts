@@ -34,6 +34,8 @@ export interface Kind<Value, Draft = Value> {
   read(node: YamlNode, key: Key, reading: Reading): Draft | undefined;
   /** The keys inside, for groups. */
   readonly table?: Table;
+  /** The keys inside, for what may be a group. */
+  readonly inner?: Table;
   /** Never there: carries the type of the finished value. */
   readonly finished?: Value;
 }

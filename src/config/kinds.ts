@@ -1,7 +1,8 @@
 /** The types of values a field table is made of: text, numbers, quantities, choices, lists. */
 import type { YamlNode } from './document.ts';
 import { expand, findMark } from './expand.ts';
-import type { JsonSchema, Key, Kind, Reading } from './field.ts';
+import { group } from './field.ts';
+import type { Draft, JsonSchema, Key, Kind, Reading, Table, Values } from './field.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.ts';
@@ -117,6 +118,19 @@ export function choice<const C extends string>(words: readonly C[]): Kind<C> {
       reading.report(node.at, `\`${key.name}: ${quote(value)}\` is not known`, fix);
       return undefined;
     },
+  };
+}
+
+/** One of a few words, or a mapping with keys of its own. */
+export function wordOrGroup<const C extends string, T extends Table>(words: readonly C[], table: T): Kind<C | Values<T>, C | Draft<T>> {
+  const [word, keys] = [choice(words), group(table)];
+  return {
+    type: `${word.type}, or a mapping of ${Object.keys(table)
+      .map((key) => `\`${key}\``)
+      .join(', ')}`,
+    schema: { anyOf: [word.schema, { type: 'object' }] },
+    inner: table,
+    read: (node, key, reading) => (node.kind === 'map' ? keys.read(node, key, reading) : word.read(node, key, reading)),
   };
 }
 

@@ -13,6 +13,7 @@ import type { Report, YamlMap, YamlNode } from './document.ts';
 import type { Environment } from './expand.ts';
 import { finish, readTable } from './field.ts';
 import type { Reading } from './field.ts';
+import { zoneNameIn } from './go-layout.ts';
 import { LineIndex } from './line-index.ts';
 import type { Position } from './line-index.ts';
 import type { Config } from './model.ts';
@@ -100,7 +101,12 @@ class Loader {
       this.#warnOfTls(sink);
       this.#warnOfConcurrency(sink);
     }
-    for (const source of agent.sources?.components ?? []) this.#warnOfFormat(source);
+    for (const { path, draft } of agent.sinks?.components ?? []) this.#warnOfZone(`${path}.timestamp_format`, draft.timestamp_format);
+    for (const source of agent.sources?.components ?? []) {
+      this.#warnOfFormat(source);
+      if (source.type !== 'syslog' && typeof source.draft.time === 'object')
+        this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
+    }
     if (this.#problems.length > 0) return undefined;
     return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
   }
@@ -162,6 +168,14 @@ class Loader {
     const message = `only ${requests} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
     const fix = `raise \`buffer.max_memory\` to ${formatSize(memoryFor(concurrency, batch))}, or lower \`concurrency\` or \`batch.max_bytes\``;
     this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
+  }
+
+  #warnOfZone(path: string, layout: string | undefined): void {
+    const name = layout === undefined ? undefined : zoneNameIn(layout);
+    if (name === undefined) return;
+    const message = `\`${name}\` in the layout gives a zone's name, which does not tell its offset`;
+    const fix = 'let the program write UTC or an offset (`-0700`), or name the zone in `time: {timezone: …}` of the source';
+    this.#warnings.push(this.#problem(this.#place(path).valueAt, message, fix));
   }
 
   #warnOfFormat({ path, type, draft }: SourceDraft): void {

@@ -41,7 +41,17 @@ export interface LineConfig extends SourceCommon {
   };
   /** The regular expression of `format: regex`. */
   readonly regex: string | undefined;
+  readonly time: TimeConfig;
 }
+
+/**
+ * `read`: the time of the read. `auto`: what the kernel finds. `given`: a field, and its format, which is `auto`, `unix…` or a Go
+ * layout; without a field that of the default's keys and of the beginning of text. `timezone`: IANA name; of times that name none.
+ */
+export type TimeConfig =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'auto'; readonly timezone: string }
+  | { readonly kind: 'given'; readonly field: string | undefined; readonly format: string; readonly timezone: string };
 
 export interface MultilineConfig {
   /** Whether `pattern` tells the lines that begin an event, or those that go on with it. */

@@ -1,9 +1,11 @@
 /** The fields of sources that read lines: how those become events. */
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
-import { choice, duration, integer, list, size } from './kinds.ts';
+import { anyText, choice, duration, integer, list, size } from './kinds.ts';
 import { charset, delimiter, pattern } from './kinds-lines.ts';
-import { columnName } from './kinds-special.ts';
+import { columnName, timezone } from './kinds-special.ts';
+import { wordOrGroup } from './kinds.ts';
+import { timeFormat } from './go-layout.ts';
 
 const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'csv', 'regex']), {
   default: 'auto',
@@ -31,6 +33,14 @@ const csvTable = {
     doc: 'for `format: csv`: the names of the values, where the first record does not tell them',
   }),
 } satisfies Table;
+export const timeTable = {
+  field: field(anyText, {
+    example: 'req.time',
+    doc: 'where the time is: a key of JSON (a dot for each level), a named group, a CSV column; one that cannot be read gives a time_error',
+  }),
+  format: field(timeFormat, { default: 'auto', doc: 'how it is written; a layout may lack the year, which is inferred' }),
+  timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times that name no zone' }),
+} satisfies Table;
 /** Of sources that read lines. */
 export const lineFields = {
   format,
@@ -40,6 +50,11 @@ export const lineFields = {
   regex: field(pattern, {
     example: "'^(?<level>\\w+) (?<message>.*)$'",
     doc: 'for `format: regex`: its named groups are the fields',
+  }),
+  time: field(wordOrGroup(['auto', 'read'], timeTable), {
+    default: 'auto',
+    example: '{field: ts, format: unixms}',
+    doc: 'auto: the time that a JSON line, or the beginning of a text, carries itself; read: when it was read',
   }),
   charset: field(charset, {
     default: 'utf-8',

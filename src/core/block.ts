@@ -127,6 +127,13 @@ export interface Lane {
   accept(block: Block): Promise<void>;
 }
 
+/** The stream's bytes from an offset on were read then, up to the next one's. */
+export interface ReadTime {
+  readonly from: number;
+  /** Wall clock, milliseconds. */
+  readonly atMs: number;
+}
+
 /** A contiguous range of one stream inside one batch. `from` and `to` are stream offsets in bytes. */
 export interface Span {
   readonly source: string;
@@ -137,4 +144,6 @@ export interface Span {
   /** Content sum (kernel/content-sum.ts) of the stream's bytes in the range. */
   readonly sum: number;
   readonly tail: Tail;
+  /** When its bytes were read, ascending: the same times give the same events. Absent where they cannot be read again. */
+  readonly reads?: readonly ReadTime[] | undefined;
 }

@@ -302,5 +302,10 @@ export const CLIENT_NAMED_FAILURES = 1000;
 /** Rows of a page when all are wanted. */
 export const CLIENT_PAGE_ROWS = 10_000;
 
+/** Part of the digest of what shapes events: raised whenever the same configuration makes other events of the same bytes. */
+export const SHAPING_VERSION = 1;
+/** Reads whose times one span keeps. */
+export const MAX_SPAN_READS = 256;
+
 /** Bytes of disk that are taken at the start for positions and the spans of batches, which a full disk must not stop. */
 export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;

@@ -16,6 +16,9 @@ export interface SourceStats {
   /** Lines over `max_event_bytes`, whatever became of them; absent where none can be. */
   oversizeLines?: number;
   lostBytes: number;
+  /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */
+  timeErrors?: number;
+  typeErrors?: number;
   /** Events dropped for want of room (datagrams), and those the lane did not take any more; absent where none can be. */
   droppedEvents?: number;
   /** Datagrams that the system dropped before they were received, and that are no events; absent where none can be. */

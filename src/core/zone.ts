@@ -100,6 +100,13 @@ function zoneOf(offsetAt: (instantMs: number) => number): Zone {
   };
 }
 
+/** The other way: the wall-clock time that was read as UTC; the year 0 stands for none. */
+export function wallOf(ms: number): WallTime {
+  const date = new Date(ms);
+  const clock = { hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() };
+  return { year: date.getUTCFullYear() || undefined, month: date.getUTCMonth() + 1, day: date.getUTCDate(), ...clock };
+}
+
 /** The wall-clock time read as UTC, in milliseconds, or undefined when there is no such date or time. */
 export function wallAsUtc(wall: WallTime, year: number): number | undefined {
   const { month, day, hour, minute, second } = wall;

@@ -138,8 +138,13 @@ function readZone(text: string, at: number): { readonly end: number; readonly of
   }
   const [all, sign, hours, minutes, name] = matchAt(SPACED_ZONE, text, at) ?? [];
   if (all === undefined) return { end: at };
-  const offset = name === undefined ? offsetOf(sign, hours!, minutes!) : ZONE_HOURS[name]! * 3_600_000;
+  const offset = name === undefined ? offsetOf(sign, hours!, minutes!) : zoneOffset(name);
   return offset === undefined ? { end: at } : { end: at + all.length, offset };
+}
+
+/** The offset of a zone's name in milliseconds, where it has one everywhere. */
+export function zoneOffset(name: string): number | undefined {
+  return Object.hasOwn(ZONE_HOURS, name) ? ZONE_HOURS[name]! * 3_600_000 : undefined;
 }
 
 function offsetOf(sign: string | undefined, hours: string, minutes: string): number | undefined {

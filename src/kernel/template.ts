@@ -102,11 +102,7 @@ function member(key: string, value: JsonValue): string {
 }
 
 /** The keys to look for in a line, each with its marks: bit i for field i, bit 62 for a key that gives the time. */
-function keyTable(
-  fields: string[],
-  timestampField: string | undefined,
-  times: EventTimes | undefined,
-): { bytes: Buffer; marks: bigint }[] {
+function keyTable(fields: string[], timestampField: string | undefined, times: EventTimes | undefined): { bytes: Buffer; marks: bigint }[] {
   const marks = new Map<string, bigint>();
   // The kernel knows them by their places, which are the first.
   for (const key of times ? timeKeysOf(times) : []) marks.set(key, TIME_KEY);

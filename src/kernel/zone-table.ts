@@ -27,7 +27,8 @@ const tables = new Map<string, ZoneTable>();
 export function zoneTable(name: string): ZoneTable {
   const known = tables.get(name);
   if (known) return known;
-  const { offsetAt } = createZone(name);
+  const zone = createZone(name);
+  const offsetAt = (ms: number): number => zone.offsetAt(ms);
   const offsets = [{ fromMs: Number.NEGATIVE_INFINITY, offsetMs: offsetAt(FROM_MS) }];
   const end = name === 'UTC' ? FROM_MS : Date.now() + AHEAD_MS;
   for (let at = FROM_MS; at < end && offsets.length < MAX_ENTRIES; at += STEP_MS) {

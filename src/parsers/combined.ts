@@ -2,7 +2,7 @@
  * The access log formats `common` and `combined` of Apache and nginx. What is `-` is absent; status and size are numbers; the
  * request line is taken apart where it has three words.
  */
-import { type EventFields, type LineParser, unparsed } from './line-parser.ts';
+import { type EventFields, type FormatParser, unparsed } from './line-parser.ts';
 import { closingQuote, unescapeQuoted } from './quoted.ts';
 
 /** Up to the request's opening quote. */
@@ -15,7 +15,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** The parts of a line before the request, none of them longer. */
 const MAX_HEAD = 4096;
 
-export const combinedParser: LineParser = {
+export const combinedParser: FormatParser = {
   parse: (text) => [parseLine(text) ?? unparsed(text, 'not in the combined log format')],
 };
 

@@ -3,7 +3,7 @@
  * Grouping joins the pieces; lines of the two streams may lie between each other's pieces, then they are one group of
  * several events.
  */
-import type { EventFields, LineParser } from './line-parser.ts';
+import type { EventFields, FormatParser } from './line-parser.ts';
 import { unparsed } from './line-parser.ts';
 import type { Grouping, GroupingLimits } from './grouping.ts';
 
@@ -28,7 +28,7 @@ export interface LineHead {
 /** Undefined for what is no line of the runtime. The text is `bytes[start, end)`. */
 export type ReadLineHead = (bytes: Buffer, start: number, end: number) => LineHead | undefined;
 
-export function createContainerParser(read: ReadContainerLine, reason: string): LineParser {
+export function createContainerParser(read: ReadContainerLine, reason: string): FormatParser {
   return {
     parse(text) {
       const events: EventFields[] = [];
@@ -50,7 +50,7 @@ export function createContainerParser(read: ReadContainerLine, reason: string): 
 }
 
 /** The same where `multiline` joined messages of one stream: the text is one event. */
-export function createJoinedContainerParser(read: ReadContainerLine, reason: string): LineParser {
+export function createJoinedContainerParser(read: ReadContainerLine, reason: string): FormatParser {
   return {
     parse(text) {
       const events: EventFields[] = [];

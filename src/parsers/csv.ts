@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { messageOf } from '../core/errors.ts';
 import { MAX_CSV_COLUMNS, MAX_CSV_HEADER_BYTES } from '../core/limits.ts';
 import type { Grouping, GroupingLimits } from './grouping.ts';
-import { emptyFields, type EventFields, type LineParser, unparsed } from './line-parser.ts';
+import { emptyFields, type EventFields, type FormatParser, unparsed } from './line-parser.ts';
 
 export interface CsvRules {
   /** One ASCII character. */
@@ -15,7 +15,7 @@ export interface CsvRules {
   readonly columns: readonly string[] | undefined;
 }
 
-export function createCsvParser({ delimiter, columns: configured }: CsvRules): LineParser {
+export function createCsvParser({ delimiter, columns: configured }: CsvRules): FormatParser {
   let columns = configured;
   return {
     restart() {

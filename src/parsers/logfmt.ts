@@ -1,12 +1,12 @@
 /** logfmt: `key=value key="quoted value" flag`. Values stay text, a key without one is true, a repeated one gets a list. */
-import { addField, emptyFields, type EventFields, type LineParser, unparsed } from './line-parser.ts';
+import { addField, emptyFields, type EventFields, type FormatParser, unparsed } from './line-parser.ts';
 import { closingQuote, unescapeQuoted } from './quoted.ts';
 
 const SPACES = /\s*/y;
 const KEY = /[^\s="]+/y;
 const VALUE = /[^\s"]*/y;
 
-export const logfmtParser: LineParser = {
+export const logfmtParser: FormatParser = {
   parse(text) {
     const fields = emptyFields();
     const failure = readPairs(text, fields);

@@ -19,6 +19,8 @@ export interface LinesOptions {
   readonly stats: SourceStats;
   /** Reserves kernel memory. */
   readonly reserve: (bytes: number) => Region;
+  /** Wall clock, milliseconds. */
+  readonly now: () => number;
 }
 
 /** Bytes of the region that events are made in. */
@@ -48,19 +50,34 @@ export class Lines {
   #rest: { readonly block: WindowBlock; readonly at: number } | undefined;
   /** The last bytes before `#rest`. */
   #recent: Buffer = Buffer.alloc(0);
+  readonly #now: () => number;
+  /** The read time of what is read again. */
+  #readBefore: number | undefined;
+  #readAtMs = 0;
 
-  constructor({ rules, shaping, stats, reserve }: LinesOptions) {
+  constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
     this.#shaping = shaping;
+    this.#now = now;
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
     this.#window = new LineWindow(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.() });
-    this.#parser = shaping.parser?.();
+    this.#parser = shaping.parser?.(stats);
     this.#made = new MadeEvents({ region: reserve(madeBytes(maxEventBytes)), parser: this.#parser, stats });
   }
 
   /** The stream offset of the first byte that was not handed out. */
   get offset(): number {
     return this.#window.offset - this.#restBytes;
+  }
+
+  /** When the bytes of the last block were read: its events depend on it. */
+  get readAtMs(): number {
+    return this.#readAtMs;
+  }
+
+  /** What comes next was read at that time before; undefined: it is read now. */
+  setReadAt(ms: number | undefined): void {
+    this.#readBefore = ms;
   }
 
   /** Bytes of the stream that were read and not handed out: an unfinished event. */
@@ -167,6 +184,7 @@ export class Lines {
   }
 
   #take(from: () => WindowBlock | undefined): WindowBlock | undefined {
+    this.#readAtMs = this.#readBefore ?? this.#now();
     if (this.#parser === undefined && this.#window.encoding === utf8) {
       const block = from();
       // The stream's first bytes may have told another encoding.
@@ -187,7 +205,7 @@ export class Lines {
 
   #make(raw: WindowBlock, start: number): WindowBlock {
     const { encoding, streamMark } = this.#window;
-    const { block, next } = this.#made.make(raw, start, encoding, raw.offset === 0 ? streamMark : undefined);
+    const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamMark : undefined);
     this.#rest = next < raw.end ? { block: raw, at: next } : undefined;
     if (this.#rest) this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
     return block;

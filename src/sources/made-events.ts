@@ -31,6 +31,7 @@ export class MadeEvents {
   #end = 0;
   #ends: number[] = [];
   #used: number[] = [];
+  #readAtMs = 0;
 
   constructor(options: MadeEventsOptions) {
     this.#options = options;
@@ -41,7 +42,8 @@ export class MadeEvents {
    * Makes as many events of the block from `start` on as there is room for, at least one. `mark` is the byte order mark that
    * was stepped over before the block, if any. The result lives until the next call.
    */
-  make(raw: WindowBlock, start: number, encoding: Encoding, mark: Buffer | undefined): Made {
+  make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, mark: Buffer | undefined): Made {
+    this.#readAtMs = readAtMs;
     this.#end = 0;
     this.#ends = [];
     this.#used = [];
@@ -92,7 +94,7 @@ export class MadeEvents {
   #add(text: string, used: number): boolean {
     const { parser, stats } = this.#options;
     if (!parser) return this.#addText(text, used);
-    const events = parser.parse(text).map((event) => JSON.stringify(event));
+    const events = parser.parse(text, this.#readAtMs).map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
     const isFirst = this.#ends.length === 0;
     const begun = { end: this.#end, count: this.#ends.length };
     // Nothing is used up before the last of them: until then all of them are made again.

@@ -30,7 +30,7 @@ export function createStdinSource(
 ): Source {
   const { lane, log, clock, reserve } = context;
   const stats = newStats();
-  const lines = new Lines({ rules: config, shaping, stats, reserve });
+  const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
   const shape = shapeOf(config, shaping, { host: context.hostname });
   let stream = '';
   let bytes: ByteInput | undefined;
@@ -40,7 +40,7 @@ export function createStdinSource(
   async function accept(block: WindowBlock): Promise<void> {
     countLongLine(stats, block);
     try {
-      await lane.accept({ ...block, stream, shape, readAtMs: clock.now() });
+      await lane.accept({ ...block, stream, shape, readAtMs: lines.readAtMs });
     } catch (error) {
       const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
       stats.lostBytes += streamBytesIn(block, left) + lines.pendingBytes;

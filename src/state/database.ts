@@ -30,10 +30,10 @@ create table if not exists parts (
 create table if not exists spans (
   batch integer not null, seq integer not null, source text not null, stream text not null, from_byte integer not null,
   to_byte integer not null, events integer not null, content_sum integer not null, tail_length integer not null, tail_crc integer not null,
-  digest text not null, primary key (batch, seq)
+  digest text not null, reads text, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 5;
+const VERSION = 6;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
@@ -41,6 +41,7 @@ const MIGRATIONS: Readonly<Record<number, string>> = {
   // What was a CRC-32 says nothing about a content sum: unsettled batches get new keys, copies of what was read before are not known.
   3: 'alter table marks rename column content_crc to content_sum; update marks set content_sum = null, points = null; alter table spans rename column crc to content_sum;',
   4: 'alter table streams add column seen_size integer; alter table streams add column archive_end text;',
+  5: 'alter table spans add column reads text;',
 };
 
 /** SQLite's PERM, BUSY, NOMEM, READONLY, IOERR, FULL and CANTOPEN. */

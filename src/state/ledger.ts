@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './rows.ts';
-import { toSpan } from './rows.ts';
+import { textOfReads, toSpan } from './rows.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from './stored.ts';
 import type { Streams } from './streams.ts';
 
@@ -51,8 +51,10 @@ export class Ledger {
   insert(batch: StoredBatch): void {
     this.#statements.insertBatch.run(batch.id, batch.key, batch.sink, batch.dataset, batch.events, Date.now());
     let seq = 0;
-    for (const { source, stream, from, to, events, sum, tail, digest } of batch.spans)
-      this.#statements.insertSpan.run(batch.id, seq++, source, stream, from, to, events, sum, tail.length, tail.crc, digest);
+    for (const { source, stream, from, to, events, sum, tail, digest, reads } of batch.spans) {
+      const row = [source, stream, from, to, events, sum, tail.length, tail.crc, digest, textOfReads(reads)];
+      this.#statements.insertSpan.run(batch.id, seq++, ...row);
+    }
   }
 
   /** Notes the committed batch's spans at the marks that it will move. */

@@ -1,5 +1,6 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { ReadTime } from '../core/block.ts';
 import type { ContentPoint } from '../core/content-point.ts';
 import type { ArchiveEnd, FileIdentity } from '../core/stream.ts';
 import type { StoredSpan } from './stored.ts';
@@ -18,7 +19,7 @@ export function prepareStatements(database: DatabaseSync) {
       'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points',
     ),
     insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
-    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
     settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
     deleteBatch: database.prepare('delete from batches where id = ?'),
@@ -68,6 +69,15 @@ export function toArchiveEnd(text: SQLOutputValue | undefined): ArchiveEnd | und
   };
 }
 
+/** Read times as a span's row holds them: `from ms from ms …`. */
+export function textOfReads(reads: readonly ReadTime[] | undefined): string | null {
+  return reads ? reads.map(({ from, atMs }) => `${from} ${atMs}`).join(' ') : null;
+}
+
+function toReads(text: SQLOutputValue | undefined): ReadTime[] {
+  return toPoints(text).map(({ at, sum }) => ({ from: at, atMs: sum }));
+}
+
 /** A row of `spans`. */
 export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
   return {
@@ -79,5 +89,6 @@ export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
     sum: Number(row['content_sum']),
     tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
     digest: String(row['digest']),
+    ...(row['reads'] === null ? {} : { reads: toReads(row['reads']) }),
   };
 }

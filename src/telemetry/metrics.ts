@@ -82,6 +82,18 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add(
     'counter',
+    'source_time_errors_total',
+    'Times named by the configuration that could not be read',
+    eachSource(({ stats }) => stats.timeErrors ?? 0),
+  );
+  add(
+    'counter',
+    'source_type_errors_total',
+    'Values that were not of the type named for them and stayed text',
+    eachSource(({ stats }) => stats.typeErrors ?? 0),
+  );
+  add(
+    'counter',
     'source_lost_bytes_total',
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),

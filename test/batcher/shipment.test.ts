@@ -14,7 +14,14 @@ function batchOf(counts: readonly number[], key = 'key'): Batch {
   const batch = new Batch(1, 'store', 'logs', true, { body });
   const books = new Books('app');
   counts.forEach((count, i) => {
-    batch.spans.push({ ...span(`s${i}`, 100 * i, 100 * i + 50), events: count, books, firstEvent: books.accepted, closed: true });
+    batch.spans.push({
+      ...span(`s${i}`, 100 * i, 100 * i + 50),
+      reads: undefined,
+      events: count,
+      books,
+      firstEvent: books.accepted,
+      closed: true,
+    });
     books.accept(count, 1);
   });
   batch.events = events;

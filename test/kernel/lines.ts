@@ -180,7 +180,10 @@ const alike: fc.Arbitrary<Buffer[]> = fc
 
 /** Lines of one program: the same time again and again, or nearly. */
 const timed: fc.Arbitrary<Buffer[]> = fc
-  .tuple(fc.array(timedText, { minLength: 1, maxLength: 3 }), fc.array(fc.record({ which: fc.nat(2), at: fc.nat(40), put: fc.nat(127) }), { maxLength: 60 }))
+  .tuple(
+    fc.array(timedText, { minLength: 1, maxLength: 3 }),
+    fc.array(fc.record({ which: fc.nat(2), at: fc.nat(40), put: fc.nat(127) }), { maxLength: 60 }),
+  )
   .map(([bases, edits]) =>
     edits.map(({ which, at, put }) => {
       const bytes = Buffer.from(bases[which % bases.length]!);
@@ -214,9 +217,11 @@ const fields = fc
 
 export const shape: fc.Arbitrary<EventShape> = fc.record<EventShape, 'format' | 'wrapFields' | 'fields'>(
   {
-  format: fc.constantFrom('auto', 'auto', 'json', 'text'),
-  wrapFields: fields,
-  fields,
-  time: eventTimes,
-},{requiredKeys: ['format', 'wrapFields', 'fields']});
+    format: fc.constantFrom('auto', 'auto', 'json', 'text'),
+    wrapFields: fields,
+    fields,
+    time: eventTimes,
+  },
+  { requiredKeys: ['format', 'wrapFields', 'fields'] },
+);
 export const timestampField = fc.constantFrom(undefined, 'ts', 'service', '_time', 'é', '');

@@ -42,7 +42,7 @@ interface Wall {
 const form = fc
   .tuple(wall, fc.nat(9), fraction, zone, fc.constantFrom('Sun', 'Mon', 'Xyz'))
   .map(([{ year, date, hour, minute, second }, which, parts, offset, weekday]) => {
-    const [month = 1, day = 1] = (date as Wall['date']);
+    const [month = 1, day = 1] = date as Wall['date'];
     const name = MONTHS[month - 1] ?? 'Foo';
     const clock = `${two(hour)}:${two(minute)}:${two(second)}`;
     const full = String(year).padStart(4, '0');

@@ -29,7 +29,7 @@ test('formats.md has an example of each format', () => {
 test.each(examples)('formats.md: $name', async ({ source, input, events }) => {
   const config = configOf(configWith({ source })).sources[0] as FileSourceConfig;
   const shaping = await loadShaping(config);
-  const lines = new Lines({ rules: config, shaping, stats: newStats(), reserve: (bytes) => kernel.reserve(bytes) });
+  const lines = new Lines({ rules: config, shaping, stats: newStats(), reserve: (bytes) => kernel.reserve(bytes), now: () => READ_AT_MS });
   const template = kernel.compile(shapeOf(config, shaping, {}), undefined);
   const slot = kernel.reserve(1024 * 1024);
   lines.commit(Buffer.from(input).copy(lines.free()));

@@ -271,7 +271,7 @@ test('database of the third version keeps its positions and unsettled batches, a
   state.close();
   const second = new DatabaseSync(join(folder, 'state.db'));
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
-    alter table spans rename column content_sum to crc; update spans set crc = 77;
+    alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
     alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 3`);
   second.close();
   const { state: again, log } = open(folder);
@@ -288,7 +288,9 @@ test('database of the fourth version keeps its positions; how much of a file was
   state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
-  fourth.exec('alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 4');
+  fourth.exec(
+    'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table spans drop column reads; pragma user_version = 4',
+  );
   fourth.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);

@@ -10,6 +10,7 @@ export const plainLineConfig = {
   charset: 'utf-8',
   csv: { delimiter: ',', columns: undefined },
   regex: undefined,
+  time: { kind: 'read' },
   dataset: undefined,
 } satisfies Omit<LineConfig, 'id'>;
 

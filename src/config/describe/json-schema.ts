@@ -1,5 +1,5 @@
 /** docs/config.schema.json from the field tables: what editors complete and check. Keys not available yet are not in it. */
-import type { JsonSchema, Table } from '../field.ts';
+import type { Field, JsonSchema, Table } from '../field.ts';
 import { agentTable, sinkTables, sourceTables } from '../schema.ts';
 
 const LINE_WIDTH = 140;
@@ -30,7 +30,7 @@ function objectSchema(table: Table): JsonSchema {
   const fields = Object.entries(table).filter(([, field]) => field.kind !== undefined);
   const properties = fields.map(([key, { kind, doc, default: written }]): [string, JsonSchema] => {
     // A group whose keys are all commented out is null.
-    const inner = kind.table === undefined ? { ...kind.schema } : { ...objectSchema(kind.table), type: ['object', 'null'] };
+    const inner = kind.table === undefined ? schemaOf(kind) : { ...objectSchema(kind.table), type: ['object', 'null'] };
     const shown = written === undefined || kind.table !== undefined ? doc : `${doc} (default: ${written})`;
     return [key, { description: shown, ...inner }];
   });
@@ -41,6 +41,12 @@ function objectSchema(table: Table): JsonSchema {
     ...(required.length > 0 ? { required } : {}),
     properties: Object.fromEntries(properties),
   };
+}
+
+/** Of what may be a group, with its keys. */
+function schemaOf({ schema, inner }: Field<unknown>['kind']): JsonSchema {
+  if (inner === undefined) return { ...schema };
+  return { anyOf: [...(schema['anyOf'] as JsonSchema[]).filter(({ type }) => type !== 'object'), objectSchema(inner)] };
 }
 
 /** JSON as the formatter writes it: objects one key a line, lists on one line where they hold no objects and fit. */

@@ -26,7 +26,8 @@ function section(title: string, table: Table): string {
 function rows(table: Table, prefix: string): string[] {
   return Object.entries(table).flatMap(([key, field]) => {
     if (field.kind.table !== undefined) return rows(field.kind.table, `${prefix}${key}.`);
-    return [`| ${[`\`${prefix}${key}\``, field.kind.type, defaultOf(field), field.doc].map(cell).join(' | ')} |`];
+    const inner = field.kind.inner === undefined ? [] : rows(field.kind.inner, `${prefix}${key}.`);
+    return [`| ${[`\`${prefix}${key}\``, field.kind.type, defaultOf(field), field.doc].map(cell).join(' | ')} |`, ...inner];
   });
 }
 

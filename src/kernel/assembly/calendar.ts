@@ -68,5 +68,5 @@ export function dateOf(days: i32): u32 {
   const month = (5 * ofYear + 2) / 153;
   const day = ofYear - (153 * month + 2) / 5 + 1;
   const named = month < 10 ? month + 3 : month - 9;
-  return (<u32>(year + era * 400 + (named <= 2 ? 1 : 0)) << 16) | (<u32>named << 8) | <u32>day;
+  return ((<u32>(year + era * 400 + (named <= 2 ? 1 : 0))) << 16) | ((<u32>named) << 8) | <u32>day;
 }

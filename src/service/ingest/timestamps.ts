@@ -6,7 +6,7 @@
 import { compileLayout } from '../../core/go-layout.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time-text.ts';
 import { JsonText } from './exact-json.ts';
-import { parseLayout, type Instant } from './go-layout.ts';
+import { parseLayout } from '../../core/parse-layout.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
 export type TimeReader = (value: unknown) => bigint | string;
@@ -54,7 +54,7 @@ function plainReader(format: string): TimeReader {
   };
 }
 
-const toNanos = (time: Instant): bigint => BigInt(time.ms) * 1_000_000n + BigInt(time.ns);
+const toNanos = (time: { readonly ms: number; readonly ns: number }): bigint => BigInt(time.ms) * 1_000_000n + BigInt(time.ns);
 
 function unreadable(value: unknown, wanted: string): string {
   return `cannot read ${show(value)} as ${wanted}`;

@@ -21,6 +21,7 @@ import type { KnownContent } from './known-content.ts';
 import type { Notices } from './notices.ts';
 import type { Holes } from './hole.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
+import { readsOf } from './reads-of.ts';
 import { isArchiveName } from './siblings.ts';
 import { Turns } from './turns.ts';
 
@@ -78,20 +79,26 @@ export class Archives {
    * `E_UNREADABLE` when they cannot be told now.
    */
   reread(span: Span, lane: Lane): Promise<number> {
-    const { files, clock } = this.#options;
+    const { files, lines } = this.#options;
     return this.#turns.take(async () => {
       const archive = files.byStream(span.stream);
       const holder = archive ? { archive, shape: archive.shape } : await this.#findHolder(span.stream);
       if (!holder) return span.from;
       const offer = (block: WindowBlock): Promise<void> =>
-        offerBlock(lane, { stream: span.stream, shape: holder.shape }, block, clock.now());
+        offerBlock(lane, { stream: span.stream, shape: holder.shape }, block, lines.readAtMs);
       try {
-        return (await this.#content.read(holder.archive, span.from, span.to, offer))?.isWhole ? span.to : span.from;
+        for (const { from, to, readAtMs } of readsOf(span)) {
+          lines.setReadAt(readAtMs);
+          if (!(await this.#content.read(holder.archive, from, to, offer))?.isWhole) return span.from;
+        }
+        return span.to;
       } catch (error) {
         if (error instanceof LaneRefusal) throw error.cause;
         if (codeOf(error) === 'E_STOPPED') throw error;
         if (isDamage(error)) return span.from;
         throw new TailraceError('E_UNREADABLE', `cannot read "${holder.archive.path}": ${messageOf(error)}`, { cause: error });
+      } finally {
+        lines.setReadAt(undefined);
       }
     });
   }
@@ -156,11 +163,11 @@ export class Archives {
 
   /** Reads what was not read yet; `isOver`: also an unfinished last line. */
   #readOn(archive: Archive, isOver: boolean, range: { consumedTo: number }): Promise<ReadResult | undefined> {
-    const { lane, clock, stats, notices } = this.#options;
+    const { lane, lines, stats, notices } = this.#options;
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
       if (archive.offset === 0) notices.event('info', { path: archive.path }, 'reading a compressed file');
-      await offerBlock(lane, archive, block, clock.now());
+      await offerBlock(lane, archive, block, lines.readAtMs);
       archive.offset = block.offset + length;
       stats.readBytes += length;
       countLongLine(stats, block);

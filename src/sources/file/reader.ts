@@ -190,12 +190,12 @@ export class Reader {
   }
 
   async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
-    const { lane, clock, stats, generations } = this.#options;
+    const { lane, lines, stats, generations } = this.#options;
     const { length, sum, tail } = block.single!;
     Object.assign(file, { inHand: length, tailInHand: tail });
     for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to - range.from, tailInHand: range.tail });
     try {
-      await offerBlock(lane, file, block, clock.now());
+      await offerBlock(lane, file, block, lines.readAtMs);
     } catch (error) {
       for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.inHand;
       throw error;
@@ -233,7 +233,7 @@ export class Reader {
   }
 
   async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean): Promise<void> {
-    const { lane, clock, stats, lines } = this.#options;
+    const { lane, stats, lines } = this.#options;
     const line = file.suspended;
     if (isLate && block.offset === file.offset && line?.kind === 'skipped') {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
@@ -246,7 +246,7 @@ export class Reader {
     file.inHand = length;
     file.tailInHand = tailOf(lines.recent());
     try {
-      await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());
+      await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {
       if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
       throw error;

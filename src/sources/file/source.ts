@@ -77,7 +77,7 @@ export function createFileSource(
   const { files } = registry;
   const { ignoreOlderMs, stableInodes } = config;
   const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
-  const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve });
+  const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = createLines();
   const turns = new Turns();
   const { groupTimeoutMs } = shaping;
@@ -85,7 +85,7 @@ export function createFileSource(
   const reader = new Reader({ ...common, lines, lane: context.lane, turns });
   const { rescue } = context;
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
-  const spanReader = new SpanReader({ lines, fileSystem, registry, clock, turns });
+  const spanReader = new SpanReader({ lines, fileSystem, registry, turns });
   const known = new KnownContent(registry);
   const retire = (stream: string): void => generations.house.retire(stream);
   const archiveFiles = new ArchiveFiles({ source: config.id, fileSystem, streams, clock, stableInodes, shapeOf: shapeOfFile, retire });

@@ -3,13 +3,13 @@
  * bytes around one event. Moves no position.
  */
 import type { Lane, Span } from '../../core/block.ts';
-import type { Clock } from '../../core/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { LONGEST_MARK_BYTES } from '../byte-window.ts';
 import type { Lines } from '../lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from './file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { giveJoined, markOf } from './read-on.ts';
+import { readsOf } from './reads-of.ts';
 import type { Registry } from './registry.ts';
 import { readHead } from './sample.ts';
 import { readPart, resetInLine } from './split-line.ts';
@@ -21,7 +21,6 @@ export interface SpanReaderOptions {
   readonly lines: Lines;
   readonly fileSystem: FileSystem;
   readonly registry: Registry;
-  readonly clock: Clock;
   /** Of the lines' users. */
   readonly turns: Turns;
 }
@@ -42,13 +41,19 @@ export class SpanReader {
    * cannot be told now (permissions, no descriptor left, a disk that fails).
    */
   reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<number> {
-    return this.#options.turns.take(async () => {
+    const { lines, turns } = this.#options;
+    return turns.take(async () => {
       let { to } = span;
+      lines.setReadAt(span.reads?.[0]?.atMs);
       const isThere = await this.#withFile(span, async (file, fd, end) => {
         if (continued.length > 0) return end === to && (await this.#readJoined(file, fd, span, continued, lane));
         to = end;
-        return await this.#readRange(file, fd, { from: span.from, to }, lane);
-      });
+        for (const part of readsOf({ ...span, to })) {
+          lines.setReadAt(part.readAtMs);
+          if (!(await this.#readRange(file, fd, part, lane))) return false;
+        }
+        return true;
+      }).finally(() => lines.setReadAt(undefined));
       return isThere ? to : span.from;
     });
   }
@@ -78,7 +83,7 @@ export class SpanReader {
 
   /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
   async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
-    const { lines, fileSystem, clock } = this.#options;
+    const { lines, fileSystem } = this.#options;
     await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
     if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
     const own = lines.waiting.length;
@@ -95,7 +100,7 @@ export class SpanReader {
     }
     const length = lines.measureEvent(true);
     if (length !== lines.waiting.length) return false;
-    await offerBlock(lane, file, giveJoined(lines, own, parts, length).block, clock.now());
+    await offerBlock(lane, file, giveJoined(lines, own, parts, length).block, lines.readAtMs);
     return true;
   }
 
@@ -137,11 +142,10 @@ export class SpanReader {
   }
 
   async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
-    const { lines, fileSystem, clock } = this.#options;
-    const readAtMs = clock.now();
+    const { lines, fileSystem } = this.#options;
     const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.startAt);
     if (part) {
-      await offerBlock(lane, file, part, readAtMs);
+      await offerBlock(lane, file, part, lines.readAtMs);
       return true;
     }
     await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
@@ -151,9 +155,9 @@ export class SpanReader {
       if (count === 0) return false;
       lines.commit(count);
       position += count;
-      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file, block, readAtMs);
+      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file, block, lines.readAtMs);
     }
-    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file, block, readAtMs);
+    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file, block, lines.readAtMs);
     return true;
   }
 }

@@ -57,7 +57,7 @@ export function skipHead(p: usize): usize {
   let length: usize = 2;
   while (length < 9 && isLetter(load<u8>(p + length))) length++;
   if (length == 9) return p;
-  const word = (load<u64>(p) | 0x2020202020202020) & (u64.MAX_VALUE >> (64 - (<u64>length << 3)));
+  const word = (load<u64>(p) | 0x2020202020202020) & (u64.MAX_VALUE >> (64 - ((<u64>length) << 3)));
   if (!isLevel(word)) return p;
   p = skipBlanks(p + length);
   if (load<u8>(p) == 0x5d) p++;

@@ -1,25 +1,35 @@
 /**
- * Go's reference layouts (`Mon Jan 2 15:04:05 -0700 MST 2006`), the `timestamp-format` of ingest requests.
- * A layout is compiled once per request; parsing follows Go's time.Parse: text that is no token must match literally, and a
- * fraction may follow the seconds though the layout names none.
+ * Reads times by Go's reference layouts (`Mon Jan 2 15:04:05 -0700 MST 2006`). A layout is compiled once (core/go-layout.ts).
+ * Parsing follows Go's time.Parse: text that is no token must match literally, and a fraction may follow the seconds though the layout names none.
  */
-import type { LayoutPart } from '../../core/go-layout.ts';
-import { daysOf, epochMs } from '../../core/time-text.ts';
+import type { LayoutPart } from './go-layout.ts';
+import { daysOf, epochMs } from './time-text.ts';
 
 /** Milliseconds since 1970 and the nanoseconds (0…999,999) within the millisecond. */
 export interface Instant {
   readonly ms: number;
   readonly ns: number;
+  /** False where the text has no offset: `ms` is then the wall clock's, read as UTC. */
+  readonly hasOffset: boolean;
+  /** The letters that stand where the layout has `MST`. */
+  readonly zoneName: string | undefined;
+  /** Where the time ends in the text. */
+  readonly end: number;
 }
 
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
-/** The instant that `text` names under the layout, or the reason why it names none. Without a zone it is UTC. */
-export function parseLayout(parts: readonly LayoutPart[], text: string): Instant | string {
+/**
+ * The instant that `text` names under the layout, or the reason why it names none. Without a zone it is UTC, without a year that of 0.
+ * `mayGoOn`: what follows in the text is no matter.
+ */
+export function parseLayout(parts: readonly LayoutPart[], text: string, mayGoOn = false): Instant | string {
   let [year, month, day, hour, minute, second, nanos, offset] = [0, 1, 1, 0, 0, 0, 0, 0];
   let yearDay = 0;
   let afternoon: boolean | undefined;
+  let hasOffset = false;
+  let zoneName: string | undefined;
   let rest = text;
 
   /** Takes a number of `min` to `max` digits within bounds; NaN when there is none. */
@@ -98,6 +108,7 @@ export function parseLayout(parts: readonly LayoutPart[], text: string): Instant
       case 'MST': {
         const found = /^(?:[A-Z]{3,5}(?![A-Za-z])|[+-]\d\d(?!\d))/.exec(rest);
         value = found ? 0 : Number.NaN;
+        zoneName = found?.[0];
         rest = rest.slice(found?.[0].length ?? 0);
         break;
       }
@@ -107,13 +118,23 @@ export function parseLayout(parts: readonly LayoutPart[], text: string): Instant
           const found = /^[.,](\d+)/.exec(rest);
           if (exact !== undefined && found?.[1]?.length !== exact) value = Number.NaN;
           fraction();
-        } else value = offset = zone(part.token);
+        } else {
+          value = offset = zone(part.token);
+          hasOffset = true;
+        }
     } // prettier-ignore
     if (Number.isNaN(value)) return `cannot read ${JSON.stringify(at)} as ${JSON.stringify(part.token)}`;
   }
-  if (rest) return `extra text ${JSON.stringify(rest)}`;
+  const end = text.length - rest.length;
+  if (rest && !mayGoOn) return `extra text ${JSON.stringify(rest)}`;
   if (afternoon !== undefined) hour = (hour % 12) + (afternoon ? 12 : 0);
   if (yearDay) [month, day] = [1, yearDay];
   else if (day > daysOf(year, month)) return `day ${day} is not in month ${month}`;
-  return { ms: epochMs(year, month, day, hour, minute, second, Math.floor(nanos / 1e6)) - offset * 1000, ns: nanos % 1e6 };
+  return {
+    ms: epochMs(year, month, day, hour, minute, second, Math.floor(nanos / 1e6)) - offset * 1000,
+    ns: nanos % 1e6,
+    hasOffset,
+    zoneName,
+    end,
+  };
 }

@@ -1,0 +1,109 @@
+/**
+ * What the configuration makes of texts beyond their format, in this order: types, then the time (docs/formats.md). Only for what the
+ * kernel does not do by itself.
+ */
+import type { JsonValue } from '../core/block.ts';
+import type { GivenTime } from './given-time.ts';
+import type { EventFields, FormatParser, LineParser, ValueErrors } from './line-parser.ts';
+
+export interface TimeStep {
+  /** Levels of keys, where the configuration names them. */
+  readonly field: readonly string[] | undefined;
+  /** A `_time` of the format's own (a named group, a column) is to be read, too. */
+  readonly readsOwn: boolean;
+  /** Tried where there is no `field`. */
+  readonly keys: readonly string[];
+  /** Then whether a text may begin with its time. */
+  readonly leads: boolean;
+  readonly time: GivenTime;
+}
+
+/** Characters of a text that cannot be read, as `time_error` quotes it. */
+const MAX_QUOTED = 200;
+
+/** `format` undefined: JSON lines, and text that the kernel makes events of. */
+export function createLineParser(format: FormatParser | undefined, step: TimeStep, errors: ValueErrors): LineParser {
+  const timed = (event: EventFields, readAtMs: number): EventFields => {
+    const found = timeOf(event, step, readAtMs);
+    if (found === undefined) return event;
+    if (found.text !== undefined) return { ...event, _time: found.text };
+    errors.timeErrors = (errors.timeErrors ?? 0) + 1;
+    const { _time, ...rest } = event;
+    return { ...rest, time_error: found.error };
+  };
+  return {
+    parse(text, readAtMs) {
+      if (format) return format.parse(text).map((event) => timed(event, readAtMs));
+      const event = parseObject(text);
+      if (event) return [Object.hasOwn(event, '_time') ? text : withAdded(text, event, timed(event, readAtMs))];
+      const leading = step.leads ? step.time.leading(text, readAtMs) : undefined;
+      return [leading === undefined ? text : { _time: leading, message: text }];
+    },
+    ...(format?.restart ? { restart: () => format.restart!() } : {}),
+    ...(format?.learn ? { learn: (head: string) => format.learn!(head) } : {}),
+  };
+}
+
+interface FoundTime {
+  readonly text?: string;
+  readonly error: string;
+}
+
+/** Undefined where the event's own time stays, or there is nothing to read. */
+function timeOf(event: EventFields, { field, readsOwn, keys, leads, time }: TimeStep, readAtMs: number): FoundTime | undefined {
+  const hasOwn = Object.hasOwn(event, '_time');
+  if (hasOwn && !readsOwn) return undefined;
+  const place = hasOwn ? ['_time'] : field;
+  if (place) {
+    const value = valueAt(event, place);
+    if (value === undefined || value === null) return undefined;
+    const written = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const text = typeof value === 'object' ? undefined : time.whole(written, readAtMs);
+    return { ...(text === undefined ? {} : { text }), error: written.slice(0, MAX_QUOTED).toWellFormed() };
+  }
+  for (const key of keys) {
+    const value = Object.hasOwn(event, key) ? event[key] : undefined;
+    const text = typeof value === 'string' || typeof value === 'number' ? time.whole(String(value), readAtMs) : undefined;
+    if (text !== undefined) return { text, error: '' };
+  }
+  const { message } = event;
+  const text = leads && typeof message === 'string' ? time.leading(message, readAtMs) : undefined;
+  return text === undefined ? undefined : { text, error: '' };
+}
+
+/** A key of that name, dots included, or the value inside of objects. */
+function valueAt(event: EventFields, path: readonly string[]): JsonValue | undefined {
+  const flat = path.join('.');
+  if (Object.hasOwn(event, flat)) return event[flat];
+  let value: JsonValue | undefined = event;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** The object's own bytes, with what was added behind them. */
+function withAdded(text: string, before: EventFields, after: EventFields): string {
+  const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
+  if (added.length === 0) return text;
+  const end = text.lastIndexOf('}');
+  const members = added.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',');
+  return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
+}
+
+// Node passes what was written as a third parameter, which the compiler does not know yet.
+const numbersAsWritten: (key: string, value: JsonValue) => JsonValue = (...args) => {
+  const [, value, context] = args as unknown as [string, JsonValue, { source?: string }];
+  return typeof value === 'number' ? (context.source ?? value) : value;
+};
+
+function parseObject(text: string): EventFields | undefined {
+  if (!/^[ \t\r]*\{/.test(text)) return undefined;
+  try {
+    // A count of nanoseconds has more digits than a number holds.
+    return JSON.parse(text, numbersAsWritten) as EventFields;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+/** What a source's configuration makes of lines: the events as they are sent, and what was counted. */
+import type { Region } from '../../src/core/block.ts';
+import type { FileSourceConfig } from '../../src/config/model.ts';
+import { newStats, type SourceStats } from '../../src/core/source.ts';
+import { createKernel } from '../../src/kernel/kernel.ts';
+import { loadShaping, shapeOf } from '../../src/sources/line-shaping.ts';
+import { Lines } from '../../src/sources/lines.ts';
+import { configOf, configWith } from '../config/reading.ts';
+
+export const READ_AT_MS = Date.parse('2026-11-22T18:00:00.500Z');
+const kernel = createKernel(32 * 1024 * 1024);
+const slot = kernel.reserve(8 * 1024 * 1024);
+/** Used again by each call. */
+const regions: Region[] = [kernel.reserve(8 * 1024 * 1024), kernel.reserve(8 * 1024 * 1024)];
+
+export interface Made {
+  readonly events: readonly Record<string, unknown>[];
+  /** The same as text. */
+  readonly lines: readonly string[];
+  readonly stats: SourceStats;
+}
+
+/** `source`: keys of a file source, as YAML. */
+export async function make(source: string, input: string, { sink = '', file = undefined as string | undefined } = {}): Promise<Made> {
+  const config = configOf(configWith({ source, sink })).sources[0] as FileSourceConfig;
+  const shaping = await loadShaping(config);
+  const stats = newStats();
+  let reserved = 0;
+  const reserve = (): Region => regions[reserved++]!;
+  const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => READ_AT_MS });
+  const template = kernel.compile(shapeOf(config, shaping, file === undefined ? {} : { file }), undefined);
+  const bytes = Buffer.from(`${input}\n`);
+  let got = '';
+  for (let at = 0; at < bytes.length;) {
+    const count = bytes.copy(lines.free(), 0, at);
+    at += count;
+    lines.commit(count);
+    for (let block = lines.next(); block; block = lines.next()) got += wrap(block);
+  }
+  for (let block = lines.flush(); block; block = lines.flush()) got += wrap(block);
+  const events = got.trimEnd().split('\n');
+  return { lines: events, events: events.map((event) => JSON.parse(event) as Record<string, unknown>), stats };
+
+  function wrap({ window, start, end, single, ends }: NonNullable<ReturnType<Lines['next']>>): string {
+    const { written } = kernel.wrap(template, lines.readAtMs, window, start, end, slot, 0, 7_000_000, 10_000, single?.marks, ends);
+    return slot.bytes.toString('utf8', 0, written);
+  }
+}
