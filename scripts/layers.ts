@@ -16,6 +16,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   sinks: [...base, 'client'],
   client: base,
   agent: [...base, 'parsers', 'sources', 'batcher', 'sinks', 'client'],
+  shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'config', 'language'],
   cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
@@ -36,7 +37,7 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/telemetry/log.ts'],
   'pino-pretty': ['src/telemetry/log.ts'],
   'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],
-  re2js: ['src/parsers/pattern.ts'],
+  re2js: ['src/parsers/pattern.ts', 'src/shaping/rows/regex.ts'],
   undici: ['src/sinks/ingest/', 'src/client/'],
   yaml: ['src/config/'],
   zod: ['src/config/', 'src/service/'],

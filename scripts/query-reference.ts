@@ -6,14 +6,15 @@ interface Entry {
   readonly names: readonly string[];
   readonly syntax: string;
   readonly doc: string;
+  readonly only?: 'queries' | 'transforms';
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 function table(entries: readonly Entry[]): string {
-  const rows = entries.map(({ names, syntax, doc }) => {
+  const rows = entries.map(({ names, syntax, doc, only }) => {
     const others = names.slice(1).map((name) => `\`${cell(name)}\``);
-    return `| \`${cell(syntax)}\` | ${cell(doc)}${others.length > 0 ? ` Also ${others.join(', ')}.` : ''} |`;
+    return `| \`${cell(syntax)}\` | ${cell(doc)}${others.length > 0 ? ` Also ${others.join(', ')}.` : ''}${only === undefined ? '' : ` *In ${only} only.*`} |`;
   });
   return ['| | |', '|---|---|', ...rows].join('\n');
 }

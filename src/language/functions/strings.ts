@@ -38,5 +38,6 @@ export const STRINGS = {
   trim_start_regex: { syntax: 'trim_start_regex(regex, text)', doc: 'The text without what the regular expression matches at its start.', args: ['constant string', 'string'], returns: 'string' },
   trim_end: { syntax: 'trim_end(cutset, text)', doc: 'The text without the characters of the set at its end.', args: ['constant string', 'string'], returns: 'string' },
   trim_end_regex: { syntax: 'trim_end_regex(regex, text)', doc: 'The text without what the regular expression matches at its end.', args: ['constant string', 'string'], returns: 'string' },
+  mask: { syntax: 'mask(text, keep)', doc: 'The text with a `*` for each character but the last `keep`, 0 without it.', args: ['string', 'int'], optional: 1, returns: 'string', keepsName: true },
   quote: { syntax: 'quote(text)', doc: 'The text as a string literal.', args: ['string'], returns: 'string' },
 } satisfies FunctionTable; // prettier-ignore

@@ -1,15 +1,43 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
-import { closed, extended, without } from '../plan/scope.ts';
-import type { NamePattern } from '../plan/tree.ts';
+import { closed, extended, keeping, typeOf, without } from '../plan/scope.ts';
+import type { Names } from '../plan/analysis.ts';
+import type { NamePattern, Renamed } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
-import { columnsOf, type Operator } from './operator.ts';
+import { columnsOf, type Operator, type Result } from './operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
 function readPattern(parser: Parser): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
   const text = readColumnName(parser);
   return { text, prefix: parser.accept('*') };
+}
+
+interface Renaming {
+  readonly at: number;
+  readonly to: string;
+  readonly from: string;
+}
+
+function readRenaming(parser: Parser): Renaming {
+  const to = readColumnName(parser, 'a new name');
+  parser.expect('=', 'after the new name');
+  const { at } = parser.token;
+  return { at, to, from: readColumnName(parser) };
+}
+
+function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
+  const pairs = renamings.map(({ at, to, from }): Renamed => {
+    const type = typeOf(scope, from);
+    if (type === undefined) throw new AplError('meaning', at, `there is no column ${JSON.stringify(from)} here`);
+    return { from, to, type };
+  });
+  const seen = new Set(pairs.map(({ to }) => to));
+  if (seen.size < pairs.length) throw new AplError('meaning', renamings[0]!.at, 'two columns would have the same name');
+  const left = pairs.filter(({ from }) => !seen.has(from)).map(({ from }) => ({ text: from, prefix: false }));
+  const columns = new Map([...without(scope, left).columns, ...pairs.map(({ to, type }) => [to, type] as const)]);
+  return { stages: [{ kind: 'rename', pairs }], scope: { ...without(scope, left), columns } };
 }
 
 export const COLUMNS: readonly Operator[] = [
@@ -32,6 +60,24 @@ export const COLUMNS: readonly Operator[] = [
     read(parser) {
       const patterns = parser.list(() => readPattern(parser));
       return (names) => ({ stages: [{ kind: 'remove', names: patterns }], scope: without(names.scope, patterns) });
+    },
+  },
+  {
+    names: ['project-keep'],
+    syntax: 'project-keep <name>[*], …',
+    doc: 'Only these columns, in the order that they had.',
+    read(parser) {
+      const patterns = parser.list(() => readPattern(parser));
+      return (names) => ({ stages: [{ kind: 'keep', names: patterns }], scope: keeping(names.scope, patterns) });
+    },
+  },
+  {
+    names: ['project-rename'],
+    syntax: 'project-rename <new name> = <name>, …',
+    doc: 'The columns under other names, where they were.',
+    read(parser) {
+      const pairs = parser.list(() => readRenaming(parser));
+      return (names) => renamed(pairs, names);
     },
   },
   {

@@ -10,6 +10,8 @@ export interface Operator {
   readonly names: readonly [string, ...string[]];
   readonly syntax: string;
   readonly doc: string;
+  /** Where it works, when it does not in both. */
+  readonly only?: 'queries' | 'transforms';
   /** Reads what follows the operator's name. What it returns makes the stages, once the columns before it are known. */
   readonly read: (parser: Parser, at: number) => Step;
 }

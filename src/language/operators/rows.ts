@@ -43,6 +43,7 @@ export const ROWS: readonly Operator[] = [
   },
   {
     names: ['sort', 'order'],
+    only: 'queries',
     syntax: 'sort by <expression> [asc | desc] [nulls first | nulls last], …',
     doc: 'Orders the rows; descending unless asc is said, with nulls last unless told otherwise.',
     read(parser) {
@@ -53,6 +54,7 @@ export const ROWS: readonly Operator[] = [
   },
   {
     names: ['top'],
+    only: 'queries',
     syntax: 'top <count> by <expression> [asc | desc], …',
     doc: 'The first rows of that order.',
     read(parser) {
@@ -70,6 +72,7 @@ export const ROWS: readonly Operator[] = [
   },
   {
     names: ['take', 'limit'],
+    only: 'queries',
     syntax: 'take <count>',
     doc: 'At most that many rows: of events the newest, unless sorted before. Behind summarize by a bin of _time: that many groups.',
     read(parser) {

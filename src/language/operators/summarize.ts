@@ -143,6 +143,7 @@ const call = (name: string, at: number): Expression => ({ kind: 'call', at, name
 export const SUMMARIZE: readonly Operator[] = [
   {
     names: ['summarize'],
+    only: 'queries',
     syntax: 'summarize [<name> =] <aggregation>, … [by [<name> =] <expression>, …]',
     doc: 'One row for each group of rows with equal values of the expressions behind by.',
     read(parser) {
@@ -153,6 +154,7 @@ export const SUMMARIZE: readonly Operator[] = [
   },
   {
     names: ['distinct'],
+    only: 'queries',
     syntax: 'distinct <expression>, …',
     doc: 'The different combinations of values.',
     read(parser) {
@@ -162,6 +164,7 @@ export const SUMMARIZE: readonly Operator[] = [
   },
   {
     names: ['count'],
+    only: 'queries',
     syntax: 'count',
     doc: 'How many rows there are, in the column `count`.',
     read(_parser, at) {

@@ -2,7 +2,7 @@
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step } from '../operators/operator.ts';
-import { OPERATORS_BY_NAME } from '../operators/table.ts';
+import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
@@ -22,6 +22,21 @@ export interface QueryText {
 export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
+  const lets = readLets(parser);
+  const source = readSource(parser);
+  const steps: Step[] = [];
+  while (parser.accept('|')) {
+    if (steps.length === SERVICE_QUERY_STAGES)
+      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+    steps.push(readStep(parser, 'queries').step);
+  }
+  while (parser.accept(';'));
+  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
+  return { source, lets, steps };
+}
+
+/** `let name = constant;`, any number of them; `set …;` has no meaning here. */
+export function readLets(parser: Parser): QueryText['lets'] {
   const lets: { name: string; value: Expression }[] = [];
   for (;;) {
     if (parser.accept(';')) continue;
@@ -34,18 +49,8 @@ export function readQuery(text: string): QueryText {
       // Options of the hosted services; none has a meaning here.
       while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
       parser.expect(';', 'after set');
-    } else break;
+    } else return lets;
   }
-  const source = readSource(parser);
-  const steps: Step[] = [];
-  while (parser.accept('|')) {
-    if (steps.length === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
-    steps.push(readStep(parser));
-  }
-  while (parser.accept(';'));
-  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
-  return { source, lets, steps };
 }
 
 /** `['any-name']`, `["any-name"]`, or the name as it is. */
@@ -65,7 +70,8 @@ function readSource(parser: Parser): QueryText['source'] {
   return { name, at: token.at };
 }
 
-function readStep(parser: Parser): Step {
+/** One operator. `use`: what the text is, which decides on the operators that it may have. */
+export function readStep(parser: Parser, use: 'queries' | 'transforms'): { readonly name: string; readonly step: Step } {
   const { token, text } = parser;
   const word = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
   word.lastIndex = token.at;
@@ -73,20 +79,36 @@ function readStep(parser: Parser): Step {
   if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
   const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
-  if (!operator)
-    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}${guess(whole, OPERATORS_BY_NAME.keys())}`);
+  if (!operator) {
+    const list = use === 'transforms' ? `; there are ${operatorNames(use)}` : '';
+    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}${guess(whole, OPERATORS_BY_NAME.keys())}${list}`);
+  }
+  if (operator.only === 'queries' && use === 'transforms')
+    throw new AplError('meaning', token.at, `${name} works in queries only, which see many events; a transform has ${operatorNames(use)}`);
+  if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
-  return operator.read(parser, token.at);
+  return { name, step: operator.read(parser, token.at) };
 }
+
+const operatorNames = (use: 'queries' | 'transforms'): string =>
+  QUERY_OPERATORS.filter(({ only }) => only === undefined || only === use)
+    .map(({ names }) => names[0])
+    .join(', ');
 
 /** The typed tree. `variables` come with the request; `let` goes before them. */
 export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>): Stage[] {
-  const lets = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
-  for (const { name, value } of query.lets) lets.set(name, analyze(value, { scope: closed([]), lets }));
+  const lets = letNodes(query.lets, variables);
   let scope = EVENTS;
   return query.steps.flatMap((step) => {
     const result = step({ scope, lets });
     ({ scope } = result);
     return [...result.stages];
   });
+}
+
+/** Values by their names; those of `let` go before the others. */
+export function letNodes(texts: QueryText['lets'], variables: ReadonlyMap<string, Constant>): ReadonlyMap<string, Node> {
+  const lets = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
+  for (const { name, value } of texts) lets.set(name, analyze(value, { scope: closed([]), lets }));
+  return lets;
 }

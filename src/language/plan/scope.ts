@@ -2,8 +2,8 @@
 import type { Type } from '../types.ts';
 import { matchesPattern, type Column, type NamePattern } from './tree.ts';
 
-/** What the service itself knows of each event. */
-const SYSTEM_TYPES: ReadonlyMap<string, Type> = new Map([
+/** What the service itself knows of each stored event. */
+const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
   ['_time', 'datetime'],
   ['_sysTime', 'datetime'],
   ['_rowId', 'string'],
@@ -14,17 +14,25 @@ export interface Scope {
   /** Fields of events that no stage has named are there. */
   readonly open: boolean;
   readonly columns: ReadonlyMap<string, Type>;
+  /** Fields whose type is known without a stage. */
+  readonly known: ReadonlyMap<string, Type>;
   /** Fields that were taken away. */
   readonly removed: readonly NamePattern[];
+  /** When given, only fields that match are left. */
+  readonly kept: readonly NamePattern[] | undefined;
 }
 
-export const EVENTS: Scope = { open: true, columns: new Map(), removed: [] };
+/** Where a query begins: the events of a dataset. */
+export const EVENTS: Scope = { open: true, columns: new Map(), known: STORED_TYPES, removed: [], kept: undefined };
+/** Where a transform begins: one event on its way. */
+export const EVENT_ON_ITS_WAY: Scope = { ...EVENTS, known: new Map([['_time', 'datetime']]) };
 
 /** Undefined when there is no such column. */
 export function typeOf(scope: Scope, name: string): Type | undefined {
   const type = scope.columns.get(name);
   if (type !== undefined || !scope.open || scope.removed.some((pattern) => matchesPattern(pattern, name))) return type;
-  return SYSTEM_TYPES.get(name) ?? 'dynamic';
+  if (scope.kept && !scope.kept.some((pattern) => matchesPattern(pattern, name))) return undefined;
+  return scope.known.get(name) ?? 'dynamic';
 }
 
 export function extended(scope: Scope, columns: readonly Column[]): Scope {
@@ -33,9 +41,24 @@ export function extended(scope: Scope, columns: readonly Column[]): Scope {
   return { ...scope, columns: new Map([...kept, ...columns.map(({ name, node }) => [name, node.type] as const)]) };
 }
 
-export const closed = (columns: readonly (readonly [string, Type])[]): Scope => ({ open: false, columns: new Map(columns), removed: [] });
+export const closed = (columns: readonly (readonly [string, Type])[]): Scope => ({
+  open: false,
+  columns: new Map(columns),
+  known: new Map(),
+  removed: [],
+  kept: undefined,
+});
 
 export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {
   const columns = new Map([...scope.columns].filter(([name]) => !patterns.some((pattern) => matchesPattern(pattern, name))));
-  return { open: scope.open, columns, removed: [...scope.removed, ...patterns] };
+  return { ...scope, columns, removed: [...scope.removed, ...patterns] };
+}
+
+/** Only what matches one of the patterns is left. */
+export function keeping(scope: Scope, patterns: readonly NamePattern[]): Scope {
+  const matches = (name: string): boolean => patterns.some((pattern) => matchesPattern(pattern, name));
+  const columns = new Map([...scope.columns].filter(([name]) => matches(name)));
+  // What an earlier one left out stays out.
+  const removed = [...scope.removed];
+  return { ...scope, columns, removed, kept: scope.kept ? scope.kept.filter(({ text }) => matches(text)) : patterns };
 }

@@ -89,10 +89,19 @@ export type Stage =
   | { readonly kind: 'extend'; readonly columns: readonly Column[] }
   | { readonly kind: 'project'; readonly columns: readonly Column[] }
   | { readonly kind: 'remove'; readonly names: readonly NamePattern[] }
+  | { readonly kind: 'keep'; readonly names: readonly NamePattern[] }
+  | { readonly kind: 'rename'; readonly pairs: readonly Renamed[] }
   | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
   /** Of a series by time `count` are the groups, unless `exactly` that many rows are wanted. */
   | { readonly kind: 'limit'; readonly count: number; readonly exactly: boolean };
+
+/** A column under another name. */
+export interface Renamed {
+  readonly from: string;
+  readonly to: string;
+  readonly type: Type;
+}
 
 /** A name, or with `prefix` every name that begins with it. */
 export interface NamePattern {

@@ -56,6 +56,10 @@ export function textFunctions({ text, any }: Generators): fc.Arbitrary<Expressio
       string(called(`trim${name}`, lit(cut), a.text), textually(a, (value) => (cut === '' ? value : trimmed(value, `[${quoted(cut)}]`, start, end))))),
     fc.tuple(text, sides, fc.constantFrom('a', '[ab]', ' +', '\\d')).map(([a, [name, start, end], regex]) =>
       string(called(`trim${name}_regex`, lit(regex), a.text), textually(a, (value) => trimmed(value, regex, start, end)))),
+    fc.tuple(text, fc.option(fc.nat(3), { nil: undefined })).map(([a, keep]) => ofText('mask', a, (value) => {
+      const all = Array.from(value);
+      return all.map((char, n) => (n < all.length - (keep ?? 0) ? '*' : char)).join('');
+    }, ...(keep === undefined ? [] : [String(keep)]))),
     text.map((a) => ofText('quote', a, (value) => JSON.stringify(value))),
     any.map((a) => string(called('dynamic_to_json', a.text), (row) => {
       const value = a.of(row);

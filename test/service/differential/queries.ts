@@ -150,6 +150,29 @@ function away(before: Step): fc.Arbitrary<Step> {
   }));
 }
 
+/** Those that are named, and every column that was made. */
+function keep(before: Step): fc.Arbitrary<Step> {
+  return fc.subarray(['a', 'b', 'c', 'd'], { minLength: 1 }).map((names) => ({
+    text: `${before.text} | project-keep ${[...names, '_time', 'g', 'm', 'never', 'x*'].join(', ')}`,
+    columns: before.columns.filter(({ text }) => names.includes(text) || !['a', 'b', 'c', 'd'].includes(text)),
+    of: before.of,
+  }));
+}
+
+/** One that has been renamed has its new name from then on. */
+function rename(before: Step): fc.Arbitrary<Step> {
+  const others = before.columns.filter(({ text }) => text !== 'm' && text !== 'never');
+  if (others.length === 0) return fc.constant(before);
+  return fc.constantFrom(...others).map((old) => {
+    const name = `x${made++ % 1000}`;
+    return {
+      text: `${before.text} | project-rename ${name} = ${old.text}`,
+      columns: before.columns.map((each) => (each === old ? column(name, old.type, ...old.kinds) : each)),
+      of: (rows) => before.of(rows).map((row) => new Map([...row, [name, old.of(row)]])),
+    };
+  });
+}
+
 function take(before: Step): fc.Arbitrary<Step> {
   return fc.tuple(fc.nat(30), fc.constantFrom('take', 'limit')).map(([count, word]) => ({
     text: `${before.text} | ${word} ${count}`,
@@ -158,7 +181,9 @@ function take(before: Step): fc.Arbitrary<Step> {
   }));
 }
 
-const steps = fc.array(fc.constantFrom(where, where, extend, extend, extend, sort, sort, top, away, take, take), { maxLength: 4 });
+const steps = fc.array(fc.constantFrom(where, where, extend, extend, extend, sort, sort, top, away, keep, rename, take, take), {
+  maxLength: 4,
+});
 
 function project({ text, columns, of }: Step): fc.Arbitrary<Query> {
   const generators = expressions([...columns, G], 2);

@@ -104,6 +104,13 @@ function split(call: Call): Value {
   return one('json', unlessNull(value, jsonStrings(parts)));
 }
 
+function mask(call: Call): Value {
+  const value = call.string(0);
+  if (call.count === 1) return text(sql`repeat('*', lengthUTF8(${value}))`);
+  const hidden = sql`greatest(toInt64(lengthUTF8(${value})) - greatest(${call.int(1)}, 0), 0)`;
+  return text(sql`concat(repeat('*', ${hidden}), substringUTF8(${value}, ${hidden} + 1))`);
+}
+
 const hash =
   (engine: Sql): Build =>
   (call) =>
@@ -146,5 +153,6 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   trim_start_regex: trimmedRegex(true, false),
   trim_end: trimmed(false, true),
   trim_end_regex: trimmedRegex(false, true),
+  mask,
   quote: (call) => text(asJson(one('string', call.string(0)))),
 }; // prettier-ignore

@@ -125,6 +125,10 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return relation.project(stage.columns);
     case 'remove':
       return relation.remove(stage.names);
+    case 'keep':
+      return relation.keep(stage.names);
+    case 'rename':
+      return relation.rename(stage.pairs);
     case 'summarize':
       return summarize(relation, stage.aggregations, stage.keys, window);
     case 'sort':

@@ -5,7 +5,8 @@
  */
 import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
-import { matchesPattern, type Column, type NamePattern, type Node, type SortKey } from '../../../language/plan/tree.ts';
+import { EVENTS, typeOf } from '../../../language/plan/scope.ts';
+import { matchesPattern, type Column, type NamePattern, type Node, type Renamed, type SortKey } from '../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from './expressions.ts';
 import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from './field.ts';
 import { Names } from './names.ts';
@@ -79,6 +80,34 @@ export class Relation {
   remove(names: readonly NamePattern[]): Relation {
     const columns = new Map([...this.parts.columns].filter(([name]) => !names.some((pattern) => matchesPattern(pattern, name))));
     return this.#with({ columns, removed: [...this.parts.removed, ...names] });
+  }
+
+  /** Of events the fields that there are; their order is that of the dataset. */
+  keep(names: readonly NamePattern[]): Relation {
+    const matches = (name: string): boolean => names.some((pattern) => matchesPattern(pattern, name));
+    const { parts } = this;
+    const made = new Map([...parts.columns].filter(([name]) => matches(name)));
+    if (!parts.open || !parts.event) return this.#with({ columns: made });
+    const fields = ['_time', ...parts.dataset.fields.keys()].filter(
+      (name) => matches(name) && !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
+    );
+    const kept = this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
+    return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
+  }
+
+  rename(pairs: readonly Renamed[]): Relation {
+    const { parts } = this;
+    const made = this.#make(pairs.map(({ from, to, type }) => ({ name: to, node: { kind: 'column', type, name: from } })));
+    const newName = new Map(pairs.map(({ from, to }) => [from, to]));
+    const columns = new Map<string, Made>();
+    for (const [name, before] of parts.columns) {
+      const to = newName.get(name);
+      if (to !== undefined) columns.set(to, made.get(to)!);
+      else if (!made.has(name)) columns.set(name, before);
+    }
+    for (const [name, value] of made) if (!columns.has(name)) columns.set(name, value);
+    const left = pairs.filter(({ from }) => !made.has(from)).map(({ from }) => ({ text: from, prefix: false }));
+    return this.#with({ columns, removed: [...parts.removed, ...left] }).#shortened();
   }
 
   #make(columns: readonly Column[]): Map<string, Made> {

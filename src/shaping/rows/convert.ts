@@ -1,0 +1,69 @@
+/** A value as what a function wants of it; null where it is not that. */
+import { parseJson, writeJson } from './json.ts';
+import { canonical, DateTime, isJson, isObject, TimeSpan, wholeOf, type Value } from './value.ts';
+
+/** The shortest text of a float, as the engine of the service writes it. */
+function floatText(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  return Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
+}
+
+export function asString(value: Value): string | null {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'number':
+      return floatText(value);
+    default:
+      if (value === null) return null;
+      return value instanceof DateTime || value instanceof TimeSpan ? value.toJSON() : writeJson(value);
+  }
+}
+
+/** The value as JSON text; null for what JSON does not have. */
+export function asJson(value: Value): string | null {
+  if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return null;
+  if (typeof value === 'number') return floatText(value);
+  return writeJson(value);
+}
+
+export const asNumber = (value: Value): bigint | number | null => (typeof value === 'bigint' || typeof value === 'number' ? value : null);
+
+export function asReal(value: Value): number | null {
+  if (typeof value === 'number') return value;
+  return typeof value === 'bigint' ? Number(value) : null;
+}
+
+/** A float counts when it is whole and fits. */
+export function asInt(value: Value): bigint | null {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' && Number.isInteger(value) ? wholeOf(value) : null;
+}
+
+export const asBool = (value: Value): boolean | null => (typeof value === 'boolean' ? value : null);
+export const asTime = (value: Value): bigint | null => (value instanceof DateTime ? value.ns : null);
+
+/** ns; plain numbers count as ns. */
+export function asSpan(value: Value): bigint | null {
+  if (value instanceof TimeSpan) return value.ns;
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' ? wholeOf(value) : null;
+}
+
+/** What stands in an array or object under a key: a name, or a place from 0 or, below it, from the end. */
+export function itemOf(value: Value, key: string | bigint): Value {
+  if (typeof key === 'string') return isObject(value) && Object.hasOwn(value, key) ? canonical(value[key]) : null;
+  if (!isJson(value)) return null;
+  const items: readonly Value[] = Array.isArray(value) ? value : Object.values(value);
+  return canonical(items.at(Number(key)));
+}
+
+/** What the JSON text says, null when it is none. */
+export function jsonValue(text: string): Value {
+  const value = parseJson(text);
+  return value === undefined ? null : canonical(value);
+}

@@ -1,0 +1,143 @@
+/** Typed expressions as closures over a row. */
+import { readUnixTime } from '../../core/time-text.ts';
+import type { Node } from '../../language/plan/tree.ts';
+import { AplError } from '../../language/syntax/apl-error.ts';
+import type { Constant } from '../../language/types.ts';
+import type { Call, Evaluate, Of } from './call.ts';
+import { SCALAR_ROWS } from './functions/table.ts';
+import { toDatetime } from './functions/conversions.ts';
+import { parseJson } from './json.ts';
+import { fieldReader } from './paths.ts';
+import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, itemOf } from './convert.ts';
+import { canonical, DateTime, isObject, TimeSpan, type Value } from './value.ts';
+
+export function compile(node: Node): Evaluate {
+  switch (node.kind) {
+    case 'constant': {
+      const value = constantValue(node.constant);
+      return () => value;
+    }
+    case 'column':
+      return node.name === '_time' && node.type === 'datetime' ? eventTime : columnOf(node.name);
+    case 'everything':
+      return ({ row }) => textsOf(row.values()).join('\u0001');
+    case 'item':
+      return item(node);
+    case 'apply':
+      return SCALAR_ROWS[node.spec.name](callOf(node));
+  }
+}
+
+function constantValue({ type, value }: Constant): Value {
+  if (value === null) return null;
+  switch (type) {
+    case 'datetime':
+      return new DateTime(value as bigint);
+    case 'timespan':
+      return new TimeSpan(value as bigint);
+    case 'dynamic':
+      return parseJson(value as string) ?? null;
+    default:
+      return value;
+  }
+}
+
+function columnOf(name: string): Evaluate {
+  const read = fieldReader(name);
+  return ({ row }) => canonical(read(row));
+}
+
+/** The event's own time; that of its read where it has none that can be read. */
+const eventTime: Evaluate = ({ row, context }) => {
+  const value = canonical(row.get('_time'));
+  if (value instanceof DateTime) return value;
+  const isCount = typeof value === 'bigint' || typeof value === 'number';
+  const ns = isCount ? readUnixTime(String(value), undefined) : undefined;
+  const time = toDatetime(typeof ns === 'bigint' ? ns : typeof value === 'string' ? value : null);
+  return time ?? new DateTime(BigInt(Math.trunc(context.readAtMs)) * 1_000_000n);
+};
+
+/** The texts of all values that have one, those in objects, too. */
+function textsOf(values: Iterable<Value>): string[] {
+  return [...values].flatMap((value) => {
+    if (isObject(value)) return textsOf(Object.values(value));
+    return typeof value === 'boolean' ? [] : (asString(canonical(value)) ?? []);
+  });
+}
+
+function item({ object, key }: Node & { readonly kind: 'item' }): Evaluate {
+  const inside = compile(object);
+  if (typeof key !== 'object') return (scope) => itemOf(inside(scope), key);
+  const at = compile(key);
+  return (scope) => {
+    const index = asInt(at(scope));
+    return index === null ? null : itemOf(inside(scope), index);
+  };
+}
+
+/** A condition that is never null: null counts as false. */
+export function compileCondition(node: Node): Of<boolean> {
+  const value = compile(node);
+  return (scope) => value(scope) === true;
+}
+
+function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
+  const as =
+    <T>(convert: (value: Value) => T) =>
+    (n: number): Of<T> => {
+      const value = compile(args[n]!);
+      return (scope) => convert(value(scope));
+    };
+  const literal = (n: number): Constant | undefined => {
+    const arg = args[n];
+    return arg?.kind === 'constant' ? arg.constant : undefined;
+  };
+  return {
+    count: args.length,
+    types: args.map(({ type }) => type),
+    value: (n) => compile(args[n]!),
+    node: (n) => args[n]!,
+    string: as(asString),
+    int: as(asInt),
+    number: as(asNumber),
+    real: as(asReal),
+    bool: as(asBool),
+    time: as(asTime),
+    span: as(asSpan),
+    literal,
+    constant(n) {
+      const constant = literal(n);
+      if (!constant) throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
+      return constant;
+    },
+    fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
+  };
+}
+
+/** Names of the fields that an expression reads; undefined for all. */
+export function fieldsRead(node: Node): readonly string[] | undefined {
+  switch (node.kind) {
+    case 'constant':
+      return [];
+    case 'column':
+      return [node.name];
+    case 'everything':
+      return undefined;
+    case 'item':
+      return merged([node.object, ...(typeof node.key === 'object' ? [node.key] : [])]);
+    case 'apply':
+      return merged(node.args);
+  }
+}
+
+function merged(nodes: readonly Node[]): readonly string[] | undefined {
+  const all = nodes.map(fieldsRead);
+  return all.includes(undefined) ? undefined : all.flatMap((names) => names ?? []);
+}
+
+/** Whether the expression uses one of the functions. */
+export function usesFunction(node: Node, names: ReadonlySet<string>): boolean {
+  if (node.kind === 'apply') return names.has(node.spec.name) || node.args.some((arg) => usesFunction(arg, names));
+  if (node.kind !== 'item') return false;
+  return usesFunction(node.object, names) || (typeof node.key === 'object' && usesFunction(node.key, names));
+}

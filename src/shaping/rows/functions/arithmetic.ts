@@ -1,0 +1,108 @@
+/** + - * / %, of numbers, datetimes and timespans, and rounding to bins. */
+import type { ARITHMETIC, ROUNDING } from '../../../language/functions/arithmetic.ts';
+import { added, subtracted } from '../../../language/functions/result-types.ts';
+import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time-text.ts';
+import type { Builders, Call, Evaluate, Of } from '../call.ts';
+import { DateTime, fits64, TimeSpan, wholeOf, wrap64, type Value } from '../value.ts';
+
+/** Null where it cannot be held. */
+export const timeOf = (ns: bigint): DateTime | null => (ns >= MIN_TIME_NS && ns <= MAX_TIME_NS ? new DateTime(ns) : null);
+const spanOf = (ns: bigint | null): TimeSpan | null => (ns === null ? null : new TimeSpan(ns));
+
+/** Of two values that are there. */
+export function lift<A, B>(a: Of<A | null>, b: Of<B | null>, build: (a: A, b: B) => Value): Evaluate {
+  return (scope) => {
+    const left = a(scope);
+    if (left === null) return null;
+    const right = b(scope);
+    return right === null ? null : build(left, right);
+  };
+}
+
+/** Integers when both are, else floats. */
+function numeric(call: Call, ints: (a: bigint, b: bigint) => bigint | null, reals: (a: number, b: number) => number | null): Evaluate {
+  return lift(call.number(0), call.number(1), (a, b) =>
+    typeof a === 'bigint' && typeof b === 'bigint' ? ints(a, b) : reals(Number(a), Number(b)),
+  );
+}
+
+function addOrSubtract(call: Call, sign: 1n | -1n): Evaluate {
+  const [a, b] = call.types;
+  const type = (sign === 1n ? added : subtracted)(call.types);
+  if (type === 'datetime') {
+    const [time, span] = a === 'datetime' ? [0, 1] : [1, 0];
+    return lift(call.time(time), call.span(span), (ns, by) => timeOf(ns + sign * by));
+  }
+  if (type === 'timespan' && b === 'datetime') return lift(call.time(0), call.time(1), (x, y) => spanOf(wrap64(x - y)));
+  if (type === 'timespan') return lift(call.span(0), call.span(1), (x, y) => spanOf(wrap64(x + sign * y)));
+  return sign === 1n ? numeric(call, (x, y) => wrap64(x + y), (x, y) => x + y) : numeric(call, (x, y) => wrap64(x - y), (x, y) => x - y);
+} // prettier-ignore
+
+function negative(call: Call): Evaluate {
+  if (call.types[0] === 'timespan') {
+    const span = call.span(0);
+    return (scope) => {
+      const ns = span(scope);
+      return ns === null ? null : spanOf(wrap64(-ns));
+    };
+  }
+  const number = call.number(0);
+  return (scope) => {
+    const value = number(scope);
+    return typeof value === 'bigint' ? wrap64(-value) : value === null ? null : -value;
+  };
+}
+
+function multiply(call: Call): Evaluate {
+  const [a, b] = call.types;
+  if (a !== 'timespan' && b !== 'timespan') return numeric(call, (x, y) => wrap64(x * y), (x, y) => x * y);
+  const [span, factor] = a === 'timespan' ? [call.span(0), call.number(1)] : [call.span(1), call.number(0)];
+  return lift(span, factor, (ns, by) => spanOf(typeof by === 'bigint' ? wrap64(ns * by) : wholeOf(Number(ns) * by)));
+} // prettier-ignore
+
+/** Integers divide to an integer; a division of integers by zero is null. */
+function divide(call: Call): Evaluate {
+  const [a, b] = call.types;
+  if (b === 'timespan') return lift(call.span(0), call.span(1), (x, y) => (y === 0n ? null : Number(x) / Number(y)));
+  if (a === 'timespan') return lift(call.span(0), call.real(1), (x, y) => (y === 0 ? null : spanOf(wholeOf(Number(x) / y))));
+  return numeric(call, (x, y) => (y === 0n ? null : fits64(x / y)), (x, y) => x / y);
+} // prettier-ignore
+
+function remainder(call: Call): Evaluate {
+  if (call.types.includes('timespan')) return lift(call.span(0), call.span(1), (x, y) => (y === 0n ? null : spanOf(x % y)));
+  return numeric(call, (x, y) => (y === 0n ? null : x % y), (x, y) => (y === 0 ? null : x % y));
+} // prettier-ignore
+
+export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
+
+function bin(call: Call): Evaluate {
+  const { value: size, type } = call.constant(1);
+  if (size === null || !(Number(size) > 0)) throw call.fail(1, 'the size of a bin has to be more than zero');
+  const value = call.value(0);
+  const ns = typeof size === 'bigint' ? size : 0n;
+  return (scope) => {
+    const found = value(scope);
+    if (found instanceof DateTime) return ns === 0n ? null : new DateTime(wrap64(found.ns - modulo(found.ns, ns)));
+    if (type === 'timespan') {
+      const span = found instanceof TimeSpan ? found.ns : typeof found === 'bigint' ? found : typeof found === 'number' ? wholeOf(found) : null;
+      return span === null ? null : spanOf(wrap64(span - modulo(span, ns)));
+    }
+    if (typeof found === 'bigint' && typeof size === 'bigint') return wrap64(found - modulo(found, size));
+    return typeof found === 'bigint' || typeof found === 'number' ? Math.floor(Number(found) / Number(size)) * Number(size) : null;
+  };
+} // prettier-ignore
+
+export const ARITHMETIC_ROWS: Builders<typeof ARITHMETIC> = {
+  '+': (call) => addOrSubtract(call, 1n),
+  '-': (call) => (call.count === 1 ? negative(call) : addOrSubtract(call, -1n)),
+  '*': multiply,
+  '/': divide,
+  '%': remainder,
+};
+
+export const ROUNDING_ROWS: Builders<typeof ROUNDING> = {
+  bin,
+  bin_auto: (call) => {
+    throw call.fail(0, 'bin_auto follows the range of a query; in a transform write bin(_time, 1m)');
+  },
+};

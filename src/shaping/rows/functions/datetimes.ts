@@ -1,0 +1,130 @@
+/** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
+import type { DATETIMES } from '../../../language/functions/datetimes.ts';
+import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
+import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../calendar.ts';
+import { wholeOf, wrap64, type DateTime, type Value } from '../value.ts';
+import { lift, timeOf } from './arithmetic.ts';
+
+/** A time some units later; null where it cannot be held. */
+function later(ns: bigint, unit: string, count: bigint): DateTime | null {
+  const width = UNITS.get(unit);
+  if (width !== undefined) return timeOf(ns + count * width);
+  const months = count * BigInt(MONTHS.get(unit)!);
+  const index = BigInt(monthIndex(ns)) + months;
+  // From 1901 to 2261.
+  if (count < -10_000n || count > 10_000n || index < 22_812n || index > 27_143n) return null;
+  return timeOf(addMonths(ns, Number(months)));
+}
+
+const begin =
+  (period: Period): Build =>
+  (call) => {
+    if (call.count === 2) return lift(call.time(0), call.int(1), (ns, offset) => later(startOf(period, ns), period, offset));
+    return ofTime((ns) => timeOf(startOf(period, ns)))(call);
+  };
+
+const end =
+  (period: Period): Build =>
+  (call) => {
+    const offset: Of<bigint | null> = call.count === 2 ? call.int(1) : () => 0n;
+    return lift(call.time(0), offset, (ns, by) => {
+      const next = later(startOf(period, ns), period, by + 1n);
+      return next === null ? null : timeOf(next.ns - 1n);
+    });
+  };
+
+const ofTime =
+  (build: (ns: bigint) => Value): Build =>
+  (call) => {
+    const time = call.time(0);
+    return (scope) => {
+      const ns = time(scope);
+      return ns === null ? null : build(ns);
+    };
+  };
+
+const part = (name: string): Build => ofTime((ns) => PARTS.get(name)!(ns));
+
+/** The unit that the first argument names. */
+function unit(call: Call, known: Iterable<string>): string {
+  const name = String(call.constant(0).value).toLowerCase().replace(/s$/, '');
+  const names = [...known];
+  if (!names.includes(name)) throw call.fail(0, `wanted one of ${names.join(', ')}`);
+  return name;
+}
+
+function datetimePart(call: Call): Evaluate {
+  const read = PARTS.get(unit(call, [...PARTS.keys()].filter((name) => name !== 'dayofweek')))!;
+  const time = call.time(1);
+  return (scope) => {
+    const ns = time(scope);
+    return ns === null ? null : read(ns);
+  };
+} // prettier-ignore
+
+function datetimeAdd(call: Call): Evaluate {
+  const name = unit(call, [...MONTHS.keys(), ...UNITS.keys()]);
+  return lift(call.int(1), call.time(2), (count, ns) => later(ns, name, count));
+}
+
+function difference(call: Call): Evaluate {
+  const name = unit(call, [...UNITS.keys(), ...MONTHS.keys()]);
+  return lift(call.time(1), call.time(2), (a, b) => wrap64(unitIndex(name, a) - unitIndex(name, b)));
+}
+
+/** A half goes to the even neighbour, as the engine of the service rounds. */
+function roundHalfEven(value: number): number {
+  const low = Math.floor(value);
+  if (value - low !== 0.5) return Math.round(value);
+  return low % 2 === 0 ? low : low + 1;
+}
+
+const unixtime =
+  (unitNs: bigint): Build =>
+  (call) => {
+    const number = call.number(0);
+    return (scope) => {
+      const value = number(scope);
+      const ns = typeof value === 'number' ? wholeOf(roundHalfEven(value * Number(unitNs))) : value === null ? null : value * unitNs;
+      return ns === null ? null : timeOf(ns);
+    };
+  };
+
+const nowNs = (readAtMs: number): bigint => BigInt(Math.trunc(readAtMs)) * 1_000_000n;
+
+const shifted =
+  (sign: 1n | -1n): Build =>
+  (call) => {
+    const span: Of<bigint | null> = call.count === 0 ? () => 0n : call.span(0);
+    return (scope) => {
+      const ns = span(scope);
+      return ns === null ? null : timeOf(nowNs(scope.context.readAtMs) + sign * ns);
+    };
+  };
+
+export const DATETIME_ROWS: Builders<typeof DATETIMES> = {
+  now: shifted(1n),
+  ago: shifted(-1n),
+  startofday: begin('day'),
+  endofday: end('day'),
+  startofweek: begin('week'),
+  endofweek: end('week'),
+  startofmonth: begin('month'),
+  endofmonth: end('month'),
+  startofyear: begin('year'),
+  endofyear: end('year'),
+  dayofweek: part('dayofweek'),
+  dayofmonth: part('day'),
+  dayofyear: part('dayofyear'),
+  hourofday: part('hour'),
+  monthofyear: part('month'),
+  getyear: part('year'),
+  week_of_year: part('week_of_year'),
+  datetime_part: datetimePart,
+  datetime_add: datetimeAdd,
+  datetime_diff: difference,
+  unixtime_seconds_todatetime: unixtime(1_000_000_000n),
+  unixtime_milliseconds_todatetime: unixtime(1_000_000n),
+  unixtime_microseconds_todatetime: unixtime(1000n),
+  unixtime_nanoseconds_todatetime: unixtime(1n),
+};

@@ -1,0 +1,155 @@
+/** Functions of text. Positions count characters from 0. */
+import { createHash } from 'node:crypto';
+import type { STRINGS } from '../../../language/functions/strings.ts';
+import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../text.ts';
+import { wholeOf, type Value } from '../value.ts';
+import { lift } from './arithmetic.ts';
+import { countOfRegex, extract, extractAll, replaceRegex, trim, trimRegex } from './patterns.ts';
+
+const ofText =
+  (build: (text: string) => Value): Build =>
+  (call) => {
+    const text = call.string(0);
+    return (scope) => {
+      const found = text(scope);
+      return found === null ? null : build(found);
+    };
+  };
+
+const hash = (algorithm: string): Build => ofText((text) => createHash(algorithm).update(text).digest('hex'));
+
+const titled = (text: string): string => {
+  const first = String.fromCodePoint(text.codePointAt(0) ?? 0x20);
+  return text === '' ? '' : first.toUpperCase() + text.slice(first.length);
+};
+
+const RESERVED: Readonly<Record<string, string>> = { '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
+const encodeUrl = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/g, (char) => RESERVED[char]!);
+
+/** What is no %XX stays as it is; bytes that are no UTF-8 become U+FFFD. */
+function decodeUrl(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replaceAll(/(?:%[\dA-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
+}
+
+/** Null for what is no Base64, and for nothing. */
+function decodeBase64(text: string): string | null {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  return Buffer.from(text, 'base64').toString() || null;
+}
+
+const quoteRegex = (text: string): string => text.replaceAll('\0', String.raw`\0`).replaceAll(/[\\|()^$.[\]?*+{:-]/g, String.raw`\$&`);
+
+function sub(call: Call): Evaluate {
+  const [text, start, length] = [call.string(0), call.int(1), call.count > 2 ? call.int(2) : () => 2n ** 62n];
+  return (scope) => {
+    const [value, from, count] = [text(scope), start(scope), length(scope)];
+    if (value === null || from === null || count === null) return null;
+    return substring(value, clamped(from, value.length), clamped(count, value.length));
+  };
+}
+
+/** From 0 up to a length. */
+const clamped = (value: bigint, length: number): number => (value < 0n ? 0 : value > BigInt(length) ? length : Number(value));
+
+function joined(call: Call, from: number, delimiter: (scope: Parameters<Evaluate>[0]) => string): Evaluate {
+  const parts = Array.from({ length: call.count - from }, (_, n) => call.string(n + from));
+  return (scope) => bounded(parts.map((part) => part(scope) ?? '').join(delimiter(scope)));
+}
+
+function joinedBy(call: Call): Evaluate {
+  const delimiter = call.string(0);
+  return joined(call, 1, (scope) => delimiter(scope) ?? '');
+}
+
+function repeat(call: Call): Evaluate {
+  const [text, times, delimiter] = [call.string(0), call.int(1), call.count > 2 ? call.string(2) : () => ''];
+  return (scope) => {
+    const [value, wanted] = [text(scope), times(scope)];
+    if (value === null || wanted === null) return null;
+    const count = clamped(wanted, 1024);
+    const between = delimiter(scope) ?? '';
+    checkLength((value.length + between.length) * count);
+    return count === 0 ? '' : (value + between).repeat(count - 1) + value;
+  };
+}
+
+function split(call: Call): Evaluate {
+  const by = String(call.constant(1).value);
+  return ofText((text) => (by === '' ? [text] : text.split(by)))(call);
+}
+
+function find(call: Call): Evaluate {
+  const [text, wanted, start] = [call.string(0), call.string(1), call.count > 2 ? call.int(2) : () => 0n];
+  return (scope) => {
+    const [value, part, from] = [text(scope), wanted(scope), start(scope)];
+    if (value === null || part === null || from === null) return null;
+    return BigInt(indexOf(value, part, from < 0n ? 0 : Number(from)));
+  };
+}
+
+function replaceString(call: Call): Evaluate {
+  const [lookup, rewrite, text] = [call.string(0), call.string(1), call.string(2)];
+  return (scope) => {
+    const [from, to, value] = [lookup(scope), rewrite(scope), text(scope)];
+    if (from === null || to === null || value === null) return null;
+    if (from === '') return value;
+    if (to.length > from.length) checkLength(value.length + countOf(value, from) * (to.length - from.length));
+    return value.replaceAll(from, () => to);
+  };
+}
+
+/** All but the last characters as `*`. */
+function mask(call: Call): Evaluate {
+  const [text, keep] = [call.string(0), call.count > 1 ? call.int(1) : () => 0n];
+  return (scope) => {
+    const [value, last] = [text(scope), keep(scope)];
+    if (value === null || last === null) return null;
+    const length = lengthOf(value);
+    const hidden = length - clamped(last, length);
+    return '*'.repeat(hidden) + substring(value, hidden, length);
+  };
+}
+
+export const STRING_ROWS: Builders<typeof STRINGS> = {
+  strlen: ofText((text) => BigInt(lengthOf(text))),
+  string_size: ofText((text) => BigInt(Buffer.byteLength(text))),
+  tolower: ofText((text) => text.toLowerCase()),
+  toupper: ofText((text) => text.toUpperCase()),
+  totitle: ofText(titled),
+  reverse: ofText((text) => Array.from(text).reverse().join('')), // prettier-ignore
+  trim_space: ofText((text) => text.replace(/^[\t\n\f\r ]+/, '').replace(/[\t\n\f\r ]+$/, '')),
+  url_encode: ofText((text) => bounded(encodeUrl(text))),
+  url_decode: ofText(decodeUrl),
+  base64_encode_tostring: ofText((text) => bounded(Buffer.from(text).toString('base64'))),
+  base64_decode_tostring: ofText(decodeBase64),
+  regex_quote: ofText((text) => bounded(quoteRegex(text))),
+  hash_md5: hash('md5'),
+  hash_sha1: hash('sha1'),
+  hash_sha256: hash('sha256'),
+  hash_sha512: hash('sha512'),
+  // oxlint-disable-next-line no-control-regex
+  isascii: ofText((text) => /^[\0-\x7f]*$/.test(text)),
+  substring: sub,
+  strcat: (call) => joined(call, 0, () => ''),
+  strcat_delim: joinedBy,
+  strcmp: (call) => lift(call.string(0), call.string(1), (a, b) => wholeOf(Math.sign(compareText(a, b)))),
+  strrep: repeat,
+  split,
+  indexof: find,
+  countof: (call) => lift(call.string(0), call.string(1), (wanted, text) => BigInt(countOf(text, wanted))),
+  countof_regex: countOfRegex,
+  replace_string: replaceString,
+  replace_regex: replaceRegex,
+  extract,
+  extract_all: extractAll,
+  trim: trim(true, true),
+  trim_regex: trimRegex(true, true),
+  trim_start: trim(true, false),
+  trim_start_regex: trimRegex(true, false),
+  trim_end: trim(false, true),
+  trim_end_regex: trimRegex(false, true),
+  mask,
+  quote: ofText((text) => JSON.stringify(text)),
+};

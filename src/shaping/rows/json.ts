@@ -1,0 +1,23 @@
+/** JSON with integers of any size: those that a double does not hold are `bigint`. */
+import type { Value } from './value.ts';
+
+/** Sixteen digits may be more than a double holds. */
+const LONG_NUMBER = /\d{16}/;
+const INTEGER = /^-?\d+$/;
+
+const exactly = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+  typeof value === 'number' && source !== undefined && !Number.isSafeInteger(value) && INTEGER.test(source) ? BigInt(source) : value;
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): Value | undefined {
+  try {
+    return (LONG_NUMBER.test(text) ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown) : JSON.parse(text)) as Value;
+  } catch {
+    return undefined;
+  }
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+const raw = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
+
+export const writeJson = (value: Value): string => JSON.stringify(value, raw);

@@ -1,0 +1,138 @@
+/**
+ * A transform as a program over one event: its text is compiled once, at start and at reload, and then run over the fields of each event.
+ * The typed tree of each step is there, too, for what can be done without taking an event apart.
+ */
+import { placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError } from '../../language/syntax/apl-error.ts';
+import { readTransform, type TransformStep } from '../../language/plan/transform-text.ts';
+import type { Stage } from '../../language/plan/tree.ts';
+import type { Scope } from './call.ts';
+import type { RowContext } from './context.ts';
+import { topLevelNames } from './paths.ts';
+import { compileStage, settleRow, type CompiledStage } from './steps.ts';
+import { TextTooLong } from './text.ts';
+import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
+import type { Row } from './value.ts';
+
+export interface ProgramStep extends StepInfo {
+  /** The typed tree: names found, types checked. */
+  readonly stages: readonly Stage[];
+}
+
+export interface RowProgram {
+  /** Top-level names of the fields that it reads. A row needs no others. */
+  readonly reads: ReadonlySet<string> | 'all';
+  /** Top-level names that it may add, change or remove. */
+  readonly writes: ReadonlySet<string> | 'all';
+  /** False where the same event may give another result: rand, throttle, dedupe. */
+  readonly deterministic: boolean;
+  /** It hides or removes something: redact, mask, hash, project and its kin. An event on which it fails must not leave in clear. */
+  readonly hides: boolean;
+  readonly steps: readonly ProgramStep[];
+  /**
+   * What the row becomes: nothing when it is left out, several rows behind mv-expand. The given row may be changed, the objects in it are not.
+   * Throws a `TransformError` that names the step.
+   */
+  run(row: Row, context: RowContext): Row[];
+}
+
+export interface CompileOptions {
+  /** What messages call the text, such as the path of the configuration. */
+  readonly from: string;
+  /** Where the text begins in there; line 1, column 1 unless given. Lines after the first begin at the same column. */
+  readonly at?: { readonly line: number; readonly column: number };
+}
+
+/** Throws a `TransformTextError` with every mistake. */
+export function compileRows(text: string, options: CompileOptions): RowProgram {
+  const { steps, problems } = readTransform(text);
+  const found = [...problems];
+  const compiled = steps.map((step) => {
+    try {
+      return compileStep(step, text, options);
+    } catch (error) {
+      if (!(error instanceof AplError)) throw error;
+      found.push(error);
+      return undefined;
+    }
+  });
+  if (found.length > 0) throw new TransformTextError(options.from, found.sort((a, b) => a.at - b.at).map((error) => problemOf(error, text, options))); // prettier-ignore
+  return new Program(compiled.flatMap((step) => step ?? []));
+}
+
+interface CompiledStep {
+  readonly info: ProgramStep;
+  readonly stages: readonly CompiledStage[];
+}
+
+function compileStep({ kind, text, at, stages }: TransformStep, whole: string, options: CompileOptions): CompiledStep {
+  return { info: { kind, text, ...placeIn(whole, at, options), stages }, stages: stages.map(compileStage) };
+}
+
+function problemOf({ at, message }: AplError, text: string, options: CompileOptions): TransformProblem {
+  return { ...placeIn(text, at, options), message };
+}
+
+function placeIn(text: string, offset: number, { at = { line: 1, column: 1 } }: CompileOptions): { line: number; column: number } {
+  const { line, column } = placeOf(text, offset);
+  return { line: at.line + line - 1, column: at.column + column - 1 };
+}
+
+class Program implements RowProgram {
+  readonly reads: ReadonlySet<string> | 'all';
+  readonly writes: ReadonlySet<string> | 'all';
+  readonly deterministic: boolean;
+  readonly hides: boolean;
+  readonly steps: readonly ProgramStep[];
+  readonly #compiled: readonly CompiledStep[];
+  readonly #written: readonly string[] | undefined;
+
+  constructor(compiled: readonly CompiledStep[]) {
+    const stages = compiled.flatMap((step) => step.stages);
+    this.#compiled = compiled;
+    this.steps = compiled.map(({ info }) => info);
+    this.reads = namesOf(stages.map(({ reads }) => reads?.flatMap(topLevelNames)));
+    this.writes = namesOf(stages.map(({ writes }) => writes));
+    this.#written = this.writes === 'all' ? undefined : [...this.writes];
+    this.deterministic = stages.every((stage) => stage.deterministic);
+    this.hides = stages.some((stage) => stage.hides);
+  }
+
+  run(row: Row, context: RowContext): Row[] {
+    let rows: Row[] = [row];
+    for (const step of this.#compiled) {
+      try {
+        for (const stage of step.stages) {
+          rows = advance(stage, rows, context);
+          if (rows.length === 0) return rows;
+        }
+      } catch (error) {
+        throw failureOf(error, step.info);
+      }
+    }
+    for (const each of rows) settleRow(each, this.#written);
+    return rows;
+  }
+}
+
+function advance(stage: CompiledStage, rows: Row[], context: RowContext): Row[] {
+  const next: Row[] = [];
+  for (const row of rows) {
+    const scope: Scope = { row, context };
+    const result = stage.run(scope);
+    if (result === undefined) continue;
+    if (result instanceof Map) next.push(result);
+    else for (const each of result) next.push(each);
+  }
+  return next;
+}
+
+/** Names of all; one that is undefined stands for every name. */
+function namesOf(lists: readonly (readonly string[] | undefined)[]): ReadonlySet<string> | 'all' {
+  return lists.includes(undefined) ? 'all' : new Set(lists.flatMap((names) => names ?? []));
+}
+
+function failureOf(error: unknown, step: StepInfo): unknown {
+  if (error instanceof TransformError) return error;
+  return error instanceof TextTooLong || error instanceof RangeError ? new TransformError(step, error.message) : error;
+}

@@ -1,0 +1,101 @@
+/**
+ * Regular expressions of the language: RE2's, so that their cost is linear in the text whatever the pattern; no look-around, no back
+ * references. A dot does not match a newline unless the pattern says so.
+ */
+import { RE2JS } from 're2js';
+import { messageOf } from '../../core/errors.ts';
+import type { Call, Of } from './call.ts';
+import { bounded } from './text.ts';
+
+/** Where a match stands, and its groups: '' for one that took no part. */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly groups: readonly string[];
+}
+
+export class Regex {
+  readonly #engine: RE2JS;
+  readonly groups: number;
+  /** The last text and its first match: several captures of one pattern ask for the same. */
+  #text: string | undefined;
+  #first: Match | undefined;
+
+  constructor(pattern: string) {
+    this.#engine = RE2JS.compile(pattern);
+    this.groups = this.#engine.groupCount();
+  }
+
+  test(text: string): boolean {
+    return this.#engine.test(text);
+  }
+
+  first(text: string): Match | undefined {
+    if (text !== this.#text) {
+      this.#first = this.matches(text).next().value ?? undefined;
+      this.#text = text;
+    }
+    return this.#first;
+  }
+
+  /** Without overlaps; behind an empty one it goes on a character later. */
+  *matches(text: string): Generator<Match, undefined> {
+    const matcher = this.#engine.matcher(text);
+    let at = 0;
+    while (at <= text.length && matcher.find(at)) {
+      const [start, end] = [matcher.start(), matcher.end()];
+      const groups = Array.from({ length: this.groups + 1 }, (_, n) => matcher.group(n) ?? '');
+      yield { start, end, groups };
+      at = end > start ? end : end + ((text.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1);
+    }
+    return undefined;
+  }
+
+  /** The text with each match replaced. */
+  replace(text: string, by: (match: Match) => string): string {
+    let result = '';
+    let done = 0;
+    for (const match of this.matches(text)) {
+      result = bounded(result + text.slice(done, match.start) + by(match));
+      done = match.end;
+    }
+    return done === 0 && result === '' ? text : bounded(result + text.slice(done));
+  }
+}
+
+/** Patterns that come out of fields: the last ones are remembered. */
+const MOST_DYNAMIC = 100;
+
+/** A regular expression that is an argument. Undefined where it is null or cannot be read; a constant that cannot be read throws. */
+export function regexArgument(call: Call, n: number, around: (pattern: string) => string = (pattern) => pattern): Of<Regex | undefined> {
+  const literal = call.literal(n);
+  if (literal) {
+    if (literal.value === null) return () => undefined;
+    const regex = compileRegex(around(String(literal.value)), (message) => call.fail(n, message));
+    return () => regex;
+  }
+  const [text, known] = [call.string(n), new Map<string, Regex | undefined>()];
+  return (scope) => {
+    const pattern = text(scope);
+    if (pattern === null) return undefined;
+    if (known.has(pattern)) return known.get(pattern);
+    if (known.size >= MOST_DYNAMIC) known.clear();
+    let regex: Regex | undefined;
+    try {
+      regex = new Regex(around(pattern));
+    } catch {
+      regex = undefined;
+    }
+    known.set(pattern, regex);
+    return regex;
+  };
+}
+
+/** Throws what `fail` makes of the message. */
+export function compileRegex(pattern: string, fail: (message: string) => Error): Regex {
+  try {
+    return new Regex(pattern);
+  } catch (error) {
+    throw fail(`this is no regular expression that can be used: ${messageOf(error)}; wanted RE2's syntax, without look-around and back references`);
+  }
+} // prettier-ignore

@@ -1,0 +1,160 @@
+/** What each stage of a transform does to a row, and what it reads and writes. */
+import type { NamePattern, Node, Renamed, Stage } from '../../language/plan/tree.ts';
+import type { Scope } from './call.ts';
+import { compile, compileCondition, fieldsRead, usesFunction } from './expressions.ts';
+import { fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './paths.ts';
+import { settledValue, type Row, type Value } from './value.ts';
+
+export interface CompiledStage {
+  /** Changes the row, or says what stands in its place; undefined leaves it out. */
+  readonly run: (scope: Scope) => Row | readonly Row[] | undefined;
+  /** Names with dots; undefined for all. */
+  readonly reads: readonly string[] | undefined;
+  /** Top-level names; undefined for all. */
+  readonly writes: readonly string[] | undefined;
+  readonly hides: boolean;
+  readonly deterministic: boolean;
+}
+
+const HIDING: ReadonlySet<string> = new Set(['redact', 'mask', 'hash']);
+const RANDOM: ReadonlySet<string> = new Set(['rand']);
+
+/** Of expressions: what they read, and what follows from the functions they use. */
+function propertiesOf(nodes: readonly Node[]): Pick<CompiledStage, 'reads' | 'hides' | 'deterministic'> {
+  const all = nodes.map(fieldsRead);
+  return {
+    reads: all.includes(undefined) ? undefined : all.flatMap((names) => names ?? []),
+    hides: nodes.some((node) => usesFunction(node, HIDING)),
+    deterministic: !nodes.some((node) => usesFunction(node, RANDOM)),
+  };
+}
+
+export function compileStage(stage: Stage): CompiledStage {
+  switch (stage.kind) {
+    case 'where': {
+      const test = compileCondition(stage.condition);
+      return { ...propertiesOf([stage.condition]), writes: [], run: (scope) => (test(scope) ? scope.row : undefined) };
+    }
+    case 'extend':
+      return extend(stage.columns);
+    case 'project':
+      return project(stage.columns);
+    case 'remove':
+      return {
+        reads: stage.names.map(({ text }) => text),
+        writes: reachedBy(stage.names),
+        hides: true,
+        deterministic: true,
+        run: ({ row }) => {
+          removeFields(row, stage.names);
+          return row;
+        },
+      };
+    case 'keep':
+      return {
+        reads: stage.names.map(({ text }) => text),
+        writes: undefined,
+        hides: true,
+        deterministic: true,
+        run: ({ row }) => {
+          keepFields(row, stage.names);
+          return row;
+        },
+      };
+    case 'rename':
+      return rename(stage.pairs);
+    case 'summarize':
+    case 'sort':
+    case 'limit':
+      throw new RangeError(`the stage ${stage.kind} needs several rows`);
+  }
+}
+
+function reachedBy(patterns: readonly NamePattern[]): readonly string[] | undefined {
+  const all = patterns.map(reachedNames);
+  return all.includes(undefined) ? undefined : all.flatMap((names) => names ?? []);
+}
+
+interface NamedNode {
+  readonly name: string;
+  readonly node: Node;
+}
+
+/** All columns are computed of the row as it was. A null result leaves the key absent. */
+function extend(columns: readonly NamedNode[]): CompiledStage {
+  const parts = columns.map(({ name, node }) => ({ value: compile(node), name, write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
+  const [only] = parts;
+  const put = (row: Row, { write, pattern }: (typeof parts)[number], value: Value): void => {
+    if (value === null) removeFields(row, pattern);
+    else write(row, value);
+  };
+  return {
+    ...propertiesOf(columns.map(({ node }) => node)),
+    writes: columns.flatMap(({ name }) => topLevelNames(name)),
+    run: (scope) => {
+      const { row } = scope;
+      if (parts.length === 1) put(row, only!, only!.value(scope));
+      else {
+        const values = parts.map(({ value }) => value(scope));
+        for (const [n, part] of parts.entries()) put(row, part, values[n]!);
+      }
+      return row;
+    },
+  };
+} // prettier-ignore
+
+function project(columns: readonly NamedNode[]): CompiledStage {
+  const parts = columns.map(({ name, node }) => ({ name, value: compile(node) }));
+  return {
+    ...propertiesOf(columns.map(({ node }) => node)),
+    hides: true,
+    writes: undefined,
+    run: (scope) => {
+      const row: Row = new Map();
+      for (const { name, value } of parts) {
+        const found = value(scope);
+        if (found !== null) row.set(name, found);
+      }
+      return row;
+    },
+  };
+}
+
+/** Top-level columns keep their places. */
+function rename(pairs: readonly Renamed[]): CompiledStage {
+  const parts = pairs.map(({ from, to }) => ({ from, to, read: fieldReader(from), write: fieldWriter(to) }));
+  const newName = new Map(pairs.map(({ from, to }) => [from, to]));
+  const left = pairs.map(({ from }) => ({ text: from, prefix: false }));
+  return {
+    reads: pairs.map(({ from }) => from),
+    writes: pairs.flatMap(({ from, to }) => [...topLevelNames(from), ...topLevelNames(to)]),
+    hides: false,
+    deterministic: true,
+    run: ({ row }) => {
+      const found = parts.map(({ read }) => read(row));
+      const targets = new Set(parts.filter((_, n) => found[n] !== undefined).map(({ to }) => to));
+      const result: Row = new Map();
+      for (const [name, value] of row) {
+        const to = newName.get(name);
+        if (to !== undefined) result.set(to, value);
+        else if (!targets.has(name)) result.set(name, value);
+      }
+      const nested = parts.filter(({ from }, n) => found[n] !== undefined && !row.has(from));
+      removeFields(result, left.filter(({ text }) => nested.some(({ from }) => from === text)));
+      for (const part of nested) part.write(result, found[parts.indexOf(part)]!);
+      return result;
+    },
+  };
+} // prettier-ignore
+
+/** The row as it goes on: what steps made in the forms that events have, and nothing that JSON cannot hold. */
+export function settleRow(row: Row, written: readonly string[] | undefined): Row {
+  for (const name of written ?? row.keys()) {
+    const before = row.get(name);
+    if (before === undefined) continue;
+    const value = settledValue(before);
+    if (value === undefined) row.delete(name);
+    else if (value !== before) row.set(name, value);
+  }
+  return row;
+}

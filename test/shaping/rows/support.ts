@@ -1,0 +1,25 @@
+/** Transforms run over events that are written as JSON. */
+import type { RowContext } from '../../../src/shaping/rows/context.ts';
+import { parseJson, writeJson } from '../../../src/shaping/rows/json.ts';
+import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
+import type { Row, Value } from '../../../src/shaping/rows/value.ts';
+
+export const READ_AT_MS = Date.UTC(2026, 10, 22, 16, 8, 49);
+
+export const context: RowContext = {
+  readAtMs: READ_AT_MS,
+  stream: 'f'.repeat(32),
+  offset: 0,
+  sub: 0,
+  random: () => 0.5,
+  env: (name) => ({ NAME: 'value', KEY: 'secret' })[name],
+};
+
+export const rowOf = (json: string): Row => new Map(Object.entries(parseJson(json) as Record<string, Value>));
+export const textOf = (row: Row): string => writeJson(Object.fromEntries(row));
+
+/** The events that a transform makes of one, as JSON. */
+export function shape(transform: string | RowProgram, json: string, more: Partial<RowContext> = {}): string[] {
+  const program = typeof transform === 'string' ? compileRows(transform, { from: 'test' }) : transform;
+  return program.run(rowOf(json), { ...context, ...more }).map(textOf);
+}
