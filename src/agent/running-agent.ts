@@ -14,6 +14,7 @@ import type { State } from '../state/store.ts';
 import { Histograms } from '../telemetry/histogram.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
+import { statusOf } from '../telemetry/status.ts';
 import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
 import type { Agent, AgentOptions } from './agent.ts';
 import { bury } from './bury.ts';
@@ -110,7 +111,9 @@ export class RunningAgent implements Agent {
   }
 
   observe(): Observed {
+    const { file, hash } = this.#options.config;
     return {
+      config: { file, hash },
       sources: observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks),
       sinks: [...this.#rooms.sinks.values()].map(observeSink),
       checkpointSaves: this.#state.saves,
@@ -200,6 +203,8 @@ export class RunningAgent implements Agent {
         return this.replay(args.slice(1), args[0]);
       case 'drop':
         return { removed: this.drop(args) };
+      case 'status':
+        return statusOf(this.observe());
       case 'explain':
         return [...this.#rooms.sources.values()].flatMap((room) =>
           room.source.explain

@@ -50,6 +50,8 @@ export interface DeliveryStats {
   processedBytes: number;
   blocksCreated: number;
   walLength: number;
+  /** Wall clock of the last answer that stored events, milliseconds. */
+  lastStoredMs: number | undefined;
 }
 
 export function newDeliveryStats(): DeliveryStats {
@@ -64,6 +66,7 @@ export function newDeliveryStats(): DeliveryStats {
     processedBytes: 0,
     blocksCreated: 0,
     walLength: 0,
+    lastStoredMs: undefined,
   };
 }
 

@@ -109,11 +109,12 @@ export class Dispatch {
   }
 
   async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<Next> {
-    const { clock, sink, log, refusals } = this.#options;
+    const { clock, sink, log, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
     if (isStored) {
       this.storedAtMs = clock.monotonic();
+      stats.lastStoredMs = clock.now();
       this.lastFailure = undefined;
     } else this.failedAtMs = clock.monotonic();
     if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);

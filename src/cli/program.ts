@@ -121,6 +121,13 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'one JSON object a source')
     .action(async (path: string, options: CheckArguments) => exitWith((await import('./explain.ts')).explain(path, options)));
 
+  program
+    .command('status')
+    .description('the running agent on one screen; exit 1 while a sink does not deliver or no agent runs')
+    .addOption(configOption())
+    .option('--json', 'as one JSON object')
+    .action(async (options: CheckArguments) => exitWith((await import('./status.ts')).status(options)));
+
   // The agent need not load the client's commands.
   if (only !== 'run') (await import('./client/commands.ts')).addClientCommands(program, exitWith);
   program

@@ -20,14 +20,15 @@ interface Context {
   readonly sourceIds: readonly string[];
 }
 
-/** Only for a configuration without problems; `file` is absolute. */
-export function buildConfig(file: string, env: Environment, agent: Values<typeof agentTable>): Config {
+/** Only for a configuration without problems; `file` is absolute, `hash` that of its text. */
+export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: Environment, agent: Values<typeof agentTable>): Config {
   const folder = dirname(file);
   const sources = agent.sources.components;
   const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
   const sinks = agent.sinks.components.map((sink) => buildSink(sink, context));
   return {
     file,
+    hash,
     dataDir: dataDir(agent.data_dir, context),
     shutdownTimeoutMs: agent.shutdown_timeout,
     sources: sources.map((source) => withoutTimes(buildSource(source, context), sinks)),

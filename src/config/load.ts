@@ -2,6 +2,7 @@
  * From a file to a checked `Config`, or to every problem it has, each with its place. Nothing else is ever thrown for
  * what stands in the file.
  */
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { defaultBatchBytes, divideMemory, memoryFor } from '../core/sink-memory.ts';
@@ -108,7 +109,8 @@ class Loader {
         this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
     }
     if (this.#problems.length > 0) return undefined;
-    return buildConfig(resolve(this.#file), this.#reading.env, finish(agent));
+    const hash = createHash('sha256').update(this.#text).digest('hex').slice(0, 12);
+    return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent));
   }
 
   #rootMap(root: YamlNode | undefined): YamlMap | undefined {

@@ -7,6 +7,8 @@ import type { JsonValue } from '../core/block.ts';
 export interface Config {
   /** The file it was read from, absolute. */
   readonly file: string;
+  /** Of the file's text: which configuration is in force. 12 hex digits. */
+  readonly hash: string;
   readonly dataDir: string;
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];

@@ -55,6 +55,13 @@ export function formatSize(bytes: number): string {
   return String(bytes);
 }
 
+/** Bytes as a person reads them at a glance: `1.5 MiB`, `0 B`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return step === 0 ? `${bytes} B` : `${(bytes / 2 ** (step * 10)).toFixed(1)} ${units[step]}`;
+}
+
 /** Whole milliseconds in the largest unit that is exact: 90000 is `90s`, 60000 is `1m`. */
 export function formatDuration(ms: number): string {
   for (const [unit, factor] of DURATION_UNITS) {

@@ -3,8 +3,10 @@
  * that nobody scrapes does not pay for it.
  */
 import { Registry } from 'prom-client';
+import { version } from '../core/version.ts';
 import type { Histograms } from './histogram.ts';
 import type { Observed, ObservedSink, ObservedSource } from './observed.ts';
+import { addProcessMetrics } from './process-metrics.ts';
 
 export interface SinkHistograms {
   readonly requestSeconds: Histograms;
@@ -212,6 +214,13 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   ]);
   add('counter', 'checkpoint_saves_total', 'Times that positions were written', () => [[{}, seen.checkpointSaves]]);
   add('counter', 'checkpoint_refusals_total', 'Times that the disk did not take positions', () => [[{}, seen.checkpointRefusals]]);
+  add('gauge', 'sink_last_success_timestamp_seconds', 'Time of the last answer that stored events', () =>
+    seen.sinks.flatMap(({ id, lastStoredMs }): Sample[] => (lastStoredMs === undefined ? [] : [[{ sink: id }, lastStoredMs / 1000]])),
+  );
+  add('gauge', 'build_info', 'Version of the agent and the configuration in force; always 1', () => [
+    [{ version, config_hash: seen.config.hash }, 1],
+  ]);
+  addProcessMetrics(registry);
   addHistogram(registry, 'sink_request_seconds', 'Time of a request, first byte sent to last byte of the reply', histograms.requestSeconds);
   addHistogram(registry, 'sink_batch_events', 'Events of a delivered batch', histograms.batchEvents);
   addHistogram(registry, 'sink_batch_bytes', 'Bytes of a delivered batch before compression', histograms.batchBytes);

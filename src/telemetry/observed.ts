@@ -37,6 +37,8 @@ export interface ObservedSink {
   readonly processedBytes: number;
   readonly blocksCreated: number;
   readonly walLength: number;
+  /** Wall clock of the last answer that stored events, milliseconds. */
+  readonly lastStoredMs: number | undefined;
   readonly memoryBytes: number;
   readonly diskBytes: number;
   /** Files of the disk buffer that were set aside. */
@@ -61,6 +63,8 @@ export interface ConfigReloads {
 }
 
 export interface Observed {
+  /** The configuration in force. */
+  readonly config: { readonly file: string; readonly hash: string };
   readonly sources: readonly ObservedSource[];
   readonly sinks: readonly ObservedSink[];
   readonly checkpointSaves: number;

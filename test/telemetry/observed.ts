@@ -30,6 +30,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     processedBytes: 999,
     blocksCreated: 3,
     walLength: 4,
+    lastStoredMs: 1_700_000_000_500,
     memoryBytes: 4096,
     diskBytes: 8192,
     brokenFiles: 0,
@@ -45,6 +46,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
 
 export function observed(changes: Partial<Observed> = {}): Observed {
   return {
+    config: { file: '/etc/tailrace/tailrace.yaml', hash: '0123456789ab' },
     sources: [observedSource()],
     sinks: [observedSink()],
     checkpointSaves: 9,

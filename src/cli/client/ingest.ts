@@ -11,7 +11,8 @@ import type { ConnectionArguments } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
 import { plural, say, write } from './print.ts';
 import { cut } from './table.ts';
-import { formatBytes, type Progress, startProgress } from './progress.ts';
+import { formatBytes } from '../../config/units.ts';
+import { type Progress, startProgress } from './progress.ts';
 import { withClient } from './with-client.ts';
 
 export interface IngestArguments extends ConnectionArguments {

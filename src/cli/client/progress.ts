@@ -34,9 +34,3 @@ export function startProgress(): Progress {
     end: clear,
   };
 }
-
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return step === 0 ? `${bytes} B` : `${(bytes / 2 ** (step * 10)).toFixed(1)} ${units[step]}`;
-}

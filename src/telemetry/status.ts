@@ -1,0 +1,105 @@
+/** The running agent as one record, which `tailrace status`, `top` and the status page show. Pure; holds no secret. */
+import { version } from '../core/version.ts';
+import { findImbalance, type Observed, type ObservedSink, type ObservedSource, type Waiting } from './observed.ts';
+
+export interface SinkStatus {
+  readonly id: string;
+  /** `delivering`, or what keeps it from that: the service fails (`retrying`), refuses (`paused`), or a token is missing. */
+  readonly state: 'delivering' | 'retrying' | 'paused' | 'missing';
+  /** What is wrong, with the HTTP status or the network error; absent while it delivers. */
+  readonly reason?: string;
+  readonly fix?: string;
+  /** RFC 3339; absent before the first answer that stored events. */
+  readonly lastSuccess?: string;
+  readonly requests: number;
+  readonly retries: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly ingested: number;
+  readonly failed: number;
+  /** Events by reason. */
+  readonly deadLetters: Readonly<Record<string, number>>;
+}
+
+export interface SourceStatus {
+  readonly id: string;
+  /** Files or connections by state. */
+  readonly files: Readonly<Record<string, number>>;
+  readonly readBytes: number;
+  readonly lagBytes: number;
+  readonly lostBytes: number;
+  readonly accepted: number;
+  readonly delivered: number;
+  readonly deadLettered: number;
+  readonly dropped: number;
+  readonly filtered: number;
+  readonly held: number;
+  /** Set while reading waits for a sink. */
+  readonly waiting?: Waiting;
+}
+
+export interface Status {
+  readonly version: string;
+  readonly pid: number;
+  readonly uptimeSeconds: number;
+  readonly config: { readonly file: string; readonly hash: string };
+  /** False while something needs a person: a sink that is paused or whose service is away, or accounting that is off. */
+  readonly ok: boolean;
+  readonly accounting: { readonly balanced: boolean; readonly problems: readonly string[] };
+  readonly sources: readonly SourceStatus[];
+  readonly sinks: readonly SinkStatus[];
+  readonly deadLetterBytes: number;
+  /** Why positions cannot be saved; absent while they can. */
+  readonly unsaved?: string;
+}
+
+export function statusOf(observed: Observed): Status {
+  const problems = findImbalance(observed);
+  const sinks = observed.sinks.map(describeSink);
+  return {
+    version,
+    pid: process.pid,
+    uptimeSeconds: Math.round(process.uptime()),
+    config: observed.config,
+    ok: problems.length === 0 && sinks.every(({ state }) => state === 'delivering') && observed.checkpointRefusal === undefined,
+    accounting: { balanced: problems.length === 0, problems },
+    sources: observed.sources.map(describeSource),
+    sinks,
+    deadLetterBytes: observed.deadLetterBytes,
+    ...(observed.checkpointRefusal === undefined ? {} : { unsaved: observed.checkpointRefusal }),
+  };
+}
+
+function describeSource({ id, stats, accepted, settled, held, waiting }: ObservedSource): SourceStatus {
+  const { files, readBytes, lagBytes, lostBytes } = stats;
+  const { delivered, dead_lettered: deadLettered, dropped, filtered } = settled;
+  const all = { id, files, readBytes, lagBytes, lostBytes, accepted, delivered, deadLettered, dropped, filtered, held };
+  return waiting === undefined ? all : { ...all, waiting };
+}
+
+function describeSink(sink: ObservedSink): SinkStatus {
+  const { id, lastStoredMs, memoryBytes, diskBytes } = sink;
+  return {
+    id,
+    ...stateOf(sink),
+    ...(lastStoredMs === undefined ? {} : { lastSuccess: new Date(lastStoredMs).toISOString() }),
+    requests: sum(sink.requests),
+    retries: sum(sink.retries),
+    memoryBytes,
+    diskBytes,
+    ingested: sum(sink.ingested),
+    failed: sum(sink.failed),
+    deadLetters: Object.fromEntries(sink.deadLetters),
+  };
+}
+
+function stateOf({ missing, pauses, lastFailure }: ObservedSink): Pick<SinkStatus, 'state' | 'reason' | 'fix'> {
+  if (missing) return { state: 'missing', reason: missing.detail, fix: missing.fix };
+  const [pause] = pauses;
+  if (pause) return { state: 'paused', reason: `dataset "${pause[0]}": ${pause[1].detail}`, fix: pause[1].fix };
+  return lastFailure === undefined ? { state: 'delivering' } : { state: 'retrying', reason: lastFailure };
+}
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,58 @@
+/** `tailrace status` about a real agent. */
+import { beforeEach, expect, test } from 'vitest';
+import type { Status } from '../../src/telemetry/status.ts';
+import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+let site: Site;
+
+beforeEach(async () => {
+  site = await makeSite();
+});
+
+async function ask(): Promise<{ code: number | NodeJS.Signals; status: Status }> {
+  const { code, stdout } = await command(site, 'status', '--json');
+  return { code, status: JSON.parse(stdout()) as Status };
+}
+
+test('status exits 0 while everything is delivered, and balances', async () => {
+  writeLines(site, 10);
+  const agent = startShipping(site, { sink: QUICK });
+  await addressOf(agent);
+  await until('all is stored', () => storedSeqs(site).length === 10);
+  await until('it counts as delivered', async () => (await ask()).status.sources[0]?.delivered === 10);
+  const { code, status } = await ask();
+  expect(code).toBe(0);
+  expect(status).toMatchObject({ ok: true, accounting: { balanced: true }, config: { hash: expect.stringMatching(/^[0-9a-f]{12}$/) } });
+  expect(status.sources).toMatchObject([{ accepted: 10, held: 0, lagBytes: 0 }]);
+  expect(status.sinks).toMatchObject([{ state: 'delivering', ingested: 10, lastSuccess: expect.stringMatching(/^\d{4}-/) }]);
+  expect((await command(site, 'status')).stdout()).toContain('delivering');
+  const metrics = await (await fetch(`${await addressOf(agent)}/metrics`)).text();
+  expect(metrics).toContain(`tailrace_build_info{version="${status.version}",config_hash="${status.config.hash}"} 1`);
+  expect(metrics).toMatch(
+    /^tailrace_sink_last_success_timestamp_seconds\{sink="store"\} 1\.\d+e\+9|^tailrace_sink_last_success_timestamp_seconds\{sink="store"\} \d{10}/m,
+  );
+  expect(metrics).toMatch(/^process_resident_memory_bytes \d+$/m);
+}, 60_000);
+
+test('status exits 1 with the reason while the service is away, and while it refuses the token', async () => {
+  site.service.respond = () => ({ status: 503 });
+  writeLines(site, 3);
+  await addressOf(startShipping(site, { sink: QUICK }));
+  await until('it retries', async () => (await ask()).status.sinks[0]?.state === 'retrying');
+  const away = await ask();
+  expect(away.code).toBe(1);
+  expect(away.status.sinks[0]?.reason).toMatch(/503/);
+  site.service.respond = () => ({ status: 403 });
+  await until('it is paused', async () => (await ask()).status.sinks[0]?.state === 'paused');
+  const paused = await ask();
+  expect(paused.code).toBe(1);
+  expect(paused.status.sinks[0]).toMatchObject({ reason: expect.stringContaining('403'), fix: expect.stringMatching(/token/) });
+}, 60_000);
+
+test('status says that no agent runs, and exits 1', async () => {
+  expect(await startShipping(site, { args: ['--once'] }).exited).toBe(0);
+  const { code, stderr } = await command(site, 'status');
+  expect(code).toBe(1);
+  expect(stderr()).toContain('no agent runs');
+}, 60_000);
