@@ -25,6 +25,7 @@ import { describeDelay, observeSink, observeSources } from './observe.ts';
 import { Replay, type ReplayResult } from './replay.ts';
 import { restoreRooms } from './restore-rooms.ts';
 import { Rooms } from './rooms.ts';
+import { SettlementSaver } from './settlement-saver.ts';
 import { createSinkRoom, drainSink } from './sink-room.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
@@ -49,6 +50,7 @@ export class RunningAgent implements Agent {
   #control: ControlServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #watchdog: Watchdog;
+  readonly #saver: SettlementSaver;
   #started = false;
   #failure: string | undefined;
   #report: Promise<StopReport> | undefined;
@@ -62,6 +64,7 @@ export class RunningAgent implements Agent {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
+    this.#saver = new SettlementSaver(state, this.#clock);
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
     this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
@@ -96,6 +99,7 @@ export class RunningAgent implements Agent {
         clock: this.#clock,
         log: this.#log,
         histograms: this.#histograms,
+        settled: () => this.#saver.noteSettled(),
         paused,
         folder: config.dataDir,
         booksOf: (source) => this.#rooms.booksOf(source),
@@ -155,6 +159,7 @@ export class RunningAgent implements Agent {
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
     await this.#telemetry?.close();
     this.#control?.close();
+    this.#saver.stop();
     this.#state.close();
   }
 
@@ -247,6 +252,7 @@ export class RunningAgent implements Agent {
     this.#control?.close();
     await this.#telemetry?.close();
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
+    this.#saver.stop();
     return { ...report, arePositionsSaved: this.#state.close() };
   }
 

@@ -44,6 +44,8 @@ export interface SinkRoomOptions {
   readonly histograms: SinkHistograms;
   /** From 0 to 1, for jitter; `Math.random` by default. */
   readonly random?: () => number;
+  /** Told when a batch was settled: what that moved waits to be saved. */
+  settled?(): void;
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
   /** Keeps dead letters durably (state/dead-letters). */
@@ -71,7 +73,11 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       log,
       commitEveryMs: COMMIT_EVERY_MS,
       random: () => (options.random ?? Math.random)(),
-      durability: createDurability(state, () => buffer),
+      durability: createDurability(
+        state,
+        () => buffer,
+        () => options.settled?.(),
+      ),
       bury: (name, letters) => options.bury(name, letters),
       paused: (dataset) => options.paused(dataset),
     },
@@ -130,7 +136,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
 }
 
 /** What can be read again is kept by its positions in the database, the rest by the disk buffer. */
-function createDurability(state: State, buffer: () => DiskBuffer): Durability {
+function createDurability(state: State, buffer: () => DiskBuffer, settled: () => void): Durability {
   return {
     commit: (batches) => state.commit(batches.map((batch) => batch.toStored())),
     commitParts: (batch, parts) => (batch.isTracked ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
@@ -138,7 +144,10 @@ function createDurability(state: State, buffer: () => DiskBuffer): Durability {
     evict: (batch) => buffer().evict(batch),
     settle(batch, isDropped) {
       const removeFile = (): void => buffer().settle(batch);
-      if (batch.isTracked) state.settle(batch.toStored());
+      if (batch.isTracked) {
+        state.settle(batch.toStored());
+        settled();
+      }
       if (!batch.isTracked || batch.canBeRebuilt) return removeFile();
       // The row must not outlive the bytes: it would look as if the batch was lost. But what is dropped makes room, which the row may need.
       if (!state.whenSaved(removeFile) && isDropped === true) removeFile();

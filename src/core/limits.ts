@@ -309,5 +309,7 @@ export const SHAPING_VERSION = 1;
 /** Reads whose times one span keeps. */
 export const MAX_SPAN_READS = 256;
 
+/** What is settled waits for so long for a commit that takes it along; twice as long at most until it is saved. */
+export const SAVE_SETTLED_MS = 20;
 /** Bytes of disk that are taken at the start for positions and the spans of batches, which a full disk must not stop. */
 export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;

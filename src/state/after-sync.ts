@@ -5,6 +5,8 @@
 export class AfterSync {
   readonly #sync: () => Promise<void>;
   readonly #failed: (error: unknown) => void;
+  /** Waits for a save first. */
+  #unsaved: (() => void)[] = [];
   #waiting: (() => void)[] = [];
   /** Waits for the sync that is under way. */
   #syncing: (() => void)[] = [];
@@ -16,22 +18,27 @@ export class AfterSync {
   }
 
   get hasWork(): boolean {
-    return this.#waiting.length + this.#syncing.length > 0;
+    return this.#unsaved.length + this.#waiting.length + this.#syncing.length > 0;
   }
 
   add(work: () => void): void {
-    this.#waiting.push(work);
+    this.#unsaved.push(work);
   }
 
   /** Something was saved: syncs it, and then does what was added before. One sync at a time serves all that came meanwhile. */
   start(): void {
+    this.#waiting.push(...this.#unsaved.splice(0));
+    this.#syncNext();
+  }
+
+  #syncNext(): void {
     if (this.#syncing.length > 0 || this.#waiting.length === 0) return;
     this.#syncing = this.#waiting;
     this.#waiting = [];
     this.#sync().then(
       () => {
         for (const work of this.#syncing.splice(0)) work();
-        this.start();
+        this.#syncNext();
       },
       (error: unknown) => {
         this.#waiting.unshift(...this.#syncing.splice(0));
@@ -42,6 +49,6 @@ export class AfterSync {
 
   /** Does everything that waits: what was saved is on the disk for sure. */
   finish(): void {
-    for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0)]) work();
+    for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0), ...this.#unsaved.splice(0)]) work();
   }
 }

@@ -2,10 +2,11 @@
  * Dead letters on disk: one fsynced file for each refused part of a batch, named by the part's key, so that refusing the
  * same events again after a restart replaces the file instead of adding to it. One JSON object a line.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
+import { syncPathNow } from './descriptors.ts';
 import { createFile, makeFolder, ownerFix } from './keep-owner.ts';
 import { listFolder } from './list-folder.ts';
 
@@ -209,14 +210,5 @@ export function writeDurably(folder: string, name: string, bytes: Uint8Array): v
   }
   closeSync(fd);
   renameSync(temporary, join(folder, name));
-  syncPath(folder);
-}
-
-function syncPath(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  syncPathNow(folder);
 }

@@ -2,7 +2,7 @@
  * The calls by which a file is written and made durable, on bare descriptors: half the CPU of `FileHandle`, which counts where each
  * batch is a file. What may wait for the disk does so in the thread pool; closing what is synced does not.
  */
-import { closeSync, fsync, open, openSync, rename, unlink, writev } from 'node:fs';
+import { closeSync, fsync, fsyncSync, open, openSync, rename, unlink, writev } from 'node:fs';
 import { codeOf } from '../core/errors.ts';
 import { giveOpenFile } from './keep-owner.ts';
 
@@ -63,4 +63,14 @@ function without(parts: readonly Uint8Array[], bytes: number): readonly Uint8Arr
     left -= skipped;
     return skipped === part.length ? [] : [part.subarray(skipped)];
   });
+}
+
+/** The same at once, for a process that is about to end or must not go on before. */
+export function syncPathNow(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -17,6 +17,8 @@ export class Ledger {
   /** Settled batches that a mark has not passed: an older batch of their stream is not settled. */
   readonly #settled = new Set<number>();
   readonly #passed = new Set<number>();
+  /** Batches that have parts in the database: deleting the others' would cost as much as deleting a batch. */
+  readonly #parted = new Set<number>();
   #nextId: number;
 
   constructor(database: DatabaseSync, statements: Statements, streams: Streams) {
@@ -28,6 +30,7 @@ export class Ledger {
 
   /** Spans beyond the marks, committed by earlier processes; settled or not. They come back in the order they were committed. */
   load(): void {
+    for (const row of this.#database.prepare('select distinct batch from parts').all()) this.#parted.add(Number(row['batch']));
     for (const row of this.#database.prepare('select id, sink, settled from batches order by id').all()) {
       const id = Number(row['id']);
       const batch: StoredBatch = { id, key: '', dataset: '', events: 0, sink: String(row['sink']), spans: this.#spansOf(id) };
@@ -73,11 +76,12 @@ export class Ledger {
   delete(id: number): void {
     this.#statements.deleteBatch.run(id);
     this.#statements.deleteSpans.run(id);
-    this.#statements.deleteParts.run(id);
+    if (this.#parted.has(id)) this.#statements.deleteParts.run(id);
   }
 
   /** Replaces the parts that a batch is sent in, within the caller's transaction. */
   writeParts(id: number, parts: readonly StoredPart[]): void {
+    this.#parted.add(id);
     this.#statements.deleteParts.run(id);
     for (const part of parts) this.#statements.insertPart.run(id, part.first, part.count, part.key);
   }
@@ -119,6 +123,7 @@ export class Ledger {
 
   noteWritten(): void {
     this.#settled.clear();
+    for (const id of this.#passed) this.#parted.delete(id);
     this.#passed.clear();
   }
 

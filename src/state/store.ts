@@ -1,9 +1,9 @@
 /**
  * Checkpoints: streams, low-water marks, and the spans of every batch that is not settled. A batch's spans and key are
  * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
- * memory when a batch settles and are written about once a second.
+ * memory when a batch settles, and are written with the next commit, or soon after (agent/settlement-saver).
  */
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import type { Log } from '../core/log.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { AfterSync } from './after-sync.ts';
 import { openDatabase, prepareFolder } from './database.ts';
-import { syncPath } from './descriptors.ts';
+import { syncPath, syncPathNow } from './descriptors.ts';
 import { readInstance, writeInstance } from './instance.ts';
 import { Ledger } from './ledger.ts';
 import { type FolderLock, lockFolder } from './lock.ts';
@@ -55,10 +55,14 @@ export class State implements StreamStore {
   readonly #ledger: Ledger;
   readonly #startedSources: ReadonlySet<string>;
   readonly #file: string;
+  /** The database's write-ahead log: commits are on the disk once it is. */
+  readonly #walFile: string;
   readonly #inode: bigint | undefined;
   #isGone = false;
   readonly #afterSync: AfterSync;
   saves = 0;
+  /** Transactions so far that wrote what had been settled. */
+  settlementWrites = 0;
   /** Times that the disk did not take positions. */
   refusals = 0;
   /** Why it did not take the last ones; undefined since it took some. */
@@ -78,6 +82,7 @@ export class State implements StreamStore {
       );
     }
     this.#file = join(options.folder, 'state.db');
+    this.#walFile = `${this.#file}-wal`;
     this.#inode = inodeOf(this.#file);
     const { sync = syncPath } = options;
     this.#afterSync = new AfterSync(
@@ -154,13 +159,11 @@ export class State implements StreamStore {
     return this.#ledger.nextId();
   }
 
-  /** Commits the batches' keys and spans in one transaction, together with the streams they name. Throws when the disk refuses. */
+  /** Commits the batches' keys and spans, the streams they name, and all that was settled, in one transaction. Throws when the disk refuses. */
   commit(batches: readonly StoredBatch[]): void {
-    this.#transact(() => {
-      this.#streams.writeNew();
+    this.#writeMoved(() => {
       for (const batch of batches) this.#ledger.insert(batch);
     });
-    this.#streams.noteNewWritten();
     for (const batch of batches) this.#ledger.track(batch);
   }
 
@@ -185,9 +188,14 @@ export class State implements StreamStore {
     return this.#ledger.partsOf(id);
   }
 
-  /** Settles a batch: its streams' marks move as far as they can. Written by the next `save`. */
+  /** Settles a batch: its streams' marks move as far as they can. Written by the next `commit` or `save`. */
   settle(batch: StoredBatch): void {
     this.#ledger.settle(batch);
+  }
+
+  /** True while something is settled in memory alone. */
+  get hasSettlements(): boolean {
+    return this.#ledger.hasChanges;
   }
 
   /** Batches that were committed and not settled when the last process ended, oldest first. */
@@ -207,24 +215,31 @@ export class State implements StreamStore {
   /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
   save(): boolean {
     this.#noticeRemoval();
-    if (this.#streams.hasChanges || this.#ledger.hasChanges) {
-      try {
-        this.#transact(() => {
-          this.#streams.write();
-          this.#ledger.write();
-        });
-      } catch (error) {
-        this.#noteFailedSave(error);
-        return false;
-      }
-      this.#streams.noteWritten();
-      this.#ledger.noteWritten();
-      this.saves += 1;
-      if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
-      this.failedSaves = 0;
+    try {
+      if (this.#streams.hasChanges || this.#ledger.hasChanges) this.#writeMoved();
+      else this.#afterSync.start();
+      return true;
+    } catch (error) {
+      this.#noteFailedSave(error);
+      return false;
     }
+  }
+
+  /** Writes what moved, and then does `work` in the same transaction. Throws when the disk refuses. */
+  #writeMoved(work: () => void = () => {}): void {
+    const { hasSettlements } = this;
+    this.#transact(() => {
+      this.#streams.write();
+      this.#ledger.write();
+      work();
+    });
+    this.#streams.noteWritten();
+    this.#ledger.noteWritten();
+    this.saves += 1;
+    if (hasSettlements) this.settlementWrites += 1;
+    if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
+    this.failedSaves = 0;
     this.#afterSync.start();
-    return true;
   }
 
   #noteFailedSave(error: unknown): void {
@@ -234,11 +249,6 @@ export class State implements StreamStore {
       { reason: String(error), failedSaves: this.failedSaves },
       'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
     );
-  }
-
-  /** The database's write-ahead log: commits are on the disk once it is. */
-  get #walFile(): string {
-    return `${this.#file}-wal`;
   }
 
   /** False when what moved last could not be saved, or went with a database that was removed. */
@@ -253,12 +263,7 @@ export class State implements StreamStore {
   /** What waits for the disk cannot be left to a process that ends. */
   #syncNow(): void {
     try {
-      const fd = openSync(this.#walFile, 'r');
-      try {
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
+      syncPathNow(this.#walFile);
       this.#afterSync.finish();
     } catch (error) {
       this.#noteFailedSave(error);

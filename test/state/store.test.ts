@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openState } from '../../src/state/store.ts';
+import type { StoredBatch } from '../../src/state/stored.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
@@ -337,6 +338,47 @@ test('state does not wait for the disk: what a settled batch needed is removed a
   // A stop waits for the disk itself.
   expect(state.close()).toBe(true);
   expect(removed).toEqual([0, 10, 20]);
+});
+
+// Symptom: each kill sent again what was delivered within the second before it. Cause: what was settled waited for a save once a second.
+// Fix: it travels in the commit that the next batch makes anyway.
+test('state writes what was settled with the next commit', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const stream = state.mint('app', '/var/log/a.log', identity).id;
+  const [first, second, third] = [0, 10, 20].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [
+    StoredBatch,
+    StoredBatch,
+    StoredBatch,
+  ];
+  state.commit([first, second]);
+  state.settle(first);
+  expect([state.hasSettlements, state.settlementWrites]).toEqual([true, 0]);
+  state.commit([third]);
+  expect([state.hasSettlements, state.settlementWrites]).toEqual([false, 1]);
+  const { state: next } = open(copyOf(folder));
+  expect(next.unsettled().map(({ id }) => id)).toEqual([second.id, third.id]);
+  expect(next.list('app')[0]?.settledTo).toBe(10);
+  next.close();
+  state.close();
+});
+
+test('state removes the parts of a settled batch with it, also those that an earlier process wrote', () => {
+  const folder = makeTree({});
+  const { state } = open(folder);
+  const stream = state.mint('app', '/var/log/a.log', identity).id;
+  const [first, second] = [0, 10].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [StoredBatch, StoredBatch];
+  state.commit([first, second]);
+  for (const { id } of [first, second]) state.commitParts(id, [{ first: 0, count: 5, key: `part of ${id}` }]);
+  state.settle(first);
+  state.save();
+  expect([state.partsOf(first.id), state.partsOf(second.id)]).toEqual([[], [expect.objectContaining({ count: 5 })]]);
+  state.close();
+  const { state: next } = open(folder);
+  next.settle(second);
+  next.save();
+  expect(next.partsOf(second.id)).toEqual([]);
+  next.close();
 });
 
 test('state remembers which sources ran on the folder, also without its database', () => {
