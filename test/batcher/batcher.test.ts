@@ -275,6 +275,8 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
     // Memory never exceeds its budget.
     expect(bench.room.usedBytes).toBeLessThanOrEqual(bench.room.budgetBytes);
     bench.room.release(bench.sealed[n]!.memory, bench.sealed[n]!.slot);
+    // One slot at a time, however many turns the batcher takes to go on.
+    await settleTurns();
   }
   await taken;
   expect(bench.books.accepted).toBe(50);

@@ -381,7 +381,7 @@ describe('machine', () => {
       const messageOf = (
         reason: string,
       ) => `tailrace: cannot write to the data folder "${data}": EACCES: permission denied, ${reason} '${data}'
-  fix: make it writable for the user that runs Tailrace, or set data_dir to a folder that is
+  fix: check the permissions of data_dir, or set data_dir to a folder that this user can write
 `;
       mkdirSync(data, { mode: 0o500 });
       const unwritable = runUnprivileged();

@@ -109,7 +109,7 @@ test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
     writeFileSync(join(folder, 'tailrace-syslog.socket'), unit);
     copyFileSync(join(import.meta.dirname, '../../../systemd/tailrace.service'), join(folder, 'tailrace.service'));
     const service = join(folder, 'tailrace.service');
-    spawnSync('sed', ['-i', 's|/usr/bin/tailrace|/bin/true|', service]);
+    spawnSync('sed', ['-i', '-e', 's|/usr/bin/tailrace|/bin/true|', '-e', '/^Documentation=/d', service]);
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, 'tailrace-syslog.socket'), service], {
       encoding: 'utf8',
     });
