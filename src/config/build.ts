@@ -81,6 +81,7 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
   return {
     ...lineConfig(id, values, context),
     type: 'file',
+    pathFields: values.path_fields,
     include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
@@ -107,6 +108,10 @@ function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>,
     regex,
     multiline: multiline && multilineOf(multiline),
     time: timeOf(values.time),
+    formats: values.formats ?? [],
+    types: values.types,
+    parseJson: values.parse_json,
+    pathFields: [],
   };
 }
 

@@ -44,6 +44,20 @@ export interface LineConfig extends SourceCommon {
   /** The regular expression of `format: regex`. */
   readonly regex: string | undefined;
   readonly time: TimeConfig;
+  /** Formats of which each line has the first that fits, in place of `format`; empty for none. */
+  readonly formats: readonly FormatChoice[];
+  /** Of named values. */
+  readonly types: Readonly<Record<string, 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text'>>;
+  /** JSON in messages becomes fields. */
+  readonly parseJson: boolean;
+  /** Regular expressions whose named groups, matched against the path, are fields. */
+  readonly pathFields: readonly string[];
+}
+
+export interface FormatChoice {
+  readonly format: 'text' | 'json' | 'logfmt' | 'combined' | 'regex';
+  /** Of `regex`. */
+  readonly regex?: string;
 }
 
 /**

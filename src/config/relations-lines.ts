@@ -3,12 +3,19 @@ import type { PathReport } from './path-report.ts';
 import type { SourceDraft } from './schema.ts';
 import { formatSize } from './units.ts';
 
+/** No value of an event has a name that the format gave it. */
+function isPlain({ format, formats, parse_json }: { format?: string; formats?: unknown; parse_json?: boolean }): boolean {
+  return formats === undefined && parse_json !== true && (format === 'auto' || format === 'text' || format === 'json');
+}
+
 /** Keys that belong to one format, and the pattern of joined lines. */
 export function checkLines(source: SourceDraft, at: PathReport): void {
   if (source.type === 'syslog') return;
   const { path, draft } = source;
   const { format, multiline } = draft;
-  if (format === 'regex' && !at.has(`${path}.regex`))
+  if (at.has(`${path}.formats`)) {
+    if (at.has(`${path}.format`)) at.atKey(`${path}.formats`, '`format` and `formats` are both given', 'keep one of them');
+  } else if (format === 'regex' && !at.has(`${path}.regex`))
     at.atValue(
       `${path}.format`,
       '`format: regex` is given without `regex`',
@@ -16,6 +23,12 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
     );
   else if (draft.regex !== undefined && !/\(\?P?<[A-Za-z_]/.test(draft.regex))
     at.atValue(`${path}.regex`, '`regex` has no named group, so that events would have no fields', 'name its groups: `(?<level>\\w+)`');
+  if (draft.types !== undefined && Object.keys(draft.types).length > 0 && isPlain(draft))
+    at.atKey(
+      `${path}.types`,
+      `\`types\` has no effect with \`format: ${format}\``,
+      'name a format whose values have names, such as `regex` or `logfmt`; JSON has types of its own',
+    );
   if (!at.has(`${path}.multiline`) || multiline === undefined) return;
   const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
   if (hasStart === hasContinue) {

@@ -147,9 +147,13 @@ function checkFields(agent: Draft<typeof agentTable>, sources: readonly SourceDr
   const shared = agent.fields ?? {};
   if (tellTooMany(shared, 'fields', '', at)) return;
   for (const { type, path, draft } of sources) {
-    const fields = { ...shared, ...draft.fields };
-    const hasParser = type !== 'syslog' && draft.format !== undefined && !PLAIN_FORMATS.has(draft.format);
+    const fields: Record<string, JsonValue> = { ...shared, ...draft.fields };
+    const hasParser =
+      type !== 'syslog' &&
+      (draft.formats !== undefined || draft.parse_json === true || (draft.format !== undefined && !PLAIN_FORMATS.has(draft.format)));
     // There `host` and `file` are added in the same way.
+    if (type === 'file')
+      for (const [, name = ''] of (draft.path_fields ?? []).join(' ').matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)) fields[name] ??= '';
     if (hasParser) Object.assign(fields, { host: fields['host'] ?? '', file: fields['file'] ?? '' });
     tellTooMany(fields, `${path}.fields`, ", the agent's included,", at);
   }

@@ -1,11 +1,13 @@
 /** The fields of sources that read lines: how those become events. */
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
-import { anyText, choice, duration, integer, list, size } from './kinds.ts';
+import { anyText, choice, flag, duration, integer, list, size } from './kinds.ts';
 import { charset, delimiter, pattern } from './kinds-lines.ts';
+import { PRESET_NAMES } from './presets/preset.ts';
 import { columnName, timezone } from './kinds-special.ts';
 import { wordOrGroup } from './kinds.ts';
 import { timeFormat } from './go-layout.ts';
+import { formatList, namedTypes } from './kinds-formats.ts';
 
 const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'csv', 'regex']), {
   default: 'auto',
@@ -43,6 +45,10 @@ export const timeTable = {
 } satisfies Table;
 /** Of sources that read lines. */
 export const lineFields = {
+  preset: field(choice(PRESET_NAMES), {
+    example: 'nginx-access',
+    doc: "format, time, types and multiline of a known program's logs; keys beside it win",
+  }),
   format,
   on_oversize: onOversize,
   multiline: field(group(multilineTable), { example: "{start: '^\\d{4}-'}", doc: 'joins lines to one event' }),
@@ -55,6 +61,19 @@ export const lineFields = {
     default: 'auto',
     example: '{field: ts, format: unixms}',
     doc: 'auto: the time that a JSON line, or the beginning of a text, carries itself; read: when it was read',
+  }),
+  formats: field(formatList, {
+    example: "[combined, {regex: '^(?<level>\\w+) (?<message>.*)$'}, text]",
+    doc: 'in place of `format`: each line is of the first that fits',
+  }),
+  types: field(namedTypes, {
+    default: '{}',
+    example: '{status: int, rt: float}',
+    doc: 'of named values; `-` and empty text are absent, what does not convert stays text and is counted; text: only that',
+  }),
+  parse_json: field(flag, {
+    default: 'false',
+    doc: 'JSON that a message of text, cri or docker is, or ends in, becomes fields; they overwrite nothing',
   }),
   charset: field(charset, {
     default: 'utf-8',

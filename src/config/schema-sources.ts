@@ -1,6 +1,7 @@
 /** The field tables of the sources. */
 import { field } from './field.ts';
 import type { Table } from './field.ts';
+import { patternOrList } from './kinds-formats.ts';
 import { messageCharset } from './kinds-lines.ts';
 import { anyText, choice, duration, durationOr, flag, list, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
@@ -39,6 +40,11 @@ export const fileTable = {
     doc: 'where files first seen at start-up without a checkpoint begin; files that appear later are read whole',
   }),
   ...lineFields,
+  path_fields: field(patternOrList, {
+    default: '[]',
+    example: "'/var/log/(?<team>[^/]+)/'",
+    doc: 'its named groups, matched against the path, are fields of every event',
+  }),
   max_event_bytes: maxEventBytes,
   ignore_older: field(durationOr('never', '1s', '3650d'), {
     default: 'never',

@@ -8,6 +8,7 @@ import { anyText, choice, duration, size } from './kinds.ts';
 import { hostPortOrNone, staticFields } from './kinds-special.ts';
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
+import { withPreset } from './presets/preset.ts';
 import { ingestTable } from './schema-sinks.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
@@ -42,7 +43,7 @@ export const agentTable = {
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
   dead_letter: field(group(deadLetterTable), { default: '{}', doc: 'events that the service refused (`tailrace dead-letters`)' }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
-  sources: field(section('source', sourceTables), {
+  sources: field(section('source', sourceTables, withPreset), {
     required: true,
     doc: 'where events come from: an id of your choice and a mapping for each',
   }),

@@ -35,18 +35,19 @@ function parseLine(text: string): EventFields | undefined {
   else Object.assign(event, { method, path, protocol });
   event['status'] = Number(status);
   if (size !== '-') event['bytes'] = Number(size);
-  addQuoted(event, text, requestEnd + 1 + result.length);
+  addText(event, 'extra', text.slice(addQuoted(event, text, requestEnd + 1 + result.length)).trim());
   return event;
 }
 
-/** Referer and user agent, where they are there. */
-function addQuoted(event: EventFields, text: string, from: number): void {
+/** Referer and user agent, where they are there; returns where they end. */
+function addQuoted(event: EventFields, text: string, from: number): number {
   for (const name of ['referer', 'user_agent']) {
     const end = text.startsWith(' "', from) ? closingQuote(text, from + 2) : -1;
-    if (end === -1) return;
+    if (end === -1) return from;
     addText(event, name, unescapeBytes(text.slice(from + 2, end)));
     from = end + 1;
   }
+  return from;
 }
 
 function addText(event: EventFields, name: string, value: string | undefined): void {

@@ -28,7 +28,7 @@ export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
     time && time.second >= EARLIEST_S && time.second <= LATEST_S ? formatEventTime(time) : undefined;
   if (format === 'auto') {
     return {
-      whole: (text, readAtMs) => asText(anyWholeTime(text, { zone, readAtMs })),
+      whole: (text, readAtMs) => asText(anyWholeTime(withKnownZone(text), { zone, readAtMs })),
       leading: (text, readAtMs) => asText(leadingTime(text, { zone, readAtMs })),
     };
   }
@@ -55,6 +55,14 @@ export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
     whole: (text, readAtMs) => read(text, readAtMs, false),
     leading: (text, readAtMs) => read(text.startsWith('[') ? text.slice(1) : text, readAtMs, true),
   };
+}
+
+/** Postgres writes ` -03` for a zone without a name, and names that mean nothing to others: those are passed over, as in texts. */
+function withKnownZone(text: string): string {
+  const [written, name] = / ([+-]\d\d|[A-Z]{3,5})$/.exec(text) ?? [];
+  if (written === undefined || name === undefined) return text;
+  if (name.length === 3 && /\d/.test(name)) return `${text}00`;
+  return zoneOffset(name) === undefined ? text.slice(0, -written.length) : text;
 }
 
 /** A decimal count of units, exactly. */

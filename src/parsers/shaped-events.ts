@@ -1,10 +1,12 @@
 /**
- * What the configuration makes of texts beyond their format, in this order: types, then the time (docs/formats.md). Only for what the
+ * What the configuration makes of texts beyond their format, in this order: JSON in messages, types, the time (docs/formats.md). Only for what the
  * kernel does not do by itself.
  */
 import type { JsonValue } from '../core/block.ts';
 import type { GivenTime } from './given-time.ts';
 import type { EventFields, FormatParser, LineParser, ValueErrors } from './line-parser.ts';
+import { withMessageJson } from './message-json.ts';
+import { convertTypes, type ReadTime, type ValueType } from './typed-values.ts';
 
 export interface TimeStep {
   /** Levels of keys, where the configuration names them. */
@@ -18,12 +20,29 @@ export interface TimeStep {
   readonly time: GivenTime;
 }
 
+export interface ShapeSteps {
+  readonly time: TimeStep | undefined;
+  /** Named values and their types. */
+  readonly types: readonly (readonly [name: string, type: ValueType])[];
+  /** Of values of the type `datetime`. */
+  readonly readTime: ReadTime;
+  /** JSON in messages becomes fields, but for keys that others give an event; undefined where it is left alone. */
+  readonly isTaken: ((key: string) => boolean) | undefined;
+}
+
 /** Characters of a text that cannot be read, as `time_error` quotes it. */
 const MAX_QUOTED = 200;
 
 /** `format` undefined: JSON lines, and text that the kernel makes events of. */
-export function createLineParser(format: FormatParser | undefined, step: TimeStep, errors: ValueErrors): LineParser {
-  const timed = (event: EventFields, readAtMs: number): EventFields => {
+export function createLineParser(format: FormatParser | undefined, steps: ShapeSteps, errors: ValueErrors): LineParser {
+  const { time: step, types, readTime, isTaken } = steps;
+  const shaped = (made: EventFields, readAtMs: number): EventFields => {
+    const event = isTaken ? withMessageJson(made, isTaken) : made;
+    const failures = convertTypes(event, types, readTime, readAtMs);
+    if (failures > 0) errors.typeErrors = (errors.typeErrors ?? 0) + failures;
+    return step ? timed(event, step, readAtMs) : event;
+  };
+  const timed = (event: EventFields, step: TimeStep, readAtMs: number): EventFields => {
     const found = timeOf(event, step, readAtMs);
     if (found === undefined) return event;
     if (found.text !== undefined) return { ...event, _time: found.text };
@@ -33,11 +52,13 @@ export function createLineParser(format: FormatParser | undefined, step: TimeSte
   };
   return {
     parse(text, readAtMs) {
-      if (format) return format.parse(text).map((event) => timed(event, readAtMs));
+      if (format) return format.parse(text).map((event) => shaped(event, readAtMs));
       const event = parseObject(text);
-      if (event) return [Object.hasOwn(event, '_time') ? text : withAdded(text, event, timed(event, readAtMs))];
-      const leading = step.leads ? step.time.leading(text, readAtMs) : undefined;
-      return [leading === undefined ? text : { _time: leading, message: text }];
+      if (event) return [!step || Object.hasOwn(event, '_time') ? text : withAdded(text, event, timed(event, step, readAtMs))];
+      const made = isTaken ? withMessageJson({ message: text }, isTaken) : undefined;
+      const leading = step?.leads ? step.time.leading(text, readAtMs) : undefined;
+      if (leading !== undefined) return [{ _time: leading, message: text, ...made }];
+      return [made && Object.keys(made).length > 1 ? made : text];
     },
     ...(format?.restart ? { restart: () => format.restart!() } : {}),
     ...(format?.learn ? { learn: (head: string) => format.learn!(head) } : {}),

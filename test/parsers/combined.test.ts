@@ -62,7 +62,7 @@ test.each([
   ],
   [
     `1.2.3.4 - - ${TIME} "-" 408 0 "-" "-" 0.123 upstream`,
-    { _time: '2000-10-10T13:55:36-07:00', client: '1.2.3.4', status: 408, bytes: 0 },
+    { _time: '2000-10-10T13:55:36-07:00', client: '1.2.3.4', status: 408, bytes: 0, extra: '0.123 upstream' },
   ],
 ])('combined %s', (text, event) => {
   expect(parse(text)).toEqual(event);

@@ -11,6 +11,10 @@ export const plainLineConfig = {
   csv: { delimiter: ',', columns: undefined },
   regex: undefined,
   time: { kind: 'read' },
+  formats: [],
+  types: {},
+  parseJson: false,
+  pathFields: [],
   dataset: undefined,
 } satisfies Omit<LineConfig, 'id'>;
 
