@@ -27,7 +27,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['src/service/engine/'],
   chdb: ['src/service/engine/'],
-  chokidar: ['src/sources/file/'],
   commander: ['src/main.ts', 'src/cli/'],
   'csv-parse': ['src/service/', 'src/parsers/'],
   fastify: ['src/service/'],

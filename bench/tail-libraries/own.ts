@@ -29,6 +29,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         startAt: 'beginning',
         format: 'text',
         scanIntervalMs: 100,
+        maxScanIntervalMs: 100,
         ignoreOlderMs: Infinity,
         order: 'fair',
         partialTimeoutMs: Infinity,

@@ -95,6 +95,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     room,
     clock,
     limits: config.batch,
+    isIdle: config.batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined,
     timestampField: config.timestampField,
     form: formOf(config),
     sumsLive: config.compression === 'none',

@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Shaper } from '../core/shaping.ts';
 import type { Kernel, Template } from '../kernel/kernel.ts';
 import { Batch, ONCE } from './batch.ts';
+import { BatchAge } from './batch-age.ts';
 import { endsFrom, eventEndAt } from './block-events.ts';
 import { canRebuild, type Intake, isOnce, isOrphan, nameOf, ORPHAN } from './intake.ts';
 import type { Room } from './room.ts';
@@ -32,6 +33,8 @@ export interface BatcherOptions {
   wantsMore(dataset: string, rereadable: boolean): boolean;
   /** Takes a closed batch. */
   seal(batch: Batch): void;
+  /** True while nothing is being sent: batches are then closed before `maxAgeMs`. Absent: never. */
+  readonly isIdle?: (() => boolean) | undefined;
   /** The disk buffer takes what cannot be read again as it is: its checksum is made while it is in the processor's caches. */
   readonly sumsLive?: boolean;
   /** True when what cannot be read again shall not wait for more in an open batch. Absent: never. */
@@ -45,13 +48,16 @@ interface CompiledShape {
 
 export class Batcher {
   readonly #options: BatcherOptions;
-  readonly #open = new Map<string, { readonly batch: Batch; readonly dueMs: number }>();
+  readonly #open = new Map<string, { readonly batch: Batch; readonly openedMs: number }>();
+  readonly #age: BatchAge;
   /** Ends the wait for open batches to be old enough; undefined while nobody waits. */
   #watch: AbortController | undefined;
   readonly #shapes = new WeakMap<EventShape, CompiledShape>();
 
   constructor(options: BatcherOptions) {
     this.#options = options;
+    const { clock, limits, isIdle } = options;
+    this.#age = new BatchAge({ clock, maxAgeMs: limits.maxAgeMs, isIdle });
   }
 
   /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
@@ -94,6 +100,14 @@ export class Batcher {
   /** Closes every open batch. */
   flush(): void {
     for (const name of [...this.#open.keys()]) this.#close(name);
+    this.#watch?.abort();
+    this.#watch = undefined;
+  }
+
+  /** Closes what an idle sink can have now, as nothing more is being read. */
+  closeEarly(): void {
+    for (const [name, { batch, openedMs }] of this.#open) if (this.#age.isDue(batch.dataset, openedMs, true)) this.#close(name);
+    if (this.#open.size > 0) return;
     this.#watch?.abort();
     this.#watch = undefined;
   }
@@ -264,7 +278,7 @@ export class Batcher {
     const slot = room.takeSlot() ?? room.takeReserve();
     if (!slot) return undefined;
     const batch = this.#newBatch(intake, { body: slot.bytes, slot });
-    this.#open.set(name, { batch, dueMs: this.#options.clock.monotonic() + this.#options.limits.maxAgeMs });
+    this.#open.set(name, { batch, openedMs: this.#options.clock.monotonic() });
     if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
     room.wake();
     return batch;
@@ -274,10 +288,10 @@ export class Batcher {
   async #closeAged(watch: AbortController): Promise<void> {
     const { clock } = this.#options;
     while (this.#open.size > 0) {
-      const dueMs = Math.min(...[...this.#open.values()].map((each) => each.dueMs));
+      const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));
       await clock.sleep(dueMs - clock.monotonic(), watch.signal);
       if (watch.signal.aborted) return;
-      for (const [name, each] of this.#open) if (each.dueMs <= clock.monotonic()) this.#close(name);
+      for (const [name, { batch, openedMs }] of this.#open) if (this.#age.isDue(batch.dataset, openedMs)) this.#close(name);
     }
     this.#watch = undefined;
   }

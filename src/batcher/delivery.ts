@@ -100,6 +100,11 @@ export class Delivery {
     return this.#inFlight.has(batch);
   }
 
+  /** True while no batch waits, or is being sent. */
+  isAtRest(): boolean {
+    return this.#closed.length + this.#inFlight.size === 0;
+  }
+
   /** True while no batch waits for a worker. */
   isIdle(): boolean {
     return this.#closed.length === 0;

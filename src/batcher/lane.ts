@@ -48,6 +48,10 @@ export class SourceLane implements Lane {
     return turn;
   }
 
+  rest(): void {
+    for (const { batcher } of this.#options.routes) batcher.closeEarly();
+  }
+
   /** Milliseconds that blocks waited for room, the wait under way included. */
   get backpressureMs(): number {
     return this.#waitedMs + (this.#wait?.elapsedMs() ?? 0);

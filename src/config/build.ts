@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../core/block.ts';
+import { MAX_SCAN_INTERVAL_MS } from '../core/limits.ts';
 import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
@@ -11,6 +12,9 @@ import { parseProxy, proxyVariableFor } from './proxy.ts';
 import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import type { multilineTable, timeTable } from './schema-lines.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
+
+const DEFAULT_SCAN_INTERVAL_MS = 1000;
+const DEFAULT_MAX_AGE_MS = 1000;
 
 interface Context {
   readonly env: Environment;
@@ -86,7 +90,8 @@ function buildFile(id: string, values: Values<typeof fileTable>, context: Contex
     // Without a slash a pattern is about the name alone.
     exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
     startAt: values.start_at,
-    scanIntervalMs: values.scan_interval,
+    scanIntervalMs: values.scan_interval ?? DEFAULT_SCAN_INTERVAL_MS,
+    maxScanIntervalMs: values.scan_interval ?? MAX_SCAN_INTERVAL_MS,
     ignoreOlderMs: values.ignore_older,
     order: values.order,
     partialTimeoutMs: values.partial_timeout,
@@ -174,7 +179,12 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     timestampField: values.timestamp_field,
     timestampFormat: values.timestamp_format,
     compression: values.compression,
-    batch: { maxBytes: batch.max_bytes ?? defaultBatchBytes(buffer.max_memory), maxEvents: batch.max_events, maxAgeMs: batch.max_age },
+    batch: {
+      maxBytes: batch.max_bytes ?? defaultBatchBytes(buffer.max_memory),
+      maxEvents: batch.max_events,
+      maxAgeMs: batch.max_age ?? DEFAULT_MAX_AGE_MS,
+      closesEarly: batch.max_age === undefined,
+    },
     concurrency: values.concurrency,
     timeoutMs: values.timeout,
     retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },

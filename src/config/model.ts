@@ -85,7 +85,10 @@ export interface FileSourceConfig extends LineConfig {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly startAt: 'beginning' | 'end';
+  /** Between full scans where changes are not watched for. */
   readonly scanIntervalMs: number;
+  /** The most between full scans where they are: `scanIntervalMs` where that was written. */
+  readonly maxScanIntervalMs: number;
   /** Infinity for `never`. */
   readonly ignoreOlderMs: number;
   readonly order: 'fair' | 'oldest_first';
@@ -189,7 +192,8 @@ export interface IngestSinkConfig {
   readonly timestampField: string | undefined;
   readonly timestampFormat: string | undefined;
   readonly compression: 'gzip' | 'zstd' | 'none';
-  readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
+  /** `closesEarly`: an idle sink gets what there is before `maxAgeMs`, which was not written. */
+  readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };
   readonly concurrency: number;
   readonly timeoutMs: number;
   /** `maxElapsedMs` is Infinity for `never`. */

@@ -14,7 +14,11 @@ const batchTable = {
     doc: 'before compression; at most half of buffer.max_memory',
   }),
   max_events: field(integer(1, MAX_BATCH_EVENTS), { default: '10000', doc: 'events of one request' }),
-  max_age: field(duration('10ms', '1h'), { default: '1s', doc: 'a batch is sent this long after its first event' }),
+  max_age: field(duration('10ms', '1h'), {
+    computed: '1s, and sooner while nothing is being sent',
+    example: '1s',
+    doc: 'a batch is sent this long after its first event',
+  }),
 } satisfies Table;
 
 const retryTable = {

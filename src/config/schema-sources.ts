@@ -51,7 +51,11 @@ export const fileTable = {
     example: '7d',
     doc: 'leaves out files that were not changed for so long, until they are; a file that is known is read on',
   }),
-  scan_interval: field(duration('100ms', '1h'), { default: '1s', doc: 'how often the globs and the sizes are looked at again' }),
+  scan_interval: field(duration('100ms', '1h'), {
+    computed: '1s, and up to 30s while watches tell of every change',
+    example: '1s',
+    doc: 'the longest time between two looks at all files; changes that the system tells of are read at once',
+  }),
   order: field(choice(['fair', 'oldest_first']), {
     default: 'fair',
     doc: 'which file is read next: each in its turn, or the one that was changed longest ago',

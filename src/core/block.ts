@@ -125,6 +125,8 @@ export interface Lane {
    * waiting (shutdown): the last `leftBytes` of the window's bytes were not accepted, all before them were.
    */
   accept(block: Block): Promise<void>;
+  /** Nothing more is there to be offered now: what was taken need not wait for it. */
+  rest?(): void;
 }
 
 /** The stream's bytes from an offset on were read then, up to the next one's. */

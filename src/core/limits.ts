@@ -86,14 +86,32 @@ export const FORGET_AFTER_MS = 60_000;
 export const MAX_AWAY_MS = 24 * 3_600_000;
 /** Longest wait between two tries to open a file that refused. */
 export const MAX_OPEN_RETRY_MS = 30_000;
-/** Where scans are at least this far apart, changes are watched for to scan earlier. */
-export const HINTS_FROM_SCAN_INTERVAL_MS = 2_000;
-/** Shortest time between two scans that a watched change brings about. */
-export const HINT_PAUSE_MS = 250;
-/** Over this many files, changes are no longer watched for, only scanned for. */
-export const MAX_WATCHED_FILES = 1_000;
-/** Folders watched by one source. */
-export const MAX_WATCHED_FOLDERS = 100;
+/** Full scans are this far apart at most where watches tell of every change, and `scan_interval` is not written. */
+export const MAX_SCAN_INTERVAL_MS = 30_000;
+/** Folders that one source watches; the others are scanned only. */
+export const MAX_WATCHED_FOLDERS = 1_000;
+/** A folder whose watch tells of so many changes within a second is looked at in turns instead, its watch closed, … */
+export const HOT_EVENTS = 10;
+/** … for this long at first, and twice as long each time that it is as busy again, … */
+export const PARK_MS = 1_000;
+/** … up to this. */
+export const MAX_PARK_MS = 8_000;
+/** Shortest time between two looks at what was appended in a folder: beyond it, an event costs more CPU than it saves time. */
+export const APPEND_LOOK_MS = 250;
+/** The same for a folder whose watch is parked: reading and sending less at a time costs more CPU an event. */
+export const HOT_LOOK_MS = 500;
+/** Shortest time between two looks at the names in a folder, while files come and go there. */
+export const NAMES_LOOK_MS = 20;
+/** A parked folder that grows by so many bytes a second is looked at for new names at least … */
+export const FAST_GROWTH_BYTES = 1024 * 1024;
+/** … this often: a log that fills fast is rotated fast. */
+export const FAST_NAMES_LOOK_MS = 40;
+/** A look at a folder is followed by a pause of so many milliseconds for each of its files: some twenty times what it takes. */
+export const LOOK_PAUSE_MS_PER_FILE = 0.1;
+/** A change that a full scan found is missed once its watch has not told of it for this long. */
+export const TELL_MS = 1_000;
+/** A watch that could not be had is asked for again after this long. */
+export const WATCH_RETRY_MS = 60_000;
 /** Related files that `explain` names. */
 export const MAX_EXPLAINED_RELATIVES = 20;
 /** Different things (paths, as a rule) that one file source remembers to have said in the log. */

@@ -25,6 +25,10 @@ export interface SourceStats {
   readonly droppedDatagrams?: number;
   /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
   files: Record<string, number>;
+  /** Changes that a full scan found and no watch had told of; absent where nothing is watched. */
+  missedChanges?: number;
+  /** Rotations between two looks: what was deleted in between was never seen; absent where nothing rotates. */
+  missedRotations?: number;
   /** Events that took a path with an object or string per event. */
   slowPathEvents: number;
 }

@@ -100,6 +100,18 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),
   );
+  add(
+    'counter',
+    'source_missed_rotations_total',
+    'Rotations that happened between two looks at a file; files that were deleted in between were never seen',
+    eachSource(({ stats }) => stats.missedRotations ?? 0),
+  );
+  add(
+    'counter',
+    'source_missed_changes_total',
+    'Changes of files that a full scan found and no watch had told of',
+    eachSource(({ stats }) => stats.missedChanges ?? 0),
+  );
   add('counter', 'source_dropped_datagrams_total', 'Datagrams that the system dropped before they were received', () =>
     seen.sources.flatMap(({ id, stats }): Sample[] =>
       stats.droppedDatagrams === undefined ? [] : [[{ source: id }, stats.droppedDatagrams]],

@@ -57,7 +57,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   const base = sinkConfig('http://127.0.0.1:9');
   const config = sinkConfig('http://127.0.0.1:9', {
     concurrency,
-    batch: { maxBytes: batchBytes, maxEvents: 10_000, maxAgeMs: HOUR_MS },
+    batch: { maxBytes: batchBytes, maxEvents: 10_000, maxAgeMs: HOUR_MS, closesEarly: false },
     // Each request fails once, and waits from then on.
     retry: { initialBackoffMs: HOUR_MS, maxBackoffMs: HOUR_MS, maxElapsedMs: Infinity },
     buffer: { ...base.buffer, maxMemoryBytes: memoryBytes },

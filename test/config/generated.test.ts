@@ -27,7 +27,7 @@ sinks:
 
 test('the example means the same as a configuration without any optional key', () => {
   const [example, bare] = [configOf(renderExample(), ENV), configOf(BARE, ENV)];
-  expect({ ...example, file: '' }).toEqual({ ...bare, file: '' });
+  expect({ ...example, file: '', hash: '' }).toEqual({ ...bare, file: '', hash: '' });
 });
 
 test('the example still loads with every optional key switched on', () => {

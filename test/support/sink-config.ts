@@ -24,7 +24,7 @@ export function sinkConfig(url: string, changes: Partial<IngestSinkConfig> = {})
     timestampField: undefined,
     timestampFormat: undefined,
     compression: 'none',
-    batch: { maxBytes: 1024 * 1024, maxEvents: 10_000, maxAgeMs: 20 },
+    batch: { maxBytes: 1024 * 1024, maxEvents: 10_000, maxAgeMs: 20, closesEarly: false },
     concurrency: 4,
     timeoutMs: 30_000,
     retry: { initialBackoffMs: 1, maxBackoffMs: 10, maxElapsedMs: Infinity },

@@ -28,6 +28,7 @@ export function fileSourceConfig(include: string, changes: Partial<FileSourceCon
     startAt: 'beginning',
     readCompressed: false,
     scanIntervalMs: 1000,
+    maxScanIntervalMs: changes.scanIntervalMs ?? 1000,
     ignoreOlderMs: Infinity,
     order: 'fair',
     partialTimeoutMs: 5000,

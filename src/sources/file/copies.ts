@@ -94,6 +94,11 @@ export class Copies {
     });
   }
 
+  /** True while a copy is looked for, or something is not decided. */
+  get isBusy(): boolean {
+    return this.#undecided.size + this.#unsure.size + this.#homeless.size > 0;
+  }
+
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
     this.#isSpent = false;

@@ -26,6 +26,16 @@ export interface FinderOptions {
   readonly notices: Notices;
 }
 
+/** Where changes can be watched for. */
+export interface Visited {
+  /** The folders that were searched, each with its device and inode. */
+  readonly folders: Map<string, string>;
+  /** Matches that are symbolic links. */
+  readonly links: Set<string>;
+  /** Folders that patterns start in and that are not there. */
+  readonly missing: Set<string>;
+}
+
 interface Folder {
   readonly path: string;
   readonly level: number;
@@ -38,6 +48,7 @@ export class Finder {
   readonly #rules: readonly { readonly rule: IncludeRule; readonly listings: FolderListings }[];
   readonly #isExcluded: (path: string) => boolean;
   #looked = 0;
+  #visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
 
   constructor(options: FinderOptions) {
     this.#options = options;
@@ -48,19 +59,40 @@ export class Finder {
     });
   }
 
-  /** The folders that the globs start in: what can be watched. */
-  get roots(): readonly string[] {
-    return [...new Set(this.#rules.map(({ rule }) => (rule.isLiteral ? parentOf(rule.base) : rule.base)))];
+  /** What the last `find` came through. */
+  get visited(): Visited {
+    return this.#visited;
   }
 
   /** All matches, at most MAX_FILES, by path. The order is the file system's. */
   async find(): Promise<Map<string, FoundFile>> {
     const found = new Map<string, FoundFile>();
+    const visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
     for (const { rule, listings } of this.#rules) {
-      if (!rule.isLiteral) await this.#walk(listings, rule, found);
-      else if (!this.#isExcluded(rule.base)) this.#look(rule.base, found);
+      if (!rule.isLiteral) await this.#walk(listings, rule, found, visited);
+      else if (!this.#isExcluded(rule.base)) this.#visitFile(rule.base, found, visited);
     }
+    this.#visited = visited;
     if (found.size < MAX_FILES) this.#options.notices.clear('');
+    return found;
+  }
+
+  /** The matches in one folder that was searched; undefined where it, or a folder in it, is another one now: a `find` is needed. */
+  async findIn(folder: string): Promise<Map<string, FoundFile> | undefined> {
+    const found = new Map<string, FoundFile>();
+    const stat = this.#stat(folder);
+    if (!stat || inodeKey(stat) !== this.#visited.folders.get(folder)) return undefined;
+    for (const { rule, listings } of this.#rules) {
+      if (rule.isLiteral) {
+        if (parentOf(rule.base) === folder && !this.#isExcluded(rule.base)) this.#look(rule.base, found);
+        continue;
+      }
+      const kept = listings.kept(folder);
+      if (!kept) continue;
+      const listing = this.#list(listings, { path: folder, level: kept.level, isLinked: false }, stat);
+      if (!listing || !hasSameFolders(listing, kept.listing)) return undefined;
+      await this.#lookAtAll(listing.matches, found);
+    }
     return found;
   }
 
@@ -102,7 +134,17 @@ export class Finder {
     return this.#isExcluded(path) ? `${rule.pattern} includes it, but an exclude pattern matches` : `${rule.pattern} includes it`;
   }
 
-  async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>): Promise<void> {
+  /** A pattern without wildcards. */
+  #visitFile(path: string, found: Map<string, FoundFile>, visited: Visited): void {
+    this.#look(path, found);
+    const folder = parentOf(path);
+    const stat = this.#stat(folder);
+    if (stat) visited.folders.set(folder, inodeKey(stat));
+    else visited.missing.add(folder);
+    if (this.#options.fileSystem.linkTarget(path) !== undefined) visited.links.add(path);
+  }
+
+  async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>, visited: Visited): Promise<void> {
     const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false }];
     // Links come last, so that a folder that is reached both ways has its own name.
     const links: Folder[] = [];
@@ -120,22 +162,29 @@ export class Finder {
         break;
       }
       const stat = this.#stat(folder.path);
+      if (!stat && folder.level === 0) visited.missing.add(folder.path);
       if (!stat) continue;
       const key = inodeKey(stat);
       if (folder.isLinked && (stat.kind !== 'directory' || inodes.has(key))) continue;
       inodes.add(key);
       paths.add(folder.path);
+      visited.folders.set(folder.path, key);
       const listing = this.#list(listings, folder, stat);
       for (const { path, isLink } of listing?.folders ?? []) {
         const isLinked = isLink || folder.isLinked;
         (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked });
       }
-      for (const path of listing?.matches ?? []) {
-        this.#look(path, found);
-        if ((this.#looked += 1) % SCAN_SLICE_FILES === 0) await setImmediate();
-      }
+      for (const link of listing?.links ?? []) visited.links.add(link);
+      await this.#lookAtAll(listing?.matches ?? [], found);
     }
     listings.retain(paths);
+  }
+
+  async #lookAtAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
+    for (const path of paths) {
+      this.#look(path, found);
+      if ((this.#looked += 1) % SCAN_SLICE_FILES === 0) await setImmediate();
+    }
   }
 
   #list(listings: FolderListings, folder: Folder, stat: FileStat): FolderListing | undefined {
@@ -190,6 +239,12 @@ export class Finder {
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
+function hasSameFolders(a: FolderListing, b: FolderListing): boolean {
+  if (a === b) return true;
+  const paths = new Set(a.folders.map(({ path }) => path));
+  return paths.size === b.folders.length && b.folders.every(({ path }) => paths.has(path));
 }
 
 /** The path, and the folders above it that are below `base`. */

@@ -11,11 +11,15 @@ import type { IncludeRule } from './glob.ts';
 export interface FolderListing {
   /** Paths that match: files as a rule, and what only looks like one. */
   readonly matches: readonly string[];
+  /** Those of them that are symbolic links. */
+  readonly links: readonly string[];
   /** Folders, and links that may lead to one, under which there can be matches. */
   readonly folders: readonly { readonly path: string; readonly isLink: boolean }[];
 }
 
-interface KeptListing {
+export interface KeptListing {
+  /** How far below the base it is. */
+  readonly level: number;
   readonly mtimeMs: number;
   /** Monotonic, when this `mtimeMs` was first seen. */
   readonly sinceMs: number;
@@ -46,8 +50,13 @@ export class FolderListings {
     if (isStill && kept.listedAtMs - kept.sinceMs >= LISTING_SETTLES_MS && now - kept.listedAtMs < MAX_LISTING_AGE_MS) return kept.listing;
     this.#kept.delete(folder);
     const listing = this.#read(folder, level + 1);
-    this.#kept.set(folder, { mtimeMs: stat.mtimeMs, sinceMs: isStill ? kept.sinceMs : now, listedAtMs: now, listing });
+    this.#kept.set(folder, { level, mtimeMs: stat.mtimeMs, sinceMs: isStill ? kept.sinceMs : now, listedAtMs: now, listing });
     return listing;
+  }
+
+  /** What is kept of a folder, be it right still or not. */
+  kept(folder: string): KeptListing | undefined {
+    return this.#kept.get(folder);
   }
 
   /** Drops what is kept of folders that are not among these. */
@@ -59,6 +68,7 @@ export class FolderListings {
   #read(folder: string, level: number): FolderListing {
     const rule = this.#rule;
     const matches: string[] = [];
+    const links: string[] = [];
     const folders: { path: string; isLink: boolean }[] = [];
     for (const entry of this.#fileSystem.readdir(folder)) {
       const path = pathIn(folder, entry.name);
@@ -70,7 +80,8 @@ export class FolderListings {
       if (!(leadsOn || isMatch) || this.#isExcluded(path)) continue;
       if (leadsOn) folders.push({ path, isLink });
       if (isMatch) matches.push(path);
+      if (isMatch && isLink) links.push(path);
     }
-    return { matches, folders };
+    return { matches, links, folders };
   }
 }

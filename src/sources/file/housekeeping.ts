@@ -51,7 +51,8 @@ export class Housekeeping {
     const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
     const stillMs = this.#now - file.changedAtMs;
     if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
-    if (stillMs < KEEP_OPEN_MS) return;
+    // Where files come and go fast, those that are deleted and read must make room for the next ones.
+    if (stillMs < (file.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
     descriptors.close(file);
     file.content.trim();
     if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);

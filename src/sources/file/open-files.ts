@@ -38,6 +38,15 @@ export class OpenFiles {
     return this.#files.size >= this.#limit;
   }
 
+  get isCrowded(): boolean {
+    return this.#files.size * 2 > this.#limit;
+  }
+
+  /** The files that are open. */
+  get files(): ReadonlySet<TrackedFile> {
+    return this.#files;
+  }
+
   /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
   open(file: TrackedFile): boolean {
     const { fileSystem, clock } = this.#options;

@@ -3,26 +3,32 @@
  * the reader waits for the sinks, and what has no name any more waits for the disk alone.
  */
 import type { FileSourceConfig } from '../../config/model.ts';
+import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { codeOf } from '../../core/errors.ts';
-import { LOOK_EVERY_MS } from '../../core/limits.ts';
+import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import { type Archives, takeArchives } from './archives.ts';
 import type { Finder } from './finder.ts';
 import type { Generations } from './generations.ts';
-import { Hints } from './hints.ts';
+import type { FileStat, FileSystem } from './file-system.ts';
+import { FolderWatches } from './folder-watches.ts';
+import type { WatchedFolder } from './folder-watch.ts';
 import { LOWER_BOUND, type Notices } from './notices.ts';
 import type { Reader } from './reader.ts';
+import { ScanPace } from './scan-pace.ts';
 import { lagOf, positionOf, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 
 export interface PollingOptions {
   readonly config: FileSourceConfig;
+  readonly fileSystem: FileSystem;
   readonly finder: Finder;
   readonly tracker: Tracker;
   readonly generations: Generations;
   readonly reader: Reader;
+  readonly lane: Lane;
   /** Reads deleted files; undefined where these wait with all others. */
   readonly rescuer: Reader | undefined;
   readonly rescue: Rescue | undefined;
@@ -79,7 +85,7 @@ export class Polling {
 
   /** One turn for each file that has something to read. */
   async readRound(): Promise<void> {
-    const { generations, reader, config } = this.#options;
+    const { generations, reader, config, lane } = this.#options;
     const { queue } = generations.registry;
     for (let turns = queue.size; turns > 0 && !this.#isStopping; turns -= 1) {
       const file = generations.registry.next(config.order);
@@ -88,6 +94,7 @@ export class Polling {
       await reader.turn(file);
       await this.yieldToOthers();
     }
+    if (queue.size === 0) lane.rest?.();
   }
 
   /** The same for deleted files. */
@@ -180,34 +187,94 @@ export class Polling {
   }
 
   async #scanUntilStopped(): Promise<void> {
-    const { config, finder, clock, log, generations } = this.#options;
-    const hints = new Hints({ folders: finder.roots, scanIntervalMs: config.scanIntervalMs, clock, log });
+    const { config, finder, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
+    const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
+    const concerns = (path: string): boolean => finder.matches(path) || generations.registry.byPath(path) !== undefined;
+    const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
+    // Archives are taken up by full scans alone.
+    const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
+    let scannedMs = clock.monotonic();
+    let nextMs = scannedMs + pace.intervalMs;
+    /** Folders that come and go are worth no more of a processor than files are. */
+    let restsUntilMs = -Infinity;
     try {
-      await hints.start();
+      watches.sync(finder.visited);
+      if (!watches.isComplete) nextMs = scannedMs + scanIntervalMs;
       while (!this.#isStopping) {
-        await hints.wait(generations.registry.files.size, this.#stopping.signal);
-        if (!this.#isStopping) await this.scanOnce();
+        await watches.wait(nextMs, this.#stopping.signal);
+        if (this.#isStopping) return;
+        const beganMs = clock.monotonic();
+        if (watches.takeScan()) nextMs = Math.min(nextMs, Math.max(beganMs, restsUntilMs));
+        if (beganMs >= nextMs) {
+          tracker.takeChanged();
+          await this.scanOnce();
+          watches.compare(
+            [...tracker.takeChanged().files].map(({ path }) => path),
+            scannedMs,
+          );
+          watches.sync(finder.visited);
+          pace.scanned(watches.isComplete);
+          scannedMs = beganMs;
+          const endedMs = clock.monotonic();
+          nextMs = endedMs + pace.intervalMs;
+          restsUntilMs = endedMs + generations.registry.files.size * LOOK_PAUSE_MS_PER_FILE + NAMES_LOOK_MS;
+        }
+        for (const folder of watches.takeDue()) if (!(await this.#lookInto(folder))) watches.addScan();
+        const missed = watches.takeMissed();
+        if (missed === 0) continue;
+        stats.missedChanges = (stats.missedChanges ?? 0) + missed;
+        pace.missed();
+        nextMs = Math.min(nextMs, clock.monotonic() + pace.intervalMs);
       }
     } finally {
-      await hints.close();
+      watches.close();
     }
+  }
+
+  /** Looks at what a folder's watch told of. False where only a full scan can tell what is where. */
+  async #lookInto(folder: WatchedFolder): Promise<boolean> {
+    const { finder, tracker, fileSystem, clock, archives, rescue } = this.#options;
+    const look = folder.take(clock.monotonic());
+    const mtimeMs = look.kind === 'names' ? NaN : (statOf(fileSystem, folder.path)?.mtimeMs ?? NaN);
+    if (look.kind === 'entries' && !folder.hasChanged(mtimeMs)) return true;
+    tracker.takeChanged();
+    if (look.kind === 'names') {
+      if (!tracker.lookAt(look.names)) folder.addWhole();
+      this.#wake();
+      return true;
+    }
+    archives?.note();
+    const found = await finder.findIn(folder.path);
+    if (!found) return false;
+    takeArchives(found);
+    await tracker.scan(found, this.yieldToOthers, folder.path);
+    rescue?.flush();
+    folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.takeChanged().grownBytes);
+    this.#wake();
+    return true;
   }
 
   /** Where scans are far apart, what cannot wait for them is looked at in between. */
   async #lookUntilStopped(): Promise<void> {
     const { config, clock, tracker } = this.#options;
-    while (config.scanIntervalMs > LOOK_EVERY_MS && !this.#isStopping) {
-      await clock.sleep(LOOK_EVERY_MS, this.#stopping.signal);
+    while (config.maxScanIntervalMs > LOOK_EVERY_MS && !this.#isStopping) {
+      // Idle files cost nothing: there is nothing open then.
+      if (tracker.needsLooks) await clock.sleep(LOOK_EVERY_MS, this.#stopping.signal);
+      else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();
-      this.#wake();
+      if (this.#options.generations.registry.hasWork) this.#wake();
     }
+  }
+
+  #untilWoken(): Promise<void> {
+    return new Promise<void>((resolve) => this.#wakers.add(resolve));
   }
 
   async #readUntilStopped(queue: ReadonlySet<TrackedFile>, round: () => Promise<void>): Promise<void> {
     while (!this.#isStopping) {
       if (queue.size > 0) await round();
-      else await new Promise<void>((resolve) => this.#wakers.add(resolve));
+      else await this.#untilWoken();
     }
   }
 
@@ -215,7 +282,7 @@ export class Polling {
   async #readArchivesUntilStopped(): Promise<void> {
     while (!this.#isStopping) {
       await this.archiveRound();
-      if (!this.#isStopping) await new Promise<void>((resolve) => this.#wakers.add(resolve));
+      if (!this.#isStopping) await this.#untilWoken();
     }
   }
 
@@ -244,4 +311,13 @@ export class Polling {
 /** How many files go before it that it goes on with. */
 function placeInRow({ before }: TrackedFile): number {
   return before ? placeInRow(before) + 1 : 0;
+}
+
+function statOf(fileSystem: FileSystem, path: string): FileStat | undefined {
+  try {
+    return fileSystem.stat(path);
+  } catch {
+    // The finder names what cannot be looked at.
+    return undefined;
+  }
 }

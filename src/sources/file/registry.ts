@@ -4,7 +4,10 @@
  */
 import { type FileStat, inodeKey } from './file-system.ts';
 import type { FileIdentity } from '../../core/stream.ts';
+import { parentOf } from './finder.ts';
 import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+
+const NONE: ReadonlySet<TrackedFile> = new Set();
 
 export class Registry {
   readonly files = new Set<TrackedFile>();
@@ -15,6 +18,8 @@ export class Registry {
   /** Those under a matching path. */
   readonly #byPath = new Map<string, TrackedFile>();
   readonly #byInode = new Map<string, TrackedFile>();
+  /** By folder: those that are, or were last, in it. */
+  readonly #byFolder = new Map<string, Set<TrackedFile>>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
   /** Generations that the patterns do not lead to any more: found by their streams alone, so that their batches can be sent. */
@@ -38,6 +43,11 @@ export class Registry {
     this.#unindex(file);
   }
 
+  /** True while something waits to be read. */
+  get hasWork(): boolean {
+    return this.queue.size + this.deleted.size > 0;
+  }
+
   /** The file may have something to read. */
   enqueue(file: TrackedFile): void {
     (this.#hasRescue && file.place === 'deleted' ? this.deleted : this.queue).add(file);
@@ -52,6 +62,11 @@ export class Registry {
   /** The generation that is under this matching path. */
   at(path: string): TrackedFile | undefined {
     return this.#byPath.get(path);
+  }
+
+  /** Those that are, or were last, in this folder. */
+  inFolder(folder: string): ReadonlySet<TrackedFile> {
+    return this.#byFolder.get(folder) ?? NONE;
   }
 
   /** The generation that this file, under whatever name, holds. */
@@ -140,12 +155,19 @@ export class Registry {
   #index(file: TrackedFile): void {
     if (file.isHomeless) return;
     if (isGone(file)) this.gone.add(file);
+    const folder = parentOf(file.path);
+    const files = this.#byFolder.get(folder);
+    if (files) files.add(file);
+    else this.#byFolder.set(folder, new Set([file]));
     this.#byInode.set(inodeKey(file), file);
     if (file.place === 'matched') this.#byPath.set(file.path, file);
   }
 
   #unindex(file: TrackedFile): void {
     this.gone.delete(file);
+    const folder = parentOf(file.path);
+    const files = this.#byFolder.get(folder);
+    if (files?.delete(file) === true && files.size === 0) this.#byFolder.delete(folder);
     if (this.#byInode.get(inodeKey(file)) === file) this.#byInode.delete(inodeKey(file));
     if (this.#byPath.get(file.path) === file) this.#byPath.delete(file.path);
   }

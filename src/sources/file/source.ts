@@ -76,7 +76,18 @@ export function createFileSource(
   const { descriptors, registry } = generations;
   const { files } = registry;
   const { ignoreOlderMs, stableInodes } = config;
-  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
+  const isMatched = (path: string): boolean => finder.matches(path);
+  const tracker = new Tracker({
+    fileSystem,
+    streams,
+    clock,
+    notices,
+    stats: counters,
+    generations,
+    ignoreOlderMs,
+    stableInodes,
+    isMatched,
+  });
   const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = createLines();
   const turns = new Turns();
@@ -112,10 +123,12 @@ export function createFileSource(
   });
   const polling = new Polling({
     config,
+    fileSystem,
     finder,
     tracker,
     generations,
     reader,
+    lane: context.lane,
     rescuer,
     rescue,
     archives,

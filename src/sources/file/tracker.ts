@@ -8,8 +8,9 @@ import { BIRTH_SLACK_MS, FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from 
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from './file-system.ts';
-import type { FoundFile } from './finder.ts';
+import { type FoundFile, parentOf } from './finder.ts';
 import type { Generations } from './generations.ts';
+import { MissedRotations } from './missed-rotations.ts';
 import { LOWER_BOUND, type Notices } from './notices.ts';
 import { FolderNames } from './siblings.ts';
 import { isBehind, isGone, isReplaced, lagOf, type Place, positionOf, type TrackedFile } from './tracked-file.ts';
@@ -26,6 +27,8 @@ export interface TrackerOptions {
   readonly ignoreOlderMs: number;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
+  /** True for a path that the globs match, and none of those to leave out. */
+  isMatched(path: string): boolean;
 }
 
 const AWAY = 'file is gone with the file system that it is on, which is waited for';
@@ -34,15 +37,30 @@ export class Tracker {
   readonly #options: TrackerOptions;
   /** Paths that their file left: what had them since, and was rotated away between two looks, is looked for until another file is seen there. */
   readonly #left = new Map<string, { readonly nextBornMs: number; readonly untilMs: number }>();
+  readonly #missed: MissedRotations;
   #scan = 0;
+  #changed = new Set<TrackedFile>();
+  #grownBytes = 0;
 
   constructor(options: TrackerOptions) {
     this.#options = options;
+    this.#missed = new MissedRotations(options);
   }
 
-  /** Matches what a scan found to what is known. Other work gets its turn now and then. */
-  async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+  /** The files with a name that looks found changed since this was asked last, and by how many bytes they grew. */
+  takeChanged(): { readonly files: ReadonlySet<TrackedFile>; readonly grownBytes: number } {
+    const changed = { files: this.#changed, grownBytes: this.#grownBytes };
+    this.#changed = new Set();
+    this.#grownBytes = 0;
+    return changed;
+  }
+
+  /**
+   * Matches what a scan found to what is known: everywhere, or in one folder alone. Other work gets its turn now and then.
+   */
+  async scan(found: ReadonlyMap<string, FoundFile>, pause: () => Promise<void> = () => Promise.resolve(), folder?: string): Promise<void> {
     const { registry, copies, house, successors } = this.#generations;
+    const files = (): Iterable<TrackedFile> => (folder === undefined ? registry.files : [...registry.inFolder(folder)]);
     this.#generations.scan = this.#scan += 1;
     const strange: FoundFile[] = [];
     for (const each of found.values()) {
@@ -54,7 +72,7 @@ export class Tracker {
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
     const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
-    for (const file of registry.files) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
+    for (const file of files()) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
     let looked = 0;
     const ignored: string[] = [];
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1))) {
@@ -69,13 +87,34 @@ export class Tracker {
       const text = 'files that did not change for longer than `ignore_older` are left out until they do';
       this.#options.notices.trouble('info', 'ignore_older', { path, files: ignored.length }, text);
     }
-    this.#findBornBetween();
+    this.#findBornBetween(folder);
     copies.decide();
     successors.link();
-    for (const file of registry.files) house.keep(file);
+    for (const file of files()) house.keep(file);
     house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();
+  }
+
+  /** Looks at files that are said to have changed. False where a path leads to another file than is known there: its folder is to be scanned. */
+  lookAt(paths: Iterable<string>): boolean {
+    const { registry, copies, house, successors } = this.#generations;
+    this.#generations.scan = this.#scan += 1;
+    let isKnown = true;
+    for (const path of paths) {
+      const file = registry.at(path) ?? [...registry.inFolder(parentOf(path))].find((each) => each.path === path && each.place === 'aside');
+      const stat = file && statIfAt(this.#options.fileSystem, path, file);
+      if (!file) isKnown &&= !this.#options.isMatched(path);
+      else if (!stat || isReplaced(file, stat)) isKnown = false;
+      else {
+        this.#see(file, stat, file.place);
+        house.keep(file);
+      }
+    }
+    copies.decide();
+    successors.link();
+    this.#options.streams.persist?.();
+    return isKnown;
   }
 
   /** A generation that is known from before was at this path: what had it since is looked for, as where a file leaves its path. */
@@ -84,9 +123,11 @@ export class Tracker {
     this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
   }
 
-  #findBornBetween(): void {
+  #findBornBetween(folder: string | undefined): void {
     const names = new FolderNames(this.#options.fileSystem);
+    this.#missed.tell(names);
     for (const [path, { nextBornMs, untilMs }] of this.#left) {
+      if (folder !== undefined && parentOf(path) !== folder) continue;
       const isRead = this.findBorn(path, nextBornMs, names);
       if (isRead && (this.#generations.registry.at(path) || this.#now >= untilMs)) this.#left.delete(path);
     }
@@ -135,8 +176,8 @@ export class Tracker {
    * up, descriptors that are not needed any more.
    */
   look(): void {
-    const { registry, house, copies, successors } = this.#generations;
-    for (const file of registry.files) {
+    const { registry, house, copies, successors, descriptors } = this.#generations;
+    for (const file of new Set([...descriptors.files, ...registry.gone])) {
       const held = this.#held(file);
       if (!held || held === 'unknown') continue;
       if (held.links === 0 && file.place !== 'deleted') this.#leave(file, held, 'deleted');
@@ -148,6 +189,12 @@ export class Tracker {
     house.keepBudget();
     house.forgetSettled();
     this.#options.streams.persist?.();
+  }
+
+  /** True while something must be looked at between two scans. */
+  get needsLooks(): boolean {
+    const { descriptors, registry, copies } = this.#generations;
+    return descriptors.files.size + registry.gone.size > 0 || copies.isBusy;
   }
 
   /** True for a file that was not changed for longer than `ignore_older`. */
@@ -179,6 +226,8 @@ export class Tracker {
     const isChanged = stat.size !== file.seenSize || stat.mtimeMs !== file.seenMtimeMs;
     if (isChanged) {
       if (file.seenSize === 0) file.filledScan = this.#scan;
+      if (!isGone(file)) this.#changed.add(file);
+      this.#grownBytes += Math.max(0, stat.size - Math.max(0, file.seenSize));
       file.seenSize = stat.size;
       file.seenMtimeMs = stat.mtimeMs;
       file.changedAtMs = this.#now;
@@ -229,7 +278,7 @@ export class Tracker {
     const unreadBytes = unreadOf(file, stat);
     const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes };
     this.#options.notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
-    this.#noteRotation(file);
+    this.#noteRotation(file, path);
     this.#generations.place(file, place, path);
     file.isRotated = path !== file.firstPath;
     this.#generations.naming.identify(file);
@@ -238,9 +287,10 @@ export class Tracker {
     this.#see(file, stat, place);
   }
 
-  #noteRotation(file: TrackedFile): void {
+  #noteRotation(file: TrackedFile, to?: string): void {
     const { nextBornMs, path } = file;
     if (file.place !== 'matched' || nextBornMs === undefined || file.isUndecided) return;
+    if (this.#scan > 1) this.#missed.note(file, to);
     this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
   }
 

@@ -142,8 +142,27 @@ test('finder names a file whose name is not valid UTF-8', async () => {
   expect(log).toEqual([expect.stringContaining('not valid UTF-8')]);
 });
 
-test('finder tells the folders that its globs start in', () => {
-  expect(makeFinder(['/var/log/*.log', '/var/log/**/x', '/srv/app/a.log', '/*.log']).finder.roots).toEqual(['/var/log', '/srv/app', '/']);
+test('finder tells the folders that it searched, the links that match, and the folders that are missing', async () => {
+  const root = makeTree({ 'logs/a.log': '', 'logs/deep/b.log': '', 'elsewhere/c.log': '' });
+  symlinkSync(`${root}/elsewhere/c.log`, `${root}/logs/c.log`);
+  const { find, finder } = makeFinder([`${root}/logs/**/*.log`, `${root}/later/*.log`, `${root}/elsewhere/c.log`]);
+  await find();
+  const { folders, links, missing } = finder.visited;
+  expect([...folders.keys()]).toEqual([`${root}/logs`, `${root}/logs/deep`, `${root}/elsewhere`]);
+  expect([...links]).toEqual([`${root}/logs/c.log`]);
+  expect([...missing]).toEqual([`${root}/later`]);
+});
+
+test('finder finds what is in one folder, and asks for a whole search where the folder, or one in it, is new', async () => {
+  const root = makeTree({ 'a.log': '', 'deep/b.log': '' });
+  const { find, finder } = makeFinder([`${root}/**/*.log`]);
+  await find();
+  writeFileSync(`${root}/c.log`, '');
+  expect([...(await finder.findIn(root))!.keys()].sort()).toEqual([`${root}/a.log`, `${root}/c.log`]);
+  expect([...(await finder.findIn(`${root}/deep`))!.keys()]).toEqual([`${root}/deep/b.log`]);
+  mkdirSync(`${root}/more`);
+  expect(await finder.findIn(root)).toBe(undefined);
+  expect(await finder.findIn('/nowhere')).toBe(undefined);
 });
 
 test('glob tells base, depth and folders that lead to a match', () => {

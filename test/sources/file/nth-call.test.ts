@@ -23,7 +23,7 @@ function faulty(name: Call, fails: (nth: number) => string | undefined): { reado
   const fileSystem = failingFileSystem((real) => ({
     [name]: (...given: unknown[]): unknown => {
       const code = fails((calls += 1));
-      if (code === undefined) return Reflect.apply(real[name], real, given);
+      if (code === undefined) return Reflect.apply(real[name] as (...all: unknown[]) => unknown, real, given);
       // A close that fails has closed all the same.
       if (name === 'close') real.close(given[0] as number);
       throw systemError(code);

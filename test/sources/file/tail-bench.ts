@@ -61,9 +61,10 @@ export function makeFolder(parent = tmpdir()): string {
   return folder;
 }
 
-/** Any function of the file system may be replaced by one that fails. */
+/** Any function of the file system may be replaced by one that fails. Nothing can be watched: the clock is stepped, the system's events are not. */
 export function failingFileSystem(changes: (real: FileSystem) => Partial<FileSystem>): FileSystem {
-  return { ...nodeFileSystem, ...changes(nodeFileSystem) };
+  const { watch: _, ...unwatched } = nodeFileSystem;
+  return { ...unwatched, ...changes(nodeFileSystem) };
 }
 
 /**

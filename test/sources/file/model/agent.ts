@@ -180,7 +180,7 @@ export class ModelAgent {
     const kernel = nextKernel(() => this.#checkAlive());
     const config = sinkConfig('http://127.0.0.1:9', {
       inputs: ['app'],
-      batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000 },
+      batch: { maxBytes: 32 * KiB, maxEvents: 40, maxAgeMs: 3_600_000, closesEarly: false },
       concurrency: 2,
       retry: { initialBackoffMs: 2000, maxBackoffMs: 2000, maxElapsedMs: Infinity },
       buffer: { maxMemoryBytes: KiB * KiB, maxDiskBytes: 1024 ** 3, spillFiles: false, sync: 'batch', whenFull: 'block' },
@@ -229,8 +229,9 @@ export class ModelAgent {
       else this.#call();
       return nodeFileSystem.peek(fd, into, position);
     };
+    const { watch: _, ...unwatched } = nodeFileSystem;
     return {
-      ...nodeFileSystem,
+      ...unwatched,
       stat: alive((path: string) => {
         const stat = nodeFileSystem.stat(path);
         return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;

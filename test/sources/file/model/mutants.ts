@@ -60,8 +60,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that was rotated away unseen is not looked for',
     file: 'sources/file/tracker.ts',
-    find: 'file.isUndecided) return;\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
-    replace: 'file.isUndecided) return;',
+    find: 'this.#missed.note(file, to);\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
+    replace: 'this.#missed.note(file, to);',
     include: alone,
   },
   {

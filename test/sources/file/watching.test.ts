@@ -1,0 +1,266 @@
+/** Folders are watched: what the system tells of is read without a full scan, and what it does not tell of is found by one. */
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { HOT_EVENTS, HOT_LOOK_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS } from '../../../src/core/limits.ts';
+import type { FolderChanged, FileSystem } from '../../../src/sources/file/file-system.ts';
+import { settleTurns, until } from '../../support/until.ts';
+import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
+
+interface Watched {
+  readonly bench: TailBench;
+  /** Watches that are there now, by folder. */
+  readonly watches: ReadonlyMap<string, FolderChanged>;
+  /** How often all files were looked at. */
+  readonly fullScans: () => number;
+  /** Lets the clock go on second by second. */
+  readonly seconds: (count: number) => Promise<void>;
+  /** Waits until the lines arrived, with next to no time passing on the source's clock. */
+  readonly arrive: (lines: readonly string[]) => Promise<void>;
+  /** No full scan is due for a while. */
+  readonly calm: () => Promise<void>;
+}
+
+type Watch = NonNullable<FileSystem['watch']>;
+
+/** A running source on a clock that is stepped. Without `watch`, the system's own watches are used. */
+async function startWatched(watch?: (real: Watch) => Watch, options: object = {}): Promise<Watched> {
+  let scans = 0;
+  const watches = new Map<string, FolderChanged>();
+  const fileSystem = failingFileSystem((real) => ({
+    stat(path) {
+      if (path.endsWith('/quiet/idle.log')) scans += 1;
+      const stat = real.stat(path);
+      return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
+    },
+    watch(folder, changed, failed) {
+      const handle = (watch?.(real.watch!) ?? real.watch!)(folder, changed, failed);
+      watches.set(folder, changed);
+      return {
+        close() {
+          handle.close();
+          if (watches.get(folder) === changed) watches.delete(folder);
+        },
+      };
+    },
+  }));
+  const bench = new TailBench({ fileSystem, maxScanIntervalMs: MAX_SCAN_INTERVAL_MS, ...options });
+  mkdirSync(bench.path('quiet'));
+  writeFileSync(bench.path('quiet/idle.log'), 'idle\n');
+  await bench.start({ include: [bench.path('**/*.log')] });
+  const running = bench.source.run();
+  onTestFinished(async () => {
+    bench.lane.giveUp();
+    await bench.source.stop();
+    await running;
+  });
+  const seconds = async (count: number): Promise<void> => {
+    for (let second = 0; second < count; second += 1) {
+      bench.clock.advance(1000);
+      await settleTurns();
+    }
+  };
+  const watched: Watched = {
+    bench,
+    watches,
+    fullScans: () => scans,
+    seconds,
+    async arrive(lines) {
+      // More than the time between two looks.
+      bench.clock.advance(HOT_LOOK_MS);
+      await until(`the lines ${lines.join(', ')} arrive`, () => {
+        bench.clock.advance(0);
+        return lines.every((line) => bench.texts.includes(line));
+      });
+    },
+    async calm() {
+      await seconds(2 * (MAX_SCAN_INTERVAL_MS / 1000));
+      const before = scans;
+      const isDone = (): boolean => scans > before;
+      while (!isDone()) await seconds(1);
+    },
+  };
+  await watched.arrive(['idle']);
+  return watched;
+}
+
+/** Watches that tell of nothing by themselves. */
+const silent = (): Watch => () => ({ close: () => {} });
+
+test('full scans are ever further apart while watches tell of everything, as far as scan_interval was not written', async () => {
+  const { seconds, fullScans } = await startWatched();
+  await seconds(120);
+  const before = fullScans();
+  await seconds(120);
+  expect(fullScans() - before).toBe(4);
+  const written = await startWatched(undefined, { maxScanIntervalMs: 1000 });
+  const first = written.fullScans();
+  await written.seconds(20);
+  expect(written.fullScans() - first).toBeGreaterThanOrEqual(18);
+});
+
+test('lines, new files, rotated files and files of new folders are read without a wait for a scan', async () => {
+  const { bench, arrive, calm, fullScans } = await startWatched();
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await arrive(['one']);
+  await calm();
+  const before = fullScans();
+  appendFileSync(bench.path('a.log'), 'two\n');
+  await arrive(['two']);
+  writeFileSync(bench.path('b.log'), 'new\n');
+  await arrive(['new']);
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  appendFileSync(bench.path('a.log.1'), 'late\n');
+  writeFileSync(bench.path('a.log'), 'next\n');
+  await arrive(['late', 'next']);
+  appendFileSync(bench.path('a.log.1'), 'later\n');
+  await arrive(['later']);
+  expect(fullScans()).toBe(before);
+  mkdirSync(bench.path('made/since'), { recursive: true });
+  writeFileSync(bench.path('made/since/c.log'), 'deep\n');
+  await arrive(['deep']);
+  expect(bench.source.stats.missedChanges ?? 0).toBe(0);
+});
+
+test('a folder that is removed and made again, or is not there at first, is watched once it is there', async () => {
+  const { bench, arrive, calm } = await startWatched(undefined, {});
+  mkdirSync(bench.path('app'));
+  writeFileSync(bench.path('app/a.log'), 'one\n');
+  await arrive(['one']);
+  await calm();
+  rmSync(bench.path('app'), { recursive: true });
+  mkdirSync(bench.path('app'));
+  writeFileSync(bench.path('app/a.log'), 'two\n');
+  await arrive(['two']);
+  renameSync(bench.path('app'), bench.path('old'));
+  mkdirSync(bench.path('app'));
+  writeFileSync(bench.path('app/a.log'), 'three\n');
+  await arrive(['three']);
+
+  const later = new TailBench({
+    fileSystem: failingFileSystem((real) => ({ watch: real.watch! })),
+    maxScanIntervalMs: MAX_SCAN_INTERVAL_MS,
+  });
+  await later.start({ include: [later.path('not/yet/*.log')] });
+  const running = later.source.run();
+  mkdirSync(later.path('not/yet'), { recursive: true });
+  writeFileSync(later.path('not/yet/a.log'), 'there\n');
+  await until('the line of a folder that came later arrives', () => {
+    later.clock.advance(1);
+    return later.texts.includes('there');
+  });
+  await later.source.stop();
+  await running;
+});
+
+test('a symbolic link is watched where it leads to', async () => {
+  const { bench, arrive, calm, fullScans } = await startWatched();
+  const pods = `${bench.folder}-pods`;
+  mkdirSync(pods);
+  onTestFinished(() => rmSync(pods, { recursive: true }));
+  writeFileSync(`${pods}/0`, 'one\n');
+  symlinkSync(`${pods}/0`, bench.path('pod.log'));
+  await arrive(['one']);
+  await calm();
+  const before = fullScans();
+  appendFileSync(`${pods}/0`, 'two\n');
+  await arrive(['two']);
+  expect(fullScans()).toBe(before);
+});
+
+test('where the system has no watch left, scans come every scan_interval, and the log says once what to raise', async () => {
+  const { bench, seconds, fullScans } = await startWatched(() => () => {
+    throw systemError('ENOSPC');
+  });
+  const before = fullScans();
+  await seconds(50);
+  expect(fullScans() - before).toBeGreaterThanOrEqual(49);
+  expect(bench.said(/no more folders can be watched.*fs\.inotify\.max_user_watches/)).toHaveLength(1);
+});
+
+test('a change that no watch told of is found by a scan, counted, and brings the short interval back', async () => {
+  const { bench, arrive, calm, seconds, fullScans, watches } = await startWatched(silent);
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await seconds(4);
+  await arrive(['one']);
+  await calm();
+  const missed = bench.source.stats.missedChanges ?? 0;
+  appendFileSync(bench.path('a.log'), 'two\n');
+  await seconds(MAX_SCAN_INTERVAL_MS / 1000 + 3);
+  expect(bench.texts).toContain('two');
+  expect(bench.source.stats.missedChanges).toBe(missed + 1);
+  // And so it stays until the watch tells of something.
+  const before = fullScans();
+  await seconds(20);
+  expect(fullScans() - before).toBeGreaterThanOrEqual(19);
+  watches.get(bench.folder)!('a.log', false);
+  await seconds(5);
+  const trusted = fullScans();
+  await seconds(120);
+  expect(fullScans() - trusted).toBeLessThan(12);
+});
+
+test('the watch of a busy folder is closed, its files are looked at in turns, and it comes back when they are quiet', async () => {
+  const { bench, arrive, calm, watches, fullScans } = await startWatched(silent);
+  writeFileSync(bench.path('a.log'), 'one\n');
+  watches.get(bench.folder)!('a.log', true);
+  await arrive(['one']);
+  await calm();
+  const tell = watches.get(bench.folder)!;
+  for (let event = 0; event < 10 * HOT_EVENTS; event += 1) tell('a.log', false);
+  expect([...watches.keys()]).toEqual([bench.path('quiet')]);
+  const before = fullScans();
+  for (const line of ['two', 'three']) {
+    appendFileSync(bench.path('a.log'), `${line}\n`);
+    bench.clock.advance(HOT_LOOK_MS);
+    await settleTurns();
+    expect(bench.texts).toContain(line);
+  }
+  expect(fullScans()).toBe(before);
+  for (let passedMs = 0; passedMs < MAX_PARK_MS; passedMs += 100) {
+    bench.clock.advance(100);
+    await settleTurns();
+  }
+  expect(watches.has(bench.folder)).toBe(true);
+});
+
+test('files are opened at birth while the lane takes nothing', async () => {
+  const { bench } = await startWatched();
+  bench.lane.hold();
+  for (let n = 0; n < 20; n += 1) writeFileSync(bench.path(`b${n}.log`), `line ${n}\n`);
+  await until('all files are known', () => {
+    bench.clock.advance(20);
+    return (bench.source.stats.files['active'] ?? 0) >= 20;
+  });
+  for (let n = 0; n < 20; n += 1) rmSync(bench.path(`b${n}.log`));
+  bench.lane.release();
+  await until('all of them are read', () => {
+    bench.clock.advance(20);
+    return bench.texts.length === 21;
+  });
+});
+
+test('rotations that nobody saw are counted and said', async () => {
+  const { bench, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
+  const write = (name: string, line: string): void => writeFileSync(bench.path(name), `${line}\n`);
+  const rotate = (line: string): void => {
+    rmSync(bench.path('a.log.2'), { force: true });
+    try {
+      renameSync(bench.path('a.log.1'), bench.path('a.log.2'));
+    } catch {
+      // There is none yet.
+    }
+    renameSync(bench.path('a.log'), bench.path('a.log.1'));
+    bench.bornNow();
+    write('a.log', line);
+  };
+  write('a.log', 'line 0');
+  await seconds(3);
+  rotate('line 1');
+  await seconds(3);
+  expect(bench.source.stats.missedRotations ?? 0).toBe(0);
+  for (const line of ['line 2', 'line 3', 'line 4', 'line 5']) rotate(line);
+  await seconds(3);
+  expect(bench.source.stats.missedRotations).toBe(2);
+  expect(bench.said(/rotated more than once between two looks/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
+  expect(bench.texts).not.toContain('line 2');
+});
