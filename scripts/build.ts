@@ -21,6 +21,7 @@ const entries = {
   'client-errors': 'src/client/client-error.ts',
   'client-ingest-stream': 'src/client/ingest/ingest-stream.ts',
   'client-pages': 'src/client/pages.ts',
+  transform: 'src/shaping/script/transform.ts',
 };
 /** Their declarations. */
 const types = 'types';

@@ -15,7 +15,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   batcher: base,
   sinks: [...base, 'client'],
   client: base,
-  agent: [...base, 'parsers', 'sources', 'batcher', 'sinks', 'client'],
+  agent: [...base, 'parsers', 'sources', 'shaping', 'batcher', 'sinks', 'client'],
   shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'config', 'language'],

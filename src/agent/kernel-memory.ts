@@ -7,7 +7,8 @@ import { memoryOf } from './sink-room.ts';
 export function kernelBytesOf(config: Config): number {
   const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
   const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
-  return windows + slots + scratchBytesOf(config) + 1024 * 1024;
+  const shaping = hasTransforms(config) ? SHAPING_SCRATCH_BYTES + 1024 : 0;
+  return windows + slots + shaping + scratchBytesOf(config) + 1024 * 1024;
 }
 
 /**
@@ -27,4 +28,11 @@ function windowBytesOf(source: SourceConfig): number {
 /** The largest batch of any sink, to restore into. */
 export function scratchBytesOf(config: Config): number {
   return Math.max(...config.sinks.map((sink) => memoryOf(sink).slotBytes));
+}
+
+/** Events of so many bytes are made at a time before they are shaped; a larger one is made alone. */
+export const SHAPING_SCRATCH_BYTES = 256 * 1024;
+
+export function hasTransforms({ sources, sinks, transform }: Config): boolean {
+  return [...sources, ...sinks].some((each) => each.transform) || transform !== undefined;
 }

@@ -45,6 +45,7 @@ export function observeSources(
       backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
       accepted: sum(({ accepted }) => accepted) + dropped,
       invalidCharacters: sum((each) => each.invalidCharacters) + (stats.invalidCharacters ?? 0),
+      transformErrors: sum((each) => each.transformErrors),
       settled: {
         delivered: sum(({ settled }) => settled.delivered),
         dead_lettered: sum(({ settled }) => settled.dead_lettered),

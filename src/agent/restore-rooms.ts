@@ -3,9 +3,12 @@ import { restoreBatches } from '../batcher/restore.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { Shaper } from '../core/shaping.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
 import type { Rooms } from './rooms.ts';
+import type { Shapers } from './shapers.ts';
+import type { SinkRoom } from './sink-room.ts';
 
 /** How long to wait before a disk that refused to take a batch's new key is tried again. */
 const RETRY_MS = 1000;
@@ -16,17 +19,36 @@ export interface RestoreRoomsOptions {
   readonly kernel: Kernel;
   /** Of the largest batch. */
   readonly scratchBytes: number;
+  /** Absent where nothing is shaped. */
+  readonly shapers?: Shapers | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops; what is left is then restored by the next one. */
   readonly stopping: AbortSignal;
 }
 
-export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, log, stopping }: RestoreRoomsOptions): Promise<void> {
+export async function restoreRooms({
+  rooms,
+  state,
+  kernel,
+  scratchBytes,
+  shapers,
+  clock,
+  log,
+  stopping,
+}: RestoreRoomsOptions): Promise<void> {
   const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
   const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
   const sealRecovered = () => {
     for (const { buffer } of rooms.sinks.values()) buffer.sealRecovered();
+  };
+  const shaperOf = ({ config }: SinkRoom) => {
+    const shapersBySource = new Map<string, Shaper | undefined>();
+    return (id: string): Shaper | undefined => {
+      const source = rooms.sources.get(id)?.config;
+      if (!shapersBySource.has(id)) shapersBySource.set(id, source && shapers?.shaperFor(source, config));
+      return shapersBySource.get(id);
+    };
   };
   if (batches.length === 0) return sealRecovered();
   log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
@@ -38,7 +60,7 @@ export async function restoreRooms({ rooms, state, kernel, scratchBytes, clock, 
       scratch: kernel.reserve(scratchBytes),
       target: (sink) => {
         const room = rooms.sinks.get(sink);
-        return room && { ...room, limits: room.config.batch };
+        return room && { ...room, limits: room.config.batch, shaperOf: shaperOf(room) };
       },
       source: (id) => rooms.sources.get(id),
       clock,

@@ -20,13 +20,14 @@ import type { Agent, AgentOptions } from './agent.ts';
 import { bury } from './bury.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control.ts';
 import { isRereadable } from './create-source.ts';
-import { kernelBytesOf, scratchBytesOf } from './kernel-memory.ts';
+import { hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
 import { describeDelay, observeSink, observeSources } from './observe.ts';
 import { Replay, type ReplayResult } from './replay.ts';
 import { restoreRooms } from './restore-rooms.ts';
 import { Rooms } from './rooms.ts';
 import { SettlementSaver } from './settlement-saver.ts';
 import { createSinkRoom, drainSink } from './sink-room.ts';
+import type { Shapers } from './shapers.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
 import { Watchdog } from './watchdog.ts';
@@ -45,6 +46,7 @@ export class RunningAgent implements Agent {
   };
   readonly #rooms = new Rooms();
   readonly #deadLetters: DeadLetters;
+  #shapers: Shapers | undefined;
   readonly #replay: Replay;
   #telemetry: TelemetryServer | undefined;
   #control: ControlServer | undefined;
@@ -85,6 +87,13 @@ export class RunningAgent implements Agent {
   async start(): Promise<void> {
     const { config } = this.#options;
     const kernel = createKernel(kernelBytesOf(config));
+    const isShaped = hasTransforms(config) && !this.#options.sinksOnly;
+    if (isShaped) {
+      const { Shapers } = await import('./shapers.ts');
+      this.#shapers = new Shapers(config, this.#log);
+      await this.#shapers.compile();
+    }
+    const shapingScratch = isShaped ? kernel.reserve(SHAPING_SCRATCH_BYTES) : undefined;
     // Where the address space does not hold all of them, the start fails and not a file or a batch later on.
     prepareContentSum();
     if (config.sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
@@ -95,6 +104,7 @@ export class RunningAgent implements Agent {
         config: sinkConfig,
         sink,
         kernel,
+        shapingScratch,
         state: this.#state,
         clock: this.#clock,
         log: this.#log,
@@ -157,6 +167,7 @@ export class RunningAgent implements Agent {
     clearInterval(this.#timer);
     for (const { source } of this.#rooms.sources.values()) await source.stop().catch(() => {});
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
+    await this.#shapers?.close();
     await this.#telemetry?.close();
     this.#control?.close();
     this.#saver.stop();
@@ -170,7 +181,15 @@ export class RunningAgent implements Agent {
       const stalled = () => this.#watchdog.describe();
       this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled });
     }
-    const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log, once: this.#options.once };
+    const common = {
+      rooms: this.#rooms,
+      kernel,
+      state: this.#state,
+      clock: this.#clock,
+      log: this.#log,
+      once: this.#options.once,
+      shapers: this.#shapers,
+    };
     for (const source of config.sources) this.#rooms.sources.set(source.id, await createSourceRoom({ ...common, config: source }));
     this.#forgetFormerRuns();
     for (const { buffer, sink } of this.#rooms.sinks.values()) {
@@ -227,6 +246,7 @@ export class RunningAgent implements Agent {
       state: this.#state,
       kernel,
       scratchBytes: scratchBytesOf(this.#options.config),
+      shapers: this.#shapers,
       clock: this.#clock,
       log: this.#log,
       stopping: this.#stopping.signal,
@@ -250,6 +270,7 @@ export class RunningAgent implements Agent {
     const deadLetters = this.observe().sources.reduce((sum, { settled }) => sum + settled.dead_lettered, 0);
     const report = { ...countHeld(this.#rooms), lostBytes, deadLetters, failure: this.#failure };
     this.#control?.close();
+    await this.#shapers?.close();
     await this.#telemetry?.close();
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
     this.#saver.stop();

@@ -8,6 +8,7 @@ import type { Durability } from '../batcher/durability.ts';
 import { DiskBuffer } from '../batcher/disk-buffer.ts';
 import { Room } from '../batcher/room.ts';
 import type { IngestSinkConfig } from '../config/model.ts';
+import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
@@ -38,6 +39,8 @@ export interface SinkRoomOptions {
   readonly config: IngestSinkConfig;
   readonly sink: Sink;
   readonly kernel: Kernel;
+  /** Where events are made before they are shaped; undefined where none are. */
+  readonly shapingScratch?: Region | undefined;
   readonly state: State;
   readonly clock: Clock;
   readonly log: Log;
@@ -97,6 +100,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     limits: config.batch,
     isIdle: config.batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined,
     timestampField: config.timestampField,
+    ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
     form: formOf(config),
     sumsLive: config.compression === 'none',
     nextBatchId: () => state.nextBatchId(),

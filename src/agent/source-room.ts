@@ -9,6 +9,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
 import { createSource, isRereadable } from './create-source.ts';
 import type { Rooms, SourceRoom } from './rooms.ts';
+import type { Shapers } from './shapers.ts';
 import { createStreamView } from './stream-view.ts';
 
 export interface SourceRoomOptions {
@@ -20,6 +21,8 @@ export interface SourceRoomOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly once: boolean;
+  /** Absent where nothing is shaped. */
+  readonly shapers?: Shapers | undefined;
   /** Makes the source itself; a test may put another file system under it. */
   readonly create?: typeof createSource;
 }
@@ -33,25 +36,33 @@ export async function createSourceRoom({
   clock,
   log,
   once,
+  shapers,
   create = createSource,
 }: SourceRoomOptions): Promise<SourceRoom> {
   // Events are numbered in the order of acceptance, so what goes another way has books of its own.
   const books = new Books(config.id);
   const rescueBooks = new Books(config.id);
   const replayed = new Books(config.id);
-  const routes = [...rooms.sinks.values()]
-    .filter((sink) => sink.config.inputs.includes(config.id))
-    .map((sink) => ({ sink: sink.config.id, dataset: config.dataset ?? sink.config.dataset, batcher: sink.batcher }));
+  // Each lane has shapers of its own: they take one block at a time.
+  const routes = () =>
+    [...rooms.sinks.values()]
+      .filter((sink) => sink.config.inputs.includes(config.id))
+      .map((sink) => ({
+        sink: sink.config.id,
+        dataset: config.dataset ?? sink.config.dataset,
+        batcher: sink.batcher,
+        shaper: shapers?.shaperFor(config, sink.config),
+      }));
   const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
   const canReread = isRereadable(config);
   const lane = new SourceLane({
     books,
-    routes,
+    routes: routes(),
     isTracked: canReread,
     isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
     committedTo,
   });
-  const rescue = new SourceLane({ books: rescueBooks, routes, isTracked: true, isRereadable: () => false, committedTo });
+  const rescue = new SourceLane({ books: rescueBooks, routes: routes(), isTracked: true, isRereadable: () => false, committedTo });
   const context = {
     lane,
     streams: createStreamView(

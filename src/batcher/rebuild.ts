@@ -11,7 +11,7 @@ import { tailOf } from '../core/tail.ts';
 import { contentSum } from '../kernel/content-sum.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { StoredSpan } from '../state/stored.ts';
-import { digestContinued } from './batch.ts';
+import { digestContinued, ONCE } from './batch.ts';
 import type { Batcher } from './batcher.ts';
 import { endsFrom, eventEndAt, streamBytes, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
@@ -52,6 +52,7 @@ export interface Reshaped {
   readonly sent: number;
   readonly fates: Fates;
   readonly withheld: readonly Withheld[];
+  readonly isRepeatable: boolean;
 }
 
 /** The spans, each with those in which its last event goes on. */
@@ -151,6 +152,7 @@ class RestoreLane implements Lane {
     const fates = new Fates();
     const withheld: Withheld[] = [];
     let [count, sent, invalidCharacters] = [0, 0, 0];
+    let isRepeatable = true;
     for (let start = block.start; start < block.end;) {
       const chunk = await shapeChunk(options, template, shaper, this.#source, block, start, block.end);
       const { events, shaped } = chunk;
@@ -159,12 +161,13 @@ class RestoreLane implements Lane {
       if (own) fates.append(own);
       else fates.add(events, 1, 'none');
       withheld.push(...shaped.withheld.map((each) => ({ ...each, event: count + each.event })));
+      isRepeatable &&= shaped.isRepeatable;
       sent += shaped.sent.reduce((sum, each) => sum + each, 0);
       count += events;
       invalidCharacters += chunk.replaced;
       start = chunk.positionOf(events);
     }
-    this.#add(block, { events: chunks, count, invalidCharacters, shaped: { sent, fates, withheld } });
+    this.#add(block, { events: chunks, count, invalidCharacters, shaped: { sent, fates, withheld, isRepeatable } });
   }
 
   #wrap(block: Block): void {
@@ -208,7 +211,8 @@ class RestoreLane implements Lane {
     const { from, to } = streamRange(block, block.start, block.end);
     const sum = single?.sum ?? contentSum(streamBytes(block, from, to), offset + from);
     const tail = single?.tail ?? tailOf(streamTail(block, to));
-    const digest = this.#target.batcher.digestOf(block, block.start, block.end, this.#shaper);
+    const digest =
+      this.#target.batcher.digestOf(block, block.start, block.end, this.#shaper) + (made.shaped?.isRepeatable === false ? ONCE : '');
     const last = this.#parts.at(-1);
     const joins = last && !last.isSingle && !single && last.span.digest === digest;
     const before = joins
@@ -236,5 +240,6 @@ function joinShaped(before: Reshaped | undefined, events: number, next: Reshaped
   if (!before || !next) return next;
   before.fates.append(next.fates);
   const withheld = next.withheld.map((each) => ({ ...each, event: each.event + events }));
-  return { sent: before.sent + next.sent, fates: before.fates, withheld: [...before.withheld, ...withheld] };
+  const isRepeatable = before.isRepeatable && next.isRepeatable;
+  return { sent: before.sent + next.sent, fates: before.fates, withheld: [...before.withheld, ...withheld], isRepeatable };
 }

@@ -5,7 +5,7 @@
 import { MAX_FATE_RUNS } from '../core/limits.ts';
 import type { Shaped, Shaper } from '../core/shaping.ts';
 import type { Template } from '../kernel/kernel.ts';
-import type { Batch } from './batch.ts';
+import { type Batch, ONCE } from './batch.ts';
 import type { Intake } from './intake.ts';
 import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 
@@ -99,7 +99,8 @@ function addEvents(
     .filter(({ event }) => event >= from && event < to)
     .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
   const fates = fatesOf(shaped, from, to);
-  batch.extend(books, block, options.digestOf(start, end), start, end - start, to - from, written, firstEvent + from, { sent, fates });
+  const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
+  batch.extend(books, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
   if (withheld.length > 0) options.takeMemory(batch.withhold(withheld));
 }
 

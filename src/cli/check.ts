@@ -64,8 +64,10 @@ async function examine(named: string | undefined): Promise<Findings> {
   const read = readConfig(file, process.env);
   const locate: Locate = (path) => ({ file, ...read.locate(path) });
   if (read.config === undefined) return { file, config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
+  const { checkTransforms } = await import('../agent/check-transforms.ts');
   const machine = await checkMachine(read.config, locate);
-  return { file, config: read.config, problems: [...machine.problems], warnings: [...read.warnings, ...machine.warnings], locate };
+  const problems = [...machine.problems, ...(await checkTransforms(read))];
+  return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings], locate };
 }
 
 function printJson({ file, config, problems, warnings }: Findings, { out }: CheckOutput): void {

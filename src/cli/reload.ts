@@ -3,9 +3,9 @@
  * (nothing is lost by it), then the agent starts again. A configuration with problems changes nothing.
  */
 import type { Agent } from '../agent/agent.ts';
+import { loadRunnable } from '../agent/check-transforms.ts';
 import { startAgent } from '../agent/start-agent.ts';
 import { ConfigError, formatProblem } from '../config/config-error.ts';
-import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -28,7 +28,7 @@ export interface ReloadOptions {
 
 /** Resolves with what is in force from then on. Rejects when not even the configuration before can be started again. */
 export async function reload(now: InForce, { log, reloads, atOnce }: ReloadOptions): Promise<InForce> {
-  const next = readNext(now.config, log);
+  const next = await readNext(now.config, log);
   if (!next) {
     reloads.failure += 1;
     return now;
@@ -50,10 +50,10 @@ export async function reload(now: InForce, { log, reloads, atOnce }: ReloadOptio
 }
 
 /** The file as it is now; undefined, and said, when it cannot take effect. */
-function readNext(config: Config, log: Log): Config | undefined {
+async function readNext(config: Config, log: Log): Promise<Config | undefined> {
   let next: Config;
   try {
-    next = loadConfig(config.file, process.env);
+    next = await loadRunnable(config.file, process.env);
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof TailraceError)) throw error;
     const problems = error instanceof ConfigError ? error.problems.map((problem) => formatProblem(problem)) : [error.message];

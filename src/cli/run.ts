@@ -1,10 +1,10 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
+import { loadRunnable } from '../agent/check-transforms.ts';
 import { connectServiceManager } from '../agent/service-manager/notify.ts';
 import { startReporting } from '../agent/service-manager/report.ts';
 import { statusLine } from '../agent/service-manager/status-line.ts';
 import { startAgent } from '../agent/start-agent.ts';
 import { findConfig } from '../config/find.ts';
-import { loadConfig } from '../config/load.ts';
 import { createLog } from '../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
 import { type InForce, reload } from './reload.ts';
@@ -18,7 +18,7 @@ export interface RunArguments {
 
 /** Resolves with the exit code: 0 done, 1 something was not delivered and cannot be had again, or `--once` did not get through. Throws `TailraceError`. */
 export async function run(args: RunArguments): Promise<number> {
-  const config = loadConfig(findConfig(args.config), process.env);
+  const config = await loadRunnable(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const once = args.once ?? false;
   const signals = listenForSignals();

@@ -7,7 +7,7 @@ import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
-import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig, TimeConfig } from './model.ts';
+import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig, TimeConfig, TransformConfig } from './model.ts';
 import { parseProxy, proxyVariableFor } from './proxy.ts';
 import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import type { multilineTable, timeTable } from './schema-lines.ts';
@@ -37,6 +37,7 @@ export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: 
     shutdownTimeoutMs: agent.shutdown_timeout,
     sources: sources.map((source) => withoutTimes(buildSource(source, context), sinks)),
     sinks,
+    ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
     telemetry: { listen: agent.telemetry.listen ?? undefined, logLevel: agent.telemetry.log_level },
   };
@@ -140,10 +141,22 @@ interface CommonValues {
   readonly fields: Readonly<Record<string, JsonValue>>;
   readonly max_event_bytes: number;
   readonly dataset: string | undefined;
+  readonly transform: TransformConfig | undefined;
 }
 
-function common(id: string, values: CommonValues, { fields }: Context) {
-  return { id, fields: { ...fields, ...values.fields }, maxEventBytes: values.max_event_bytes, dataset: values.dataset };
+function common(id: string, values: CommonValues, context: Context) {
+  return {
+    id,
+    fields: { ...context.fields, ...values.fields },
+    maxEventBytes: values.max_event_bytes,
+    dataset: values.dataset,
+    ...withTransform(values.transform, context),
+  };
+}
+
+function withTransform(transform: TransformConfig | undefined, { folder }: Context): { transform?: TransformConfig } {
+  if (transform === undefined) return {};
+  return { transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform };
 }
 
 /** The folder is a name, not a pattern: what looks like a wildcard in it is escaped. */
@@ -166,6 +179,7 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     token: secretOf(values.token, values.token_file, context),
     orgId: values.org_id,
     dataset: values.dataset,
+    ...withTransform(values.transform, context),
     createDataset: values.create_dataset,
     path: values.path,
     encoding: values.encoding,

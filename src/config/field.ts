@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../core/block.ts';
 import { parseYaml } from './document.ts';
-import type { Report, YamlMap, YamlNode } from './document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from './document.ts';
 import type { Environment } from './expand.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
@@ -17,6 +17,8 @@ export interface Reading {
   readonly leavesSecrets?: boolean;
   /** Notes where the value of a path (`sinks.store.batch.max_bytes`) stands, for checks across keys. */
   note(path: string, keyAt: number, valueAt: number): void;
+  /** Notes a text in another language, for places inside of it. */
+  noteText?(path: string, node: YamlScalar): void;
 }
 
 /** The key being read: its whole path, and its own name as messages quote it. */

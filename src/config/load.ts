@@ -10,7 +10,7 @@ import { buildConfig } from './build.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
 import { parseYaml } from './document.ts';
-import type { Report, YamlMap, YamlNode } from './document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from './document.ts';
 import type { Environment } from './expand.ts';
 import { finish, readTable } from './field.ts';
 import type { Reading } from './field.ts';
@@ -23,6 +23,7 @@ import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
 import type { PathReport } from './path-report.ts';
 import { agentTable, type SinkDraft, type SourceDraft } from './schema.ts';
+import { textPlaces } from './text-places.ts';
 import { formatSize } from './units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
@@ -47,6 +48,8 @@ export interface ReadConfig {
   readonly warnings: readonly Problem[];
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
   locate(path: string): Position;
+  /** Where a character of the text at a path stands. */
+  locateIn(path: string, index: number): Position;
 }
 
 /** Like `loadConfig`, with warnings and places, and nothing thrown. */
@@ -54,7 +57,13 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   const read = readTextFile(file);
   if (!('text' in read)) {
     const { line, column, message, fix } = read;
-    return { config: undefined, problems: [{ file, line, column, message, fix }], warnings: [], locate: () => ({ line, column }) };
+    return {
+      config: undefined,
+      problems: [{ file, line, column, message, fix }],
+      warnings: [],
+      locate: () => ({ line, column }),
+      locateIn: () => ({ line, column }),
+    };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
@@ -66,6 +75,7 @@ class Loader {
   readonly #lines: LineIndex;
   readonly #reading: Reading;
   readonly #places = new Map<string, { keyAt: number; valueAt: number }>();
+  readonly #texts = new Map<string, YamlScalar>();
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
 
@@ -79,13 +89,19 @@ class Loader {
       leavesSecrets,
       report: this.#report,
       note: (path, keyAt, valueAt) => this.#places.set(path, { keyAt, valueAt }),
+      noteText: (path, node) => this.#texts.set(path, node),
     };
   }
 
   load(): ReadConfig {
     const config = this.#read();
     const ok = this.#problems.length === 0;
-    const result = { warnings: sortProblems(this.#warnings), locate: (path: string) => this.#lines.locate(this.#place(path).valueAt) };
+    const locate = (path: string): Position => this.#lines.locate(this.#place(path).valueAt);
+    const locateIn = (path: string, index: number): Position => {
+      const text = this.#texts.get(path);
+      return text ? this.#lines.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
+    };
+    const result = { warnings: sortProblems(this.#warnings), locate, locateIn };
     return { ...result, config: ok ? config : undefined, problems: ok ? [] : bound(sortProblems(this.#problems)) };
   }
 

@@ -13,9 +13,17 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];
   readonly sinks: readonly IngestSinkConfig[];
+  /** Of the events of every source. */
+  readonly transform?: TransformConfig | undefined;
   readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
 }
+
+/** What shapes events. `path` names its place in the file. `onError`: undefined leaves it to what the transform does. */
+export type TransformConfig = {
+  readonly path: string;
+  readonly onError: 'keep' | 'dead_letter' | 'drop' | undefined;
+} & ({ readonly kind: 'pipeline'; readonly text: string } | { readonly kind: 'script'; readonly file: string });
 
 export type SourceConfig = FileSourceConfig | StdinSourceConfig | SyslogSourceConfig;
 
@@ -26,6 +34,7 @@ interface SourceCommon {
   readonly maxEventBytes: number;
   /** Overrides the sink's dataset. */
   readonly dataset: string | undefined;
+  readonly transform?: TransformConfig | undefined;
 }
 
 /** How bytes become events, for sources that read lines. */
@@ -170,6 +179,8 @@ export interface IngestSinkConfig {
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
+  /** Of the events that go to this sink. */
+  readonly transform?: TransformConfig | undefined;
   /** Base address of ingest without a trailing slash; `edge_url` where it is set. */
   readonly url: string;
   /** Base address of everything else. */

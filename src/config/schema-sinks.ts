@@ -5,6 +5,7 @@ import type { Table } from './field.ts';
 import { anyText, choice, duration, durationOr, flag, integer, list, size } from './kinds.ts';
 import { baseUrl, columnName, datasetName, headerPrefix, headerValue, proxyAddress, staticFields, token } from './kinds-special.ts';
 import { timestampFormat } from './go-layout.ts';
+import { transform } from './kinds-transform.ts';
 
 const batchTable = {
   max_bytes: field(size('1KiB', '10MiB'), {
@@ -100,6 +101,10 @@ export const ingestTable = {
   }),
   org_id: field(headerValue, { example: '${TAILRACE_ORG_ID}', doc: 'the organisation, sent as a header' }),
   dataset: field(datasetName, { required: true, example: 'logs', doc: 'where events go, unless their source says otherwise' }),
+  transform: field(transform, {
+    example: '{script: ./shape.ts}',
+    doc: 'shapes the events that go to this sink, after those of the source and of all',
+  }),
   create_dataset: field(flag, { default: 'false', doc: 'creates a dataset that does not exist' }),
   path: field(choice(['current', 'legacy']), {
     default: 'current',

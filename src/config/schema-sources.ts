@@ -5,6 +5,7 @@ import { patternOrList } from './kinds-formats.ts';
 import { messageCharset } from './kinds-lines.ts';
 import { anyText, choice, duration, durationOr, flag, list, size } from './kinds.ts';
 import { datasetName, staticFields } from './kinds-special.ts';
+import { transform } from './kinds-transform.ts';
 import { lineFields, onOversize } from './schema-lines.ts';
 import { syslogOwn } from './schema-syslog.ts';
 
@@ -16,6 +17,10 @@ const fields = field(staticFields, {
   default: '{}',
   example: '{service: app}',
   doc: 'added to every event of this source; wins over the same field of the agent',
+});
+const shaping = field(transform, {
+  example: '{script: ./shape.ts}',
+  doc: 'shapes the events of this source: docs/transform.md',
 });
 const dataset = field(datasetName, { example: 'app-logs', doc: "overrides the sink's dataset" });
 const charsetOfMessages = field(messageCharset, {
@@ -76,6 +81,7 @@ export const fileTable = {
     default: 'false',
     doc: 'reads .gz and .zst files that match, as far as their plain form was never read; without it they are left out',
   }),
+  transform: shaping,
   fields,
   dataset,
 } satisfies Table;
@@ -84,6 +90,7 @@ export const stdinTable = {
   type: field(choice(['stdin']), { required: true, example: 'stdin', doc: 'reads standard input to its end; at most one' }),
   ...lineFields,
   max_event_bytes: maxEventBytes,
+  transform: shaping,
   fields,
   dataset,
 } satisfies Table;
@@ -94,6 +101,7 @@ export const syslogTable = {
   max_event_bytes: maxEventBytes,
   on_oversize: onOversize,
   charset: charsetOfMessages,
+  transform: shaping,
   fields,
   dataset,
 } satisfies Table;

@@ -6,6 +6,7 @@
 import { type Components, section } from './components.ts';
 import { anyText, choice, duration, size } from './kinds.ts';
 import { hostPortOrNone, staticFields } from './kinds-special.ts';
+import { transform } from './kinds-transform.ts';
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
 import { withPreset } from './presets/preset.ts';
@@ -41,6 +42,10 @@ export const agentTable = {
   }),
   shutdown_timeout: field(duration('1s', '1h'), { default: '30s', doc: 'how long to go on delivering after SIGTERM' }),
   fields: field(staticFields, { default: '{}', example: '{env: prod}', doc: 'added to every event' }),
+  transform: field(transform, {
+    example: '{script: ./shape.ts}',
+    doc: "shapes the events of all sources, after the source's own transform",
+  }),
   dead_letter: field(group(deadLetterTable), { default: '{}', doc: 'events that the service refused (`tailrace dead-letters`)' }),
   telemetry: field(group(telemetryTable), { default: '{}', doc: "the agent's own metrics, health and log" }),
   sources: field(section('source', sourceTables, withPreset), {

@@ -24,6 +24,19 @@ export const HOLE_BYTES = 1024;
 export const TAIL_BYTES = 64;
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Characters of a pipeline. */
+export const MAX_TRANSFORM_CHARACTERS = 64 * 1024;
+/** Bytes of a transform script. */
+export const MAX_SCRIPT_BYTES = 1024 * 1024;
+/** How long a script may take for one event; up to twice that pass before it is noticed. */
+export const MAX_SCRIPT_EVENT_MS = 2000;
+/** How long a script may take to be evaluated. */
+export const MAX_SCRIPT_START_MS = 20_000;
+/** Memory of a script's thread: its heap, and outside of that (buffers). */
+export const MAX_SCRIPT_HEAP_MIB = 128;
+export const MAX_SCRIPT_EXTERNAL_BYTES = 128 * 1024 * 1024;
+/** Bytes of one event after its transform, and of all events that it made of one. */
+export const MAX_SHAPED_BYTES = 10 * 1024 * 1024;
 /** Runs of events that fare alike in one batch, at most, where a transform leaves some out. */
 export const MAX_FATE_RUNS = 50_000;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */

@@ -43,6 +43,8 @@ export interface Shaped {
   readonly withheld: readonly Withheld[];
   /** Times that a transform failed. */
   readonly errors: number;
+  /** False where the same bytes may fare otherwise the next time, though the shaper is deterministic: a limit of time was exceeded. */
+  readonly isRepeatable: boolean;
 }
 
 /** Shapes the events of one source on their way to one sink. One call at a time. */

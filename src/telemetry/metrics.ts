@@ -96,6 +96,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add(
     'counter',
+    'transform_errors_total',
+    'Times that a transform failed on an event, whatever became of it',
+    eachSource(({ transformErrors }) => transformErrors),
+  );
+  add(
+    'counter',
     'source_lost_bytes_total',
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),

@@ -19,6 +19,8 @@ export interface ObservedSource {
   readonly accepted: number;
   /** Characters that were U+FFFD in the end, because they were invalid. */
   readonly invalidCharacters: number;
+  /** Times that a transform failed, each on its way to one sink. */
+  readonly transformErrors: number;
   readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
   /** Counted by walking the batches that hold them. */
   readonly held: number;

@@ -34,7 +34,7 @@ export function testShaper(
       unsent.push(shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'));
       shaping.withheld?.forEach((text, sub) => withheld.push({ event: n, sub, reason: 'test', text }));
     }
-    return { bytes: Buffer.concat(out), ends, sent, unsent, withheld, errors: withheld.length };
+    return { bytes: Buffer.concat(out), ends, sent, unsent, withheld, errors: withheld.length, isRepeatable: true };
   };
   return {
     digest,

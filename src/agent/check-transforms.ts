@@ -1,0 +1,37 @@
+/** Compiles the transforms of a configuration to find out whether they would run; nothing is shaped. */
+import type { Problem } from '../config/config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { type ReadConfig, readConfig } from '../config/load.ts';
+import type { Config } from '../config/model.ts';
+import { transformsOf } from './shapers.ts';
+
+/** Their problems, each at its place: in the configuration, or in a script. */
+export async function checkTransforms({ config, locate, locateIn }: ReadConfig): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const transforms = config ? transformsOf(config) : [];
+  if (!config || transforms.length === 0) return problems;
+  const { compileTransform, TransformProblems } = await import('../shaping/transforms.ts');
+  for (const transform of transforms) {
+    try {
+      await (await compileTransform(transform)).close();
+    } catch (error) {
+      if (!(error instanceof TransformProblems)) throw error;
+      for (const { message, fix, index, script } of error.problems) {
+        const place = script ?? {
+          file: config.file,
+          ...(index === undefined ? locate(transform.path) : locateIn(transform.path, index)),
+        };
+        problems.push({ ...place, message, ...(fix === undefined ? {} : { fix }) });
+      }
+    }
+  }
+  return problems;
+}
+
+/** Reads a configuration that is to be run. Throws `ConfigError` with all problems, those of its transforms included. */
+export async function loadRunnable(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
+  const read = readConfig(file, env);
+  const problems = [...read.problems, ...(await checkTransforms(read))];
+  if (!read.config || problems.length > 0) throw new ConfigError(problems);
+  return read.config;
+}

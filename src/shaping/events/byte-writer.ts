@@ -1,0 +1,52 @@
+/** Bytes that are written one behind the other, in memory that grows as needed and is used again. */
+
+const FIRST_BYTES = 64 * 1024;
+/** Memory that one very large event made grow is not kept for the rest of the agent's life. */
+const KEPT_BYTES = 1024 * 1024;
+
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A view of what was written; valid until the next write. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  }
+
+  /** Forgets what was written behind `length`. */
+  cut(length: number): void {
+    this.#length = length;
+  }
+
+  byte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  copy(from: Buffer, start: number, end: number): void {
+    this.#reserve(end - start);
+    this.#length += from.copy(this.#bytes, this.#length, start, end);
+  }
+
+  text(text: string): void {
+    // A character takes at most three bytes.
+    this.#reserve(3 * text.length);
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}

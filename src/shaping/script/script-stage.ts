@@ -1,0 +1,44 @@
+/** A script as a stage of shaping. */
+import { createHash } from 'node:crypto';
+import { Members } from '../events/members.ts';
+import { writeEvent } from '../events/write-event.ts';
+import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stage-output.ts';
+import type { EventList, Stage } from '../stage.ts';
+import type { ScriptResult, ScriptWorker } from './script-worker.ts';
+
+export interface ScriptStageOptions extends StageOutputOptions {
+  readonly worker: ScriptWorker;
+  readonly sha256: string;
+}
+
+export function createScriptStage(options: ScriptStageOptions): Stage {
+  const { worker, sha256, onError } = options;
+  const out = new StageOutput(options);
+  const members = new Members();
+
+  const write = (list: EventList, n: number, result: ScriptResult): void => {
+    members.scan(list.bytes, n === 0 ? 0 : list.ends[n - 1]!);
+    out.begin();
+    if (typeof result === 'string') return out.fail(list, n, members, result);
+    for (const event of result) {
+      writeEvent(out.writer, members, event);
+      if (!out.note(list.origins[n]!)) return out.fail(list, n, members, TOO_LARGE);
+    }
+  };
+
+  return {
+    digest: createHash('sha256')
+      .update(JSON.stringify(['script', sha256, onError]))
+      .digest('hex'),
+    isDeterministic: worker.isDeterministic,
+    async run(list, { source, readAtMs }) {
+      // Its own: the list's bytes may be overwritten while the script works.
+      const bytes = Buffer.from(list.bytes.subarray(0, list.ends.at(-1) ?? 0));
+      const lines = list.ends.map((end, n) => bytes.toString('utf8', n === 0 ? 0 : list.ends[n - 1]!, end - 1));
+      const { results, isRepeatable } = await worker.run({ lines, source, readAtMs });
+      out.clear();
+      for (const [n, result] of results.entries()) write({ ...list, bytes }, n, result);
+      return { ...out.result, isRepeatable };
+    },
+  };
+}

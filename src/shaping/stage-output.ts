@@ -1,0 +1,78 @@
+/** What a stage writes: the events that come of each event, or what `on_error` says of one that its transform failed on. */
+import { MAX_SHAPED_BYTES } from '../core/limits.ts';
+import { ByteWriter } from './events/byte-writer.ts';
+import type { Members } from './events/members.ts';
+import { writeWith } from './events/write-event.ts';
+import type { EventList, Failure, OnError, StageResult } from './stage.ts';
+
+export interface StageOutputOptions {
+  readonly onError: OnError;
+  /** Told of each failure; `reason` quotes nothing of the event. */
+  failed(reason: string): void;
+}
+
+export class StageOutput {
+  readonly writer = new ByteWriter();
+  readonly #options: StageOutputOptions;
+  #ends: number[] = [];
+  #origins: number[] = [];
+  #subs: number[] = [];
+  #failures: Failure[] = [];
+  #errors = 0;
+  /** Where what comes of the event under way begins. */
+  #from = { bytes: 0, events: 0 };
+
+  constructor(options: StageOutputOptions) {
+    this.#options = options;
+  }
+
+  clear(): void {
+    this.writer.clear();
+    this.#ends = [];
+    this.#origins = [];
+    this.#subs = [];
+    this.#failures = [];
+    this.#errors = 0;
+  }
+
+  /** The next event begins: what is written from now on comes of it. */
+  begin(): void {
+    this.#from = { bytes: this.writer.length, events: this.#ends.length };
+  }
+
+  /** Takes what was written since the last call as one event. False when it is more than may come of one event. */
+  note(origin: number): boolean {
+    if (this.writer.length - this.#from.bytes > MAX_SHAPED_BYTES) return false;
+    const last = this.#origins.length - 1;
+    this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
+    this.#origins.push(origin);
+    this.#ends.push(this.writer.length);
+    return true;
+  }
+
+  /** The transform failed on event `n` of the list: what was written of it goes, and it fares as `on_error` says. */
+  fail(list: EventList, n: number, members: Members, reason: string): void {
+    const { onError } = this.#options;
+    this.writer.cut(this.#from.bytes);
+    this.#ends.length = this.#origins.length = this.#subs.length = this.#from.events;
+    this.#errors += 1;
+    this.#options.failed(reason);
+    const origin = list.origins[n]!;
+    if (onError === 'keep') {
+      writeWith(this.writer, members, 'transform_error', JSON.stringify(reason));
+      // An event that was the largest possible before is not lost for the text.
+      this.#from = { bytes: this.writer.length, events: this.#ends.length };
+      this.note(origin);
+      return;
+    }
+    const text = list.bytes.toString('utf8', n === 0 ? 0 : list.ends[n - 1]!, list.ends[n]! - 1);
+    this.#failures.push({ origin, sub: list.subs[n]!, fate: onError === 'drop' ? 'dropped' : 'withheld', reason, text });
+  }
+
+  get result(): StageResult {
+    const list = { bytes: this.writer.bytes, ends: this.#ends, origins: this.#origins, subs: this.#subs };
+    return { list, failures: this.#failures, errors: this.#errors, isRepeatable: true };
+  }
+}
+
+export const TOO_LARGE = `the transform made more than ${MAX_SHAPED_BYTES / 1024 / 1024} MiB of one event`;

@@ -1,0 +1,50 @@
+/** A stage of shaping: one transform, of a source, of the configuration's top, or of a sink. */
+/** Events as NDJSON, each with the number of the accepted event that it comes from and its place among the siblings. */
+export interface EventList {
+  readonly bytes: Buffer;
+  /** Where each ends, its newline included. */
+  readonly ends: readonly number[];
+  readonly origins: readonly number[];
+  readonly subs: readonly number[];
+}
+
+export interface StageContext {
+  readonly source: string;
+  readonly stream: string;
+  readonly readAtMs: number;
+  /** Offset in the stream of an accepted event. */
+  offsetOf(origin: number): number;
+}
+
+/** What becomes of an event that a transform fails on: it stays as it was, is kept as a dead letter, or goes. */
+export type OnError = 'keep' | 'dead_letter' | 'drop';
+
+/** An event that is left out because the transform failed on it. */
+export interface Failure {
+  readonly origin: number;
+  readonly sub: number;
+  readonly fate: 'withheld' | 'dropped';
+  /** Quotes nothing of the event. */
+  readonly reason: string;
+  /** The event as it was before. */
+  readonly text: string;
+}
+
+export interface StageResult {
+  /** Valid until the stage runs again. */
+  readonly list: EventList;
+  /** In the order of their events. */
+  readonly failures: readonly Failure[];
+  /** Times that the transform failed, whatever became of the event. */
+  readonly errors: number;
+  /** False where the same events may fare otherwise the next time, though the stage is deterministic. */
+  readonly isRepeatable: boolean;
+}
+
+export interface Stage {
+  /** Names everything that shapes events here. */
+  readonly digest: string;
+  readonly isDeterministic: boolean;
+  /** A list whose bytes others may overwrite once `run` has returned, be it with a promise. */
+  run(list: EventList, context: StageContext): StageResult | Promise<StageResult>;
+}

@@ -1,0 +1,235 @@
+/** The real agent with a transform script between its files and the service. */
+import { appendFileSync, chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parsePrometheus } from '../support/prometheus-text.ts';
+import type { Program } from '../support/program.ts';
+import {
+  addressOf,
+  command,
+  configure,
+  listDeadLetters,
+  makeSite,
+  QUICK,
+  range,
+  type Site,
+  startShipping,
+  writeLines,
+} from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+const SINK = `${QUICK}, batch: {max_age: 50ms}`;
+
+function writeScript({ folder }: Site, text: string): string {
+  const file = join(folder, 'shape.ts');
+  writeFileSync(file, text);
+  chmodSync(file, 0o644);
+  return file;
+}
+
+const sourceOf = ({ folder }: Site, transform: string): string =>
+  `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms, transform: ${transform}}`;
+
+async function outcomes(agent: Program): Promise<Record<string, number>> {
+  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(({ labels, value }) => [labels['outcome']!, value] as const);
+  return {
+    ...Object.fromEntries(counts),
+    held: families.get('tailrace_events_held')?.samples[0]?.value ?? NaN,
+    errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN,
+  };
+}
+
+const storedOf = ({ service }: Site): Record<string, unknown>[] =>
+  service.stored.map((event) => JSON.parse(event) as Record<string, unknown>);
+
+test('script leaves events out, changes them, makes several of one, and the accounting balances', async () => {
+  const site = await makeSite();
+  writeScript(
+    site,
+    `import { defineTransform, type TransformEvent } from 'tailrace/transform';
+import { createHash } from 'node:crypto';
+
+const pseudonym = (text: unknown): string => createHash('sha256').update(String(text)).digest('hex').slice(0, 8);
+
+export default defineTransform((event: TransformEvent, context) => {
+  const seq = event['seq'] as number;
+  if (seq % 4 === 0) return null;
+  if (seq % 4 === 1) return [{ ...event, half: 1 }, { ...event, half: 2 }];
+  event['user'] = pseudonym(event['user']);
+  event['source'] = context.source;
+  delete event['secret'];
+  if (seq % 4 === 3) throw new Error('no ' + event['secret']);
+  return event;
+});
+`,
+  );
+  writeLines(site, 100, (seq) => `{"seq":${seq}, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret"}`);
+  const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
+  await until('all is stored', () => site.service.stored.length === 25 * 2 + 25 + 25);
+  const texts = site.service.stored
+    .map((event) => event.replace(/,"_time":"[^"]*"/, ''))
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  const own = (seq: number) => texts.filter((text) => text.startsWith(`{"seq":${seq},`));
+  expect(own(0)).toEqual([]);
+  expect(own(1)).toEqual(
+    [1, 2].map((half) => `{"seq":1, "big": 12345678901234567890, "x":1.50,"user":"ann","secret":"s3cret","half":${half}}`),
+  );
+  // Bytes that it did not touch stay as they were, integers beyond 2^53 among them.
+  expect(own(2)).toEqual(['{"seq":2, "big": 12345678901234567890, "x":1.50,"user":"49915e0d","source":"app"}']);
+  const failed = storedOf(site).filter(({ transform_error: error }) => error !== undefined);
+  expect(failed).toHaveLength(25);
+  for (const { transform_error: error, secret, seq } of failed) {
+    expect([error, secret, Number(seq) % 4]).toEqual(['the script threw Error at 13:28', 's3cret', 3]);
+  }
+  await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
+  expect(await outcomes(agent)).toEqual({ accepted: 100, delivered: 75, dead_lettered: 0, dropped: 0, filtered: 25, held: 0, errors: 25 });
+  expect(await agent.end()).toBe(0);
+  expect(agent.stderr()).not.toContain('s3cret');
+  expect(agent.stderr()).toContain('sha256');
+});
+
+test('script that loops, takes all memory or exits is stopped, and its event kept while the others go on', async () => {
+  const site = await makeSite();
+  writeScript(
+    site,
+    `import { defineTransform } from 'tailrace/transform';
+const hoard: unknown[] = [];
+export default defineTransform((event) => {
+  if (event['do'] === 'loop') for (;;);
+  if (event['do'] === 'heap') for (;;) hoard.push(Array.from({ length: 1000 }, (_, n) => ({ n })));
+  if (event['do'] === 'buffers') for (let n = 0; n < 20; n++) hoard.push(Buffer.alloc(100 * 1024 * 1024));
+  if (event['do'] === 'exit') process.exit(0);
+  if (event['do'] === 'promise') return Promise.resolve(event) as never;
+  if (event['do'] === 'text') return 'text' as never;
+  if (event['do'] === 'nothing') return undefined as never;
+  return { ...event, ok: true };
+}, { deterministic: true });
+`,
+  );
+  const acts = ['loop', 'heap', 'buffers', 'exit', 'promise', 'text', 'nothing'];
+  writeLines(site, 70, (seq) => `{"seq":${seq},"do":"${seq % 10 === 5 ? acts[(seq - 5) / 10] : ''}"}`);
+  const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
+  await until('all is stored', () => site.service.stored.length === 70, 120_000);
+  const events = storedOf(site);
+  expect(events.filter(({ do: act, ok }) => act === '' && ok !== true)).toEqual([]);
+  const reasons = events.filter(({ do: act }) => act !== '').map(({ do: act, transform_error: error }) => [act, error]);
+  expect(Object.fromEntries(reasons)).toEqual({
+    loop: 'the script took longer than 2 s for an event',
+    heap: 'the script took more memory than it may',
+    buffers: 'the script took more memory than it may',
+    exit: 'the script ended its own thread',
+    promise: 'the script returned a promise; it must return the event itself',
+    text: 'the script gave a value of type string in place of an event',
+    nothing: 'the script returned nothing; it must return the event, null or a list of events',
+  });
+  expect(await agent.end()).toBe(0);
+}, 180_000);
+
+test('script that fails dead-letters or drops the event where on_error says so, and a replay does not send it', async () => {
+  for (const onError of ['dead_letter', 'drop']) {
+    const site = await makeSite();
+    writeScript(site, `export default (event: { seq: number }) => { if (event.seq === 3) throw 1; return event; };\n`);
+    writeLines(site, 5);
+    const agent = startShipping(site, { sources: { app: sourceOf(site, `{script: ./shape.ts, on_error: ${onError}}`) }, sink: SINK });
+    await until('all is stored', () => site.service.stored.length === 4);
+    await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
+    const [deadLettered, dropped] = onError === 'drop' ? [0, 1] : [1, 0];
+    expect(await outcomes(agent)).toMatchObject({ accepted: 5, delivered: 4, dead_lettered: deadLettered, dropped, errors: 1 });
+    const letters = await listDeadLetters(site);
+    if (onError === 'dead_letter') {
+      expect(letters).toMatchObject([{ seq: 3, offset: 30, reason: 'the script threw a value that is no error', status: 0 }]);
+      const replay = await command(site, 'dead-letters', 'replay');
+      expect(replay.code).toBe(1);
+      await until('it is told', () => agent.stderr().includes('they are not sent again'));
+      expect(await listDeadLetters(site)).toHaveLength(1);
+    } else expect(letters).toEqual([]);
+    expect(await agent.end()).toBe(0);
+    expect(site.service.stored).toHaveLength(4);
+  }
+});
+
+test('script that cannot be run is an error of check at its place, and of run', async () => {
+  const site = await makeSite();
+  const cases: [text: string, problem: string][] = [
+    ['const a = ;\n', 'shape.ts:1:'],
+    ['import fs from "fs";\nexport default (event) => event;\n', 'the script imports "fs"'],
+    ['export const transform = 1;\n', 'the script has no default export'],
+    ['export default (event) => event;\nthrow new Error("at the start");\n', 'at the start'],
+  ];
+  for (const [text, problem] of cases) {
+    writeScript(site, text);
+    configure(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') } });
+    for (const verb of ['check', 'run']) {
+      const program = await command(site, verb);
+      expect([program.code, program.stderr()]).toEqual([2, expect.stringContaining(problem)]);
+    }
+  }
+  const file = writeScript(site, 'export default (event) => event;\n');
+  chmodSync(file, 0o666);
+  const open = await command(site, 'check');
+  expect([open.code, open.stderr()]).toEqual([2, expect.stringMatching(/tailrace\.yaml:\d+:\d+: .*can be changed by other users/s)]);
+  chmodSync(file, 0o644);
+  expect((await command(site, 'check')).code).toBe(0);
+});
+
+for (const deterministic of [true, false])
+  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key stands for two lists of events through kills`, async () => {
+    const site = await makeSite();
+    writeScript(
+      site,
+      `import { defineTransform } from 'tailrace/transform';
+export default defineTransform((event) => (Number(event['seq']) % 3 === 0 ? null : { ...event, drawn: ${deterministic ? '1' : 'Math.random()'} }), { deterministic: ${deterministic} });
+`,
+    );
+    const options = { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}` };
+    let written = 0;
+    const write = (): void => {
+      appendFileSync(
+        site.log,
+        range(600)
+          .map((n) => `{"_time":"2026-11-22T10:00:00Z","seq":${written + n}}\n`)
+          .join(''),
+      );
+      written += 600;
+    };
+    for (const kind of ['stored', 'lost'] as const) {
+      let answered = 0;
+      let hanging = 0;
+      site.service.respond = () => (++answered <= 3 ? undefined : (hanging++, { never: kind }));
+      write();
+      const agent = startShipping(site, options);
+      await until('requests hang', () => hanging > 0, 60_000);
+      expect(await agent.end('SIGKILL')).toBe('SIGKILL');
+    }
+    site.service.respond = () => undefined;
+    write();
+    const agent = startShipping(site, options);
+    await until('everything is stored', () => new Set(storedOf(site).map(({ seq }) => seq)).size === (written * 2) / 3, 60_000);
+    await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
+    expect(await agent.end()).toBe(0);
+    expect(site.service.misusedKeys).toEqual([]);
+    // Under the same keys nothing is stored twice: each event came once.
+    expect(site.service.stored).toHaveLength((written * 2) / 3);
+  }, 120_000);
+
+test('reload takes a changed script into force, and keeps the one before where it is broken', async () => {
+  const site = await makeSite();
+  const file = writeScript(site, `export default (event: object) => ({ ...event, version: 1 });\n`);
+  const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
+  const versions = () => storedOf(site).map(({ version }) => version);
+  writeLines(site, 1);
+  await until('the first is stored', () => versions().length === 1);
+  writeFileSync(file, 'export default 5;\n');
+  agent.process.kill('SIGHUP');
+  await agent.says('the one before stays in force');
+  writeLines(site, 1);
+  await until('the second is stored', () => versions().length === 2);
+  writeFileSync(file, `export default (event: object) => ({ ...event, version: 2 });\n`);
+  agent.process.kill('SIGHUP');
+  await agent.says('the changed configuration is in force');
+  writeLines(site, 1);
+  await until('the third is stored', () => versions().length === 3);
+  expect(versions()).toEqual([1, 1, 2]);
+  expect(await agent.end()).toBe(0);
+});
