@@ -6,7 +6,8 @@ import type { Config } from '../config/model.ts';
 import { transformsOf } from './shapers.ts';
 
 /** Their problems, each at its place: in the configuration, or in a script. */
-export async function checkTransforms({ config, locate, locateIn }: ReadConfig): Promise<Problem[]> {
+export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
+  const { config } = read;
   const problems: Problem[] = [];
   const transforms = config ? transformsOf(config) : [];
   if (!config || transforms.length === 0) return problems;
@@ -19,7 +20,7 @@ export async function checkTransforms({ config, locate, locateIn }: ReadConfig):
       for (const { message, fix, index, script } of error.problems) {
         const place = script ?? {
           file: config.file,
-          ...(index === undefined ? locate(transform.path) : locateIn(transform.path, index)),
+          ...(index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index)),
         };
         problems.push({ ...place, message, ...(fix === undefined ? {} : { fix }) });
       }

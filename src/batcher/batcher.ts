@@ -196,12 +196,17 @@ export class Batcher {
     );
     const { consumed, events, written, replaced, stop } = result;
     if (consumed > 0) {
-      if (this.#options.sumsLive === true && !batch.rereadable)
-        batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
+      this.#sumBody(batch, written);
       batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, events, written, firstEvent);
       intake.taken(firstEvent + events, replaced);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
+  }
+
+  /** Sums up what was just written behind the batch's bytes. */
+  #sumBody(batch: Batch, written: number): void {
+    if (this.#options.sumsLive === true && !batch.rereadable)
+      batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
@@ -217,6 +222,7 @@ export class Batcher {
       openBatch: () => this.#openBatch(intake),
       waitForBatch: (position) => this.#waitForBatch(intake, position),
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
+      sumBody: (batch, written) => this.#sumBody(batch, written),
       close: () => this.#close(nameOf(intake)),
       seal: (batch) => this.#options.seal(batch),
       takeMemory: (bytes) => room.takeAnyway(bytes),

@@ -14,6 +14,8 @@ import type { Room } from './room.ts';
 export interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;
   readonly room: Room;
+  /** Takes a batch whose events cannot be made again a second time. */
+  readonly buffer?: { take(batch: Batch): void };
 }
 
 export interface RestoreOptions extends RebuildOptions {
@@ -85,7 +87,9 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         events: stored.events,
         sources: [...new Set(stored.spans.map((span) => span.source))],
       },
-      'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
+      stored.spans.some(isMadeOnce)
+        ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are made anew, under a new key'
+        : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
     // Not before it is on disk that they are gone: the next process would count them once more.
@@ -98,7 +102,9 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
       () => target.room.fits(body.length),
     );
 
-  const batch = new Batch(stored.id, stored.sink, stored.dataset, true, { body });
+  const isOnce = spans.some(isMadeOnce);
+  const batch = new Batch(stored.id, stored.sink, stored.dataset, !isOnce, { body }, true);
+  batch.isOnce = isOnce;
   batch.bytes = body.length;
   batch.key = row.key;
   batch.committed = true;
@@ -110,7 +116,8 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   target.room.takeAnyway(batch.withheldBytes);
   // Such an event is alone in its batch.
   batch.refusal = batch.accepted === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
-  target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
+  if (isOnce && target.buffer) target.buffer.take(batch);
+  else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
 }
 
 /** A batch of these spans in place of one whose key is retired. */

@@ -21,6 +21,8 @@ export interface ShapedIntakeOptions extends ChunkOptions {
   waitForBatch(position: number): Promise<void>;
   /** A batch of its own for events that fit no slot. The same waiting. */
   largeBatch(body: Buffer, position: number): Promise<Batch>;
+  /** Sums up what was just written behind the batch's bytes. */
+  sumBody(batch: Batch, written: number): void;
   /** Closes the open batch. */
   close(): void;
   seal(batch: Batch): void;
@@ -73,7 +75,8 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
     const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
     const isFull = to < chunk.events;
     if (to > from || chunk.events === 0) {
-      shaped.bytes.copy(batch.body, batch.bytes, base, startOf(shaped, to));
+      const written = shaped.bytes.copy(batch.body, batch.bytes, base, startOf(shaped, to));
+      options.sumBody(batch, written);
       add(batch, to);
     }
     const isHeavy = batch.withheldBytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;

@@ -23,9 +23,8 @@ function blockStretches(source: string, value: string): Stretch[] {
   const stretches: Stretch[] = [];
   const [header = ''] = source.split('\n', 1);
   const lines = source.slice(header.length + 1).split('\n');
-  const firstLine = lines.find((line) => line.trim() !== '') ?? '';
-  // The text itself may begin with spaces, where the header says by how much lines are indented.
-  const indent = firstLine.length - firstLine.trimStart().length - (value.length - value.replace(/^ +/, '').length);
+  // A line of the text itself may begin with spaces, where the header says by how much lines are indented.
+  const indent = leadingSpaces(lines) - leadingSpaces(value.split('\n'));
   let index = 0;
   let offset = header.length + 1;
   for (const line of lines) {
@@ -39,6 +38,12 @@ function blockStretches(source: string, value: string): Stretch[] {
     offset += line.length + 1;
   }
   return stretches;
+}
+
+/** Of the first line that has more than spaces. */
+function leadingSpaces(lines: readonly string[]): number {
+  const line = lines.find((each) => each.trim() !== '') ?? '';
+  return line.length - line.trimStart().length;
 }
 
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };

@@ -3,18 +3,13 @@ import { createHash } from 'node:crypto';
 import type { EventsIn, Shaped, Shaper, Unsent, Withheld } from '../core/shaping.ts';
 import type { EventList, Stage, StageContext, StageResult } from './stage.ts';
 
-/** Part of every digest; raised whenever the same transforms make other events of the same bytes. */
-export const SHAPING_VERSION = 1;
-
 const NEWLINE = 0x0a;
 const BADNESS: readonly Unsent[] = ['none', 'filtered', 'dropped', 'dead_lettered'];
 
 export function createShaper(stages: readonly Stage[]): Shaper {
   const named = stages.map(({ digest }) => digest);
   return {
-    digest: createHash('sha256')
-      .update(JSON.stringify([SHAPING_VERSION, ...named]))
-      .digest('hex'),
+    digest: createHash('sha256').update(JSON.stringify(named)).digest('hex'),
     isDeterministic: stages.every(({ isDeterministic }) => isDeterministic),
     shape(events) {
       const outcome = new Outcome(events.count);

@@ -1,12 +1,11 @@
 /** Transforms of a configuration, compiled: from each comes a stage for every way of events that it is part of. */
-import { dirname } from 'node:path';
 import type { TransformConfig } from '../config/model.ts';
 import { TailraceError } from '../core/errors.ts';
-import type { Stage } from './stage.ts';
+import type { OnError, Stage } from './stage.ts';
 import type { StageOutputOptions } from './stage-output.ts';
 
 export interface CompiledTransform {
-  /** `sha256` of a script's content, for the log. */
+  /** For the log: a script's checksum, the steps of a pipeline. */
   readonly facts: object;
   /** What happens to an event that it fails on, and who is told. */
   createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
@@ -33,8 +32,34 @@ export class TransformProblems extends TailraceError {
 
 /** Compiles a pipeline, or starts the thread of a script. Throws `TransformProblems`. `replaced`: a script's thread was, and why. */
 export async function compileTransform(config: TransformConfig, replaced?: (why: string) => void): Promise<CompiledTransform> {
-  if (config.kind === 'script') return startScript(config.file, config.onError ?? 'keep', replaced);
-  throw new Error(`not yet: ${dirname(config.text)}`);
+  return config.kind === 'script'
+    ? startScript(config.file, config.onError ?? 'keep', replaced)
+    : compilePipeline(config.text, config.onError, config.path);
+}
+
+/** What an event that a pipeline fails on must not do where the pipeline hides something: leave as it is. */
+async function compilePipeline(text: string, onError: OnError | undefined, path: string): Promise<CompiledTransform> {
+  const { compileRows } = await import('./rows/program.ts');
+  const { TransformTextError } = await import('./rows/transform-error.ts');
+  const { createPipelineStage } = await import('./pipeline/pipeline-stage.ts');
+  try {
+    const program = compileRows(text, { from: path });
+    const failing = onError ?? (program.hides ? 'dead_letter' : 'keep');
+    return {
+      facts: { steps: program.steps.map(({ kind }) => kind), deterministic: program.deterministic, onError: failing },
+      createStage: ({ failed }) => createPipelineStage({ program, text, env: process.env, onError: failing, failed }),
+      close: () => Promise.resolve(),
+    };
+  } catch (error) {
+    if (!(error instanceof TransformTextError)) throw error;
+    throw new TransformProblems(error.problems.map(({ line, column, message }) => ({ message, index: indexOf(text, line, column) })));
+  }
+}
+
+/** Line and column count from 1. */
+function indexOf(text: string, line: number, column: number): number {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
 }
 
 async function startScript(

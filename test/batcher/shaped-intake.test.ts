@@ -1,4 +1,5 @@
 /** Batches of events that are shaped: what is sent, what the spans say, and how each accepted event is settled. */
+import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Books } from '../../src/batcher/books.ts';
@@ -153,6 +154,17 @@ test('batch whose events are made once is kept apart from those that can be rebu
     [true, true, false, true],
     [false, true, true, false],
   ]);
+});
+
+test('checksum of a body is that of all its events, shaped or not', async () => {
+  const bench = makeBench();
+  await bench.take(blockOf(Buffer.from('one\n')), { rereadable: false });
+  await bench.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
+    rereadable: false,
+    shaper: testShaper(shapeAsTold),
+  });
+  bench.batcher.flush();
+  expect(bench.sealed[0]!.bodyCrc).toBe(crc32(bodyOf(bench.sealed[0]!)));
 });
 
 test('changed shaper gives another digest, and so another key', async () => {

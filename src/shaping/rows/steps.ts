@@ -151,7 +151,8 @@ function rename(pairs: readonly Renamed[]): CompiledStage {
 export function settleRow(row: Row, written: readonly string[] | undefined): Row {
   for (const name of written ?? row.keys()) {
     const before = row.get(name);
-    if (before === undefined) continue;
+    // Only an event itself holds null, and keeps it.
+    if (before === undefined || before === null) continue;
     const value = settledValue(before);
     if (value === undefined) row.delete(name);
     else if (value !== before) row.set(name, value);

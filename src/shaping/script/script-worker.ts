@@ -188,7 +188,8 @@ export class ScriptWorker {
       thread.on('message', done);
       thread.on('error', fail);
       thread.on('exit', end);
-      if (message) thread.postMessage(message);
+      // Without a list of what is handed over the check takes it for a window's.
+      if (message) thread.postMessage(message, []);
     });
   }
 }
