@@ -210,6 +210,8 @@ export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
 export const SERVICE_QUERY_PARTS = 256;
 /** Time buckets of one series. */
 export const SERVICE_QUERY_BUCKETS = 10_000;
+/** Events that mv-expand makes of one in a transform. */
+export const TRANSFORM_EXPANDED_ROWS = 10_000;
 /** Characters of a text that a transform makes: far more than an event may have. */
 export const TRANSFORM_TEXT_CHARS = 16 * 1024 * 1024;
 /** Characters of a query's text. */

@@ -8,7 +8,8 @@ import { LEGACY_OPS, legacyQuery, type LegacyQuery } from './differential/legacy
 import type { Row } from './differential/expression.ts';
 import { unordered } from './differential/aggregations.ts';
 import { noteText, unused, usesNew } from './differential/coverage.ts';
-import { events, query, rowsOf, type Event, type Query } from './differential/queries.ts';
+import { events, query, rowsOf, type Event } from './differential/queries.ts';
+import type { Query } from './differential/step.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { startForTest, type QueryAnswer, type ServiceUnderTest } from './support.ts';
 

@@ -15,6 +15,8 @@ export type ArgType =
   | 'timespan'
   | 'constant string'
   | 'constant int'
+  /** A key that comes from outside the text: `env(…)` or `secret_file(…)`. */
+  | 'secret'
   | 'constant';
 
 export interface FunctionSpec {
@@ -23,6 +25,8 @@ export interface FunctionSpec {
   /** As the documentation shows it. */
   readonly syntax: string;
   readonly doc: string;
+  /** Where it works, when it does not in both. */
+  readonly only?: 'queries' | 'transforms';
   readonly args: readonly ArgType[];
   /** How many of `args`, from the end, may be missing. */
   readonly optional?: number;

@@ -5,13 +5,14 @@ import { ARITHMETIC, ROUNDING } from './arithmetic.ts';
 import { COMPARISONS } from './comparisons.ts';
 import { CONDITIONALS, CONVERSIONS } from './conversions.ts';
 import { DATETIMES } from './datetimes.ts';
+import { HIDING } from './hiding.ts';
 import { MATH } from './math.ts';
 import { namedFunctions, type NamedFunction } from './spec.ts';
 import { STRINGS } from './strings.ts';
 import { TEXT_MATCHING } from './text-matching.ts';
 
 const INFIX = { ...COMPARISONS, ...TEXT_MATCHING, ...ARITHMETIC };
-const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH };
+const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...HIDING };
 
 /** Names of the functions of one row, operators under their own sign. A back end that has all of them has a table with these keys. */
 export type ScalarName = keyof typeof INFIX | keyof typeof CALLED;
@@ -32,6 +33,7 @@ export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: read
   ['Time', namedFunctions(DATETIMES)],
   ['Rounding', namedFunctions(ROUNDING)],
   ['Numbers', namedFunctions(MATH)],
+  ['Secrets', namedFunctions(HIDING)],
 ];
 export const AGGREGATE_FUNCTIONS: readonly AggregateFunction[] = namedFunctions(AGGREGATES);
 

@@ -6,14 +6,16 @@ import type { Column, Node, Stage } from '../plan/tree.ts';
 import type { Parser } from '../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
 
+export type Use = 'queries' | 'transforms';
+
 export interface Operator {
   readonly names: readonly [string, ...string[]];
   readonly syntax: string;
   readonly doc: string;
   /** Where it works, when it does not in both. */
-  readonly only?: 'queries' | 'transforms';
+  readonly only?: Use;
   /** Reads what follows the operator's name. What it returns makes the stages, once the columns before it are known. */
-  readonly read: (parser: Parser, at: number) => Step;
+  readonly read: (parser: Parser, at: number, use: Use) => Step;
 }
 
 export type Step = (names: Names) => Result;

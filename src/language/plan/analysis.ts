@@ -129,6 +129,10 @@ function timeOf({ constant }: Node & { readonly kind: 'constant' }, at: number):
 }
 
 function checkArgument(wanted: ArgType, arg: Node, at: number, name: string): Node {
+  if (wanted === 'secret') {
+    if (arg.kind === 'apply' && (arg.spec.name === 'env' || arg.spec.name === 'secret_file')) return arg;
+    throw new AplError('meaning', at, `${name} wants its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
+  }
   if (wanted.startsWith('constant')) {
     if (arg.kind !== 'constant' || arg.constant.value === null) throw new AplError('meaning', at, `${name} wants a literal here`);
     if (wanted === 'constant') return arg;

@@ -1,7 +1,7 @@
 /** A query's text, read: `let` statements, the dataset, and what its pipes lead through. `planOf` makes the typed tree of it. */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { guess } from '../functions/table.ts';
-import type { Step } from '../operators/operator.ts';
+import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression } from '../syntax/expressions.ts';
@@ -71,7 +71,7 @@ function readSource(parser: Parser): QueryText['source'] {
 }
 
 /** One operator. `use`: what the text is, which decides on the operators that it may have. */
-export function readStep(parser: Parser, use: 'queries' | 'transforms'): { readonly name: string; readonly step: Step } {
+export function readStep(parser: Parser, use: Use): { readonly name: string; readonly step: Step } {
   const { token, text } = parser;
   const word = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
   word.lastIndex = token.at;
@@ -87,10 +87,10 @@ export function readStep(parser: Parser, use: 'queries' | 'transforms'): { reado
     throw new AplError('meaning', token.at, `${name} works in queries only, which see many events; a transform has ${operatorNames(use)}`);
   if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
-  return { name, step: operator.read(parser, token.at) };
+  return { name, step: operator.read(parser, token.at, use) };
 }
 
-const operatorNames = (use: 'queries' | 'transforms'): string =>
+const operatorNames = (use: Use): string =>
   QUERY_OPERATORS.filter(({ only }) => only === undefined || only === use)
     .map(({ names }) => names[0])
     .join(', ');

@@ -50,6 +50,8 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
     if (steps.length === SERVICE_QUERY_STAGES)
       throw new AplError('syntax', at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
     const { name, step } = readStep(parser, 'transforms');
+    if (steps.at(-1)?.kind === 'to_dataset')
+      throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
     try {
       const { stages, scope: after } = step({ scope, lets });
       steps.push({ kind: name, text: text.slice(at, parser.end), at, stages, scope });

@@ -91,6 +91,13 @@ export type Stage =
   | { readonly kind: 'remove'; readonly names: readonly NamePattern[] }
   | { readonly kind: 'keep'; readonly names: readonly NamePattern[] }
   | { readonly kind: 'rename'; readonly pairs: readonly Renamed[] }
+  /** A row for each item of the arrays, side by side; `index` is the name of the column with the item's number. */
+  | { readonly kind: 'expand'; readonly columns: readonly Column[]; readonly index: string | undefined; readonly limit: number | undefined }
+  /** In transforms alone. Windows are in ns. */
+  | { readonly kind: 'sample'; readonly fraction: number; readonly by: readonly Node[] }
+  | { readonly kind: 'throttle'; readonly count: number; readonly window: bigint; readonly by: readonly Node[] }
+  | { readonly kind: 'dedupe'; readonly window: bigint; readonly by: readonly Node[] }
+  | { readonly kind: 'route'; readonly dataset: Node }
   | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
   /** Of a series by time `count` are the groups, unless `exactly` that many rows are wanted. */

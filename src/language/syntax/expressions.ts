@@ -12,6 +12,14 @@ const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
   ['datetime', 'datetime'], ['date', 'datetime'], ['timespan', 'timespan'], ['time', 'timespan'], ['dynamic', 'dynamic'],
 ]); // prettier-ignore
 
+/** The name of a type, as in `typeof(long)` or behind the name of a column. */
+export function readTypeName(parser: Parser): Type {
+  const type = parser.token.kind === 'name' ? TYPE_NAMES.get(parser.token.text) : undefined;
+  if (type === undefined) throw parser.unexpected(`a type out of ${[...TYPE_NAMES.keys()].join(', ')}`);
+  parser.take();
+  return type;
+}
+
 /** `name`, `a.b`, `['any name']`. */
 export function readColumnName(parser: Parser, wanted = 'the name of a field'): string {
   const expression = readPath(parser, wanted);

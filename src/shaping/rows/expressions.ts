@@ -113,31 +113,3 @@ function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
     fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
   };
 }
-
-/** Names of the fields that an expression reads; undefined for all. */
-export function fieldsRead(node: Node): readonly string[] | undefined {
-  switch (node.kind) {
-    case 'constant':
-      return [];
-    case 'column':
-      return [node.name];
-    case 'everything':
-      return undefined;
-    case 'item':
-      return merged([node.object, ...(typeof node.key === 'object' ? [node.key] : [])]);
-    case 'apply':
-      return merged(node.args);
-  }
-}
-
-function merged(nodes: readonly Node[]): readonly string[] | undefined {
-  const all = nodes.map(fieldsRead);
-  return all.includes(undefined) ? undefined : all.flatMap((names) => names ?? []);
-}
-
-/** Whether the expression uses one of the functions. */
-export function usesFunction(node: Node, names: ReadonlySet<string>): boolean {
-  if (node.kind === 'apply') return names.has(node.spec.name) || node.args.some((arg) => usesFunction(arg, names));
-  if (node.kind !== 'item') return false;
-  return usesFunction(node.object, names) || (typeof node.key === 'object' && usesFunction(node.key, names));
-}

@@ -8,11 +8,14 @@ import { readTransform, type TransformStep } from '../../language/plan/transform
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Scope } from './call.ts';
 import type { RowContext } from './context.ts';
+import { asString } from './convert.ts';
+import { compile } from './expressions.ts';
 import { topLevelNames } from './paths.ts';
 import { compileStage, settleRow, type CompiledStage } from './steps.ts';
 import { TextTooLong } from './text.ts';
 import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
 import type { Row } from './value.ts';
+import { callsOf, expressionsOf } from './walk.ts';
 
 export interface ProgramStep extends StepInfo {
   /** The typed tree: names found, types checked. */
@@ -29,6 +32,12 @@ export interface RowProgram {
   /** It hides or removes something: redact, mask, hash, project and its kin. An event on which it fails must not leave in clear. */
   readonly hides: boolean;
   readonly steps: readonly ProgramStep[];
+  /** Names of environment variables that it reads: their values belong to what shapes an event. */
+  readonly environment: ReadonlySet<string>;
+  /** Paths of files that hold keys of hash; what they held was read when the program was compiled. */
+  readonly secretFiles: ReadonlySet<string>;
+  /** The dataset that to_dataset says for a row that came out of `run`; undefined for that of the sink. */
+  readonly datasetOf: ((row: Row, context: RowContext) => string | undefined) | undefined;
   /**
    * What the row becomes: nothing when it is left out, several rows behind mv-expand. The given row may be changed, the objects in it are not.
    * Throws a `TransformError` that names the step.
@@ -84,6 +93,9 @@ class Program implements RowProgram {
   readonly deterministic: boolean;
   readonly hides: boolean;
   readonly steps: readonly ProgramStep[];
+  readonly environment: ReadonlySet<string>;
+  readonly secretFiles: ReadonlySet<string>;
+  readonly datasetOf: RowProgram['datasetOf'];
   readonly #compiled: readonly CompiledStep[];
   readonly #written: readonly string[] | undefined;
 
@@ -95,6 +107,10 @@ class Program implements RowProgram {
     this.writes = namesOf(stages.map(({ writes }) => writes));
     this.#written = this.writes === 'all' ? undefined : [...this.writes];
     this.deterministic = stages.every((stage) => stage.deterministic);
+    const trees = compiled.flatMap(({ info }) => info.stages);
+    this.environment = argumentsOf(trees, 'env');
+    this.secretFiles = argumentsOf(trees, 'secret_file');
+    this.datasetOf = routeOf(trees);
     this.hides = stages.some((stage) => stage.hides);
   }
 
@@ -113,6 +129,19 @@ class Program implements RowProgram {
     for (const each of rows) settleRow(each, this.#written);
     return rows;
   }
+}
+
+/** The names that calls of a function of one literal were given. */
+function argumentsOf(stages: readonly Stage[], name: string): ReadonlySet<string> {
+  const found = stages.flatMap(expressionsOf).flatMap((node) => callsOf(node, name));
+  return new Set(found.flatMap(([arg]) => (arg?.kind === 'constant' ? [String(arg.constant.value)] : [])));
+}
+
+function routeOf(stages: readonly Stage[]): RowProgram['datasetOf'] {
+  const last = stages.at(-1);
+  if (last?.kind !== 'route') return undefined;
+  const name = compile(last.dataset);
+  return (row, context) => asString(name({ row, context })) || undefined;
 }
 
 function advance(stage: CompiledStage, rows: Row[], context: RowContext): Row[] {

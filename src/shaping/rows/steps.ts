@@ -1,9 +1,12 @@
 /** What each stage of a transform does to a row, and what it reads and writes. */
 import type { NamePattern, Node, Renamed, Stage } from '../../language/plan/tree.ts';
-import type { Scope } from './call.ts';
-import { compile, compileCondition, fieldsRead, usesFunction } from './expressions.ts';
+import type { Of, Scope } from './call.ts';
+import { expand } from './expand.ts';
+import { compile, compileCondition } from './expressions.ts';
+import { dedupe, sample, throttle } from './flow.ts';
 import { fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './paths.ts';
 import { settledValue, type Row, type Value } from './value.ts';
+import { fieldsRead, usesFunction } from './walk.ts';
 
 export interface CompiledStage {
   /** Changes the row, or says what stands in its place; undefined leaves it out. */
@@ -63,11 +66,36 @@ export function compileStage(stage: Stage): CompiledStage {
       };
     case 'rename':
       return rename(stage.pairs);
+    case 'expand':
+      return {
+        ...propertiesOf(stage.columns.map(({ node }) => node)),
+        writes: [...stage.columns.map(({ name }) => name), ...(stage.index === undefined ? [] : [stage.index])].flatMap(topLevelNames),
+        run: expand(stage),
+      };
+    case 'sample':
+      return passing(stage.by, sample(stage.fraction, stage.by), true);
+    case 'throttle':
+      return passing(stage.by, throttle(stage.count, stage.window, stage.by), false);
+    case 'dedupe':
+      return passing(stage.by, dedupe(stage.window, stage.by), false);
+    case 'route':
+      return { ...propertiesOf([stage.dataset]), writes: [], run: ({ row }) => row };
     case 'summarize':
     case 'sort':
     case 'limit':
       throw new RangeError(`the stage ${stage.kind} needs several rows`);
   }
+}
+
+/** A stage that lets rows through or not. */
+function passing(nodes: readonly Node[], test: Of<boolean>, deterministic: boolean): CompiledStage {
+  const properties = propertiesOf(nodes);
+  return {
+    ...properties,
+    deterministic: deterministic && properties.deterministic,
+    writes: [],
+    run: (scope) => (test(scope) ? scope.row : undefined),
+  };
 }
 
 function reachedBy(patterns: readonly NamePattern[]): readonly string[] | undefined {

@@ -2,11 +2,12 @@
 import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
 import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
 
+const SHARED = [...FUNCTIONS].filter(([, { only }]) => only !== 'transforms').map(([name]) => name);
 const FORMS = ['arg_max', 'arg_min'];
 const DOCUMENTED = [
-  ...QUERY_OPERATORS.flatMap(({ names }) => names.map((name) => `| ${name}`)),
+  ...QUERY_OPERATORS.filter(({ only }) => only !== 'transforms').flatMap(({ names }) => names.map((name) => `| ${name}`)),
   ...OPERATORS.keys(),
-  ...[...FUNCTIONS.keys(), ...AGGREGATE_FUNCTIONS.flatMap(({ names }) => names), ...FORMS].map((name) => `${name}()`),
+  ...[...SHARED, ...AGGREGATE_FUNCTIONS.flatMap(({ names }) => names), ...FORMS].map((name) => `${name}()`),
   ...AGGREGATE_FUNCTIONS.filter(({ names }) => !names.includes('countif')).map(({ names }) => `${names[0]}if()`),
 ];
 const uses = new Map<string, number>(DOCUMENTED.map((name) => [name, 0]));

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import { column, word, type Expression, type Row } from './expression.ts';
 import { expressions } from './expressions.ts';
 import { inexact } from './functions.ts';
+import { expand, keep, parse, parseKv, parseWhere, rename, sample } from './columns.ts';
+import { freshName, stored, type Query, type Step } from './step.ts';
 import { binOf } from './times.ts';
 import { timeText } from './calendar.ts';
 import { aggregations, type Aggregation } from './aggregations.ts';
@@ -56,12 +58,6 @@ export const events = fc
     return [...first, ...list.map(({ at, ...fields }) => ({ at, fields: kept(fields) }))].map((event, seq) => ({ ...event, seq }));
   }); // prettier-ignore
 
-/** JSON numbers without a fraction are integers, whatever they were. */
-function stored(value: unknown): Value {
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
-  return value as Value;
-}
-
 export const COLUMNS: readonly Expression[] = [
   column('a', 'dynamic', 'int'),
   column('b', 'dynamic', 'int', 'real'),
@@ -81,21 +77,6 @@ export function rowsOf(list: readonly Event[]): Row[] {
     .map(({ at, seq, fields }) => new Map<string, Value>([['at', BigInt(at)], ['seq', BigInt(seq)], ...Object.entries(fields).map(([name, value]) => [name, stored(value)] as const)])); // prettier-ignore
 }
 
-export interface Query {
-  readonly text: string;
-  readonly names: readonly string[];
-  /** The rows in their order; lists without an order as they come. */
-  readonly of: (rows: readonly Row[]) => unknown[][];
-  /** Of a series by time. */
-  readonly totals?: (rows: readonly Row[]) => unknown[][];
-}
-
-interface Step {
-  readonly text: string;
-  readonly columns: readonly Expression[];
-  readonly of: (rows: readonly Row[]) => readonly Row[];
-}
-
 const start: Step = { text: '', columns: COLUMNS, of: (rows) => rows };
 
 function where(before: Step): fc.Arbitrary<Step> {
@@ -106,10 +87,9 @@ function where(before: Step): fc.Arbitrary<Step> {
   }));
 }
 
-let made = 0;
 function extend(before: Step): fc.Arbitrary<Step> {
   return expressions(before.columns, 2).any.map((value) => {
-    const name = `x${made++ % 1000}`;
+    const name = freshName();
     return {
       text: `${before.text} | extend ${name} = ${value.text}`,
       columns: [...before.columns, column(name, value.type, ...value.kinds)],
@@ -150,29 +130,6 @@ function away(before: Step): fc.Arbitrary<Step> {
   }));
 }
 
-/** Those that are named, and every column that was made. */
-function keep(before: Step): fc.Arbitrary<Step> {
-  return fc.subarray(['a', 'b', 'c', 'd'], { minLength: 1 }).map((names) => ({
-    text: `${before.text} | project-keep ${[...names, '_time', 'g', 'm', 'never', 'x*'].join(', ')}`,
-    columns: before.columns.filter(({ text }) => names.includes(text) || !['a', 'b', 'c', 'd'].includes(text)),
-    of: before.of,
-  }));
-}
-
-/** One that has been renamed has its new name from then on. */
-function rename(before: Step): fc.Arbitrary<Step> {
-  const others = before.columns.filter(({ text }) => text !== 'm' && text !== 'never');
-  if (others.length === 0) return fc.constant(before);
-  return fc.constantFrom(...others).map((old) => {
-    const name = `x${made++ % 1000}`;
-    return {
-      text: `${before.text} | project-rename ${name} = ${old.text}`,
-      columns: before.columns.map((each) => (each === old ? column(name, old.type, ...old.kinds) : each)),
-      of: (rows) => before.of(rows).map((row) => new Map([...row, [name, old.of(row)]])),
-    };
-  });
-}
-
 function take(before: Step): fc.Arbitrary<Step> {
   return fc.tuple(fc.nat(30), fc.constantFrom('take', 'limit')).map(([count, word]) => ({
     text: `${before.text} | ${word} ${count}`,
@@ -181,9 +138,30 @@ function take(before: Step): fc.Arbitrary<Step> {
   }));
 }
 
-const steps = fc.array(fc.constantFrom(where, where, extend, extend, extend, sort, sort, top, away, keep, rename, take, take), {
-  maxLength: 4,
-});
+const steps = fc.array(
+  fc.constantFrom(
+    where,
+    where,
+    extend,
+    extend,
+    extend,
+    sort,
+    sort,
+    top,
+    away,
+    keep,
+    rename,
+    parse,
+    parseWhere,
+    parseKv,
+    sample,
+    take,
+    take,
+  ),
+  {
+    maxLength: 4,
+  },
+);
 
 function project({ text, columns, of }: Step): fc.Arbitrary<Query> {
   const generators = expressions([...columns, G], 2);
@@ -340,5 +318,6 @@ export const query: fc.Arbitrary<Query> = steps
       extremeRow(step),
       distinct(step),
       counting(step),
+      expand(step),
     ),
   );

@@ -77,6 +77,8 @@ function argument(type: ArgType, depth: number): fc.Arbitrary<string> {
       return fc.oneof(span, field);
     case 'constant':
       return fc.oneof(integer, span, real, dynamic);
+    case 'secret':
+      return fc.oneof(fc.constantFrom("env('KEY')", "secret_file('/nowhere')"), quoted);
     case 'any':
       return fc.oneof(field, quoted, integer, real, span, time, truth, dynamic, ...inner);
   }

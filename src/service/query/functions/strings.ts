@@ -1,5 +1,6 @@
 /** Functions of text. Positions count characters from 0. */
 import { joinSql, list, sql, type Sql } from '../sql/sql.ts';
+import { jsonString } from '../sql/text.ts';
 import { asJson, one, type Value } from '../sql/value.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { STRINGS } from '../../../language/functions/strings.ts';
@@ -17,7 +18,7 @@ const all = (call: Call, from: number): Sql[] =>
   Array.from({ length: call.count - from }, (_, n) => sql`ifNull(${call.string(n + from)}, '')`);
 
 /** JSON array of an array of strings. */
-const jsonStrings = (array: Sql): Sql => sql`concat('[', arrayStringConcat(arrayMap(e -> toJSONString(e), ${array}), ','), ']')`;
+const jsonStrings = (array: Sql): Sql => sql`concat('[', arrayStringConcat(arrayMap(e -> ${jsonString(sql`e`)}, ${array}), ','), ']')`;
 
 const simple =
   (build: (value: Sql) => Sql): Build =>
@@ -61,7 +62,7 @@ function replaceRegex(call: Call): Value {
 
 function extract(call: Call): Value {
   const group = Number(call.constant(1).value);
-  if (group < 0 || group > 9) throw call.fail(1, 'wanted the number of a group, 0 for the whole match, up to 9');
+  if (group < 0 || group > 99) throw call.fail(1, 'wanted the number of a group, 0 for the whole match, up to 99');
   const groups = sql`extractGroups(${solid(call.string(2))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
   return text(sql`arrayMap(g -> if(length(g) <= ${group}, null, g[${group + 1}]), [${groups}])[1]`);
 }
@@ -70,10 +71,10 @@ function extractAll(call: Call): Value {
   const last = call.count - 1;
   const given: unknown = call.count === 3 ? plainOf(call.constant(1)) : [1];
   const groups = Array.isArray(given) ? given.map(Number) : [];
-  if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > 9)) throw call.fail(1, 'wanted numbers of groups from 1 to 9, such as dynamic([1])');
+  if (groups.length === 0 || groups.some((group) => !Number.isInteger(group) || group < 1 || group > 99)) throw call.fail(1, 'wanted numbers of groups from 1 to 99, such as dynamic([1])');
   // Every group of every match, as rows of matches.
   const found = sql`extractAllGroupsVertical(${solid(call.string(last))}, concat('(?-s)(', ${call.string(0)}, ')'))`;
-  const row = groups.length === 1 ? sql`toJSONString(m[${groups[0]! + 1}])` : sql`concat('[', ${joinSql(groups.map((group) => sql`toJSONString(m[${group + 1}])`), sql`, ',', `)}, ']')`;
+  const row = groups.length === 1 ? jsonString(sql`m[${groups[0]! + 1}]`) : sql`concat('[', ${joinSql(groups.map((group) => jsonString(sql`m[${group + 1}]`)), sql`, ',', `)}, ']')`;
   const all = sql`concat('[', arrayStringConcat(arrayMap(m -> ${row}, ${found}), ','), ']')`;
   return one('json', unlessNull(call.string(last), all));
 } // prettier-ignore

@@ -8,6 +8,7 @@ import type { AggregateCall, Build } from './call.ts';
 import { COMPARISONS_SQL } from './comparisons.ts';
 import { CONDITIONALS_SQL, CONVERSIONS_SQL } from './conversions.ts';
 import { DATETIMES_SQL } from './datetimes.ts';
+import { HIDING_SQL } from './hiding.ts';
 import { MATH_SQL } from './math.ts';
 import { STRINGS_SQL } from './strings.ts';
 import { TEXT_MATCHING_SQL } from './text-matching.ts';
@@ -22,6 +23,7 @@ export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
   ...DATETIMES_SQL,
   ...ROUNDING_SQL,
   ...MATH_SQL,
+  ...HIDING_SQL,
 };
 
 /** An aggregation that only the legacy form has: it brings its SQL along. */

@@ -129,12 +129,19 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return relation.keep(stage.names);
     case 'rename':
       return relation.rename(stage.pairs);
+    case 'expand':
+      return relation.expand(stage);
     case 'summarize':
       return summarize(relation, stage.aggregations, stage.keys, window);
     case 'sort':
       return relation.sort(stage.keys);
     case 'limit':
       return relation.take(stage.count);
+    case 'sample':
+    case 'throttle':
+    case 'dedupe':
+    case 'route':
+      throw new RangeError(`the stage ${stage.kind} is for transforms`);
   }
 }
 

@@ -13,7 +13,7 @@ export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sq
 }
 
 /** ` order by …` with what makes the order total, or nothing. */
-export function orderSql({ order, event, columns }: Parts): Sql {
+export function orderSql({ order, event, columns, item }: Parts): Sql {
   const keys = [...(order?.keys ?? [])];
   if (event) {
     if (!keys.some((key) => key.sql === event.time)) keys.push({ sql: event.time, desc: true });
@@ -22,5 +22,6 @@ export function orderSql({ order, event, columns }: Parts): Sql {
     const groups = [...columns.values()].filter(({ role }) => role === 'key');
     for (const { value } of groups) for (const [, facet] of facetsOf(value)) if (!keys.some((key) => key.sql === facet)) keys.push({ sql: facet, desc: false });
   }
+  if (item) keys.push({ sql: item, desc: false });
   return keys.length === 0 ? NOTHING : sql` order by ${list(keys.map((key) => (key.desc ? sql`${key.sql} desc` : key.sql)))}`;
 } // prettier-ignore

@@ -43,6 +43,8 @@ export interface Parts {
   readonly open: boolean;
   readonly removed: readonly NamePattern[];
   readonly order: Ordering | undefined;
+  /** The number of the item that mv-expand made a row of: what rows that are alike in all else sort by. */
+  readonly item: Sql | undefined;
   readonly limit: number | undefined;
   /** The rows that matched, before anything put them together or left some out. */
   readonly matching: Sql | undefined;

@@ -6,14 +6,38 @@
 import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
 import { EVENTS, typeOf } from '../../../language/plan/scope.ts';
-import { matchesPattern, type Column, type NamePattern, type Node, type Renamed, type SortKey } from '../../../language/plan/tree.ts';
+import {
+  matchesPattern,
+  numberedName,
+  type Column,
+  type NamePattern,
+  type Node,
+  type Renamed,
+  type SortKey,
+  type Stage,
+} from '../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from './expressions.ts';
 import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from './field.ts';
+import { itemAt } from './json.ts';
 import { Names } from './names.ts';
 import { orderSql, sortKeys } from './order.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
 import { list, NOTHING, sql, tableSql, type Sql } from './sql.ts';
-import { oneRequired, sizeOf, type Value } from './value.ts';
+import { choose, NULL_VALUE, oneRequired, sizeOf, type Value } from './value.ts';
+
+type Expand = Stage & { readonly kind: 'expand' };
+/** No name of a user's has a NUL. */
+const NUMBER = '\0number';
+
+/** JSON text where it is an array, else null. */
+const arrayOf = (json: Sql): Sql => sql`if(startsWith(${json}, '['), ${json}, null)`;
+
+/** An item of an array; what is no array stands in the first row alone. */
+function itemOrSelf(value: Value, at: Sql): Value {
+  const { json } = value.facets;
+  const alone = choose(sql`${at} = 0`, value, NULL_VALUE);
+  return json ? choose(sql`startsWith(${json}, '[')`, itemAt(value, at), alone) : alone;
+}
 
 /** SQL of a value longer than this is computed in a select of its own instead of being repeated. */
 const LONG_SQL = 1500;
@@ -29,7 +53,7 @@ export class Relation {
   static events(dataset: Dataset, environment: Environment, where: readonly Sql[], missing: (name: string) => void): Relation {
     return new Relation({
       dataset, environment, missing, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: TABLE_EVENT, open: true, removed: [],
-      order: undefined, limit: undefined, matching: undefined, matched: undefined,
+      order: undefined, item: undefined, limit: undefined, matching: undefined, matched: undefined,
     }); // prettier-ignore
   }
 
@@ -110,6 +134,28 @@ export class Relation {
     return this.#with({ columns, removed: [...parts.removed, ...left] }).#shortened();
   }
 
+  /** A row for each item: the number of the item is a column of its own, in a select around the rows. */
+  expand({ columns, index, limit }: Expand): Relation {
+    if (this.parts.limit !== undefined) return this.nest().expand({ kind: 'expand', columns, index, limit });
+    const given = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
+    const most = limit === undefined ? NOTHING : sql`least(${limit}, `;
+    const lengths = [...given.values()].flatMap(({ value }) =>
+      value.facets.json ? [sql`ifNull(toInt64(JSONLength(${arrayOf(value.facets.json)})), 0)`] : [],
+    );
+    const count = sql`${most}greatest(1, ${list([...lengths, sql`1`])})${limit === undefined ? NOTHING : sql`)`}`;
+    const number: Made = { value: oneRequired('int', sql`arrayJoin(range(toInt64(0), toInt64(${count})))`), type: 'int', role: 'row' };
+    const wide = this.#with({ columns: new Map([...this.parts.columns, ...given, [NUMBER, number]]) }).nest();
+    const { columns: inside } = wide.parts;
+    const at = inside.get(NUMBER)!.value.facets.int!;
+    const kept = [...inside].filter(([name]) => name !== NUMBER && !given.has(name) && !columns.some((column) => column.name === name));
+    const made = columns.map(({ name }): [string, Made] => {
+      const { value } = inside.get(numberedName(name, 1))!;
+      return [name, { value: itemOrSelf(value, at), type: 'dynamic', role: 'row' }];
+    });
+    const numbered: [string, Made][] = index === undefined ? [] : [[index, { value: oneRequired('int', at), type: 'int', role: 'row' }]];
+    return wide.#with({ columns: new Map([...kept, ...made, ...numbered]), item: at }).#shortened();
+  }
+
   #make(columns: readonly Column[]): Map<string, Made> {
     const { context, parts } = this;
     return new Map(
@@ -173,11 +219,12 @@ export class Relation {
       ...parts.order,
       keys: parts.order.keys.map((key) => ({ ...key, sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql) })),
     };
+    const item = parts.item && names.add('i', parts.item);
     const matched = parts.matched && names.add('m', parts.matched);
     const limit = parts.limit === undefined ? NOTHING : sql`${orderSql(this.parts)} limit ${parts.limit}`;
     return this.#with({
       from: sql`(select ${names.columns.length === 0 ? sql`1` : list(names.columns)} from ${parts.from}${whereSql(parts.where)}${limit})`,
-      where: [], level: checkedLevel(level), columns, event, order, limit: undefined, matched,
+      where: [], level: checkedLevel(level), columns, event, order, item, limit: undefined, matched,
     });
   } // prettier-ignore
 

@@ -40,7 +40,7 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   return new Relation({
     ...parts,
     from: sql`(select ${list(select)} from ${parts.from}${whereSql(parts.where)}${by})`,
-    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, limit: undefined,
+    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, item: undefined, limit: undefined,
     matching: matching ?? countSql(parts),
     matched: matched && alias('m', level),
   });

@@ -33,11 +33,14 @@ ${size} < 3600000000000, ${minutes}, concat(toString(intDiv(${size}, 36000000000
   });
 }
 
+/** JSON text of a string; the engine would write `\/` for a slash. */
+export const jsonString = (text: Sql): Sql => sql`replaceAll(toJSONString(${text}), '\\\\/', '/')`;
+
 /** JSON text of one facet; null stays null. */
 export function jsonOf(kind: Kind, facet: Sql): Sql {
   switch (kind) {
     case 'string':
-      return sql`if(isNull(${facet}), null, toJSONString(${facet}))`;
+      return sql`if(isNull(${facet}), null, ${jsonString(facet)})`;
     case 'int':
       return sql`toString(${facet})`;
     case 'real':

@@ -5,6 +5,7 @@ import { ARITHMETIC_ROWS, ROUNDING_ROWS } from './arithmetic.ts';
 import { COMPARISON_ROWS } from './comparisons.ts';
 import { CONDITIONAL_ROWS, CONVERSION_ROWS } from './conversions.ts';
 import { DATETIME_ROWS } from './datetimes.ts';
+import { HIDING_ROWS } from './hiding.ts';
 import { MATH_ROWS } from './math.ts';
 import { STRING_ROWS } from './strings.ts';
 import { TEXT_MATCHING_ROWS } from './text-matching.ts';
@@ -19,4 +20,5 @@ export const SCALAR_ROWS: Readonly<Record<ScalarName, Build>> = {
   ...DATETIME_ROWS,
   ...ROUNDING_ROWS,
   ...MATH_ROWS,
+  ...HIDING_ROWS,
 };

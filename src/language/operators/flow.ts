@@ -1,0 +1,95 @@
+/** Operators that let a part of the events through, and to_dataset, which says where they go. */
+import { FUNCTIONS } from '../functions/table.ts';
+import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
+import type { Node } from '../plan/tree.ts';
+import { readExpression } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import type { Expression } from '../syntax/tree.ts';
+import type { Operator, Result, Use } from './operator.ts';
+
+const readBy = (parser: Parser): readonly Expression[] => (parser.accept('by') ? parser.list(() => readExpression(parser)) : []);
+const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] => expressions.map((each) => analyze(each, names));
+
+/** A timespan of more than zero, ns. */
+function readSpan(parser: Parser): bigint {
+  const { token } = parser;
+  if (token.kind !== 'timespan' || token.value <= 0n) throw parser.unexpected('a timespan such as 1s or 5m');
+  parser.take();
+  return token.value;
+}
+
+/** That many rows, chosen by chance. */
+function sampleRows(count: number, at: number, { scope }: Names): Result {
+  const node = applied(FUNCTIONS.get('rand')!, [], at, []);
+  return {
+    stages: [
+      { kind: 'sort', keys: [{ node, name: '', desc: false, nullsFirst: false }] },
+      { kind: 'limit', count, exactly: true },
+    ],
+    scope,
+  };
+}
+
+function readSample(parser: Parser, at: number, use: Use): (names: Names) => Result {
+  if (use === 'queries') {
+    const count = parser.count('a number of rows after sample; a fraction such as 0.1 is for transforms');
+    return (names) => sampleRows(count, at, names);
+  }
+  const { token } = parser;
+  const isFraction = (token.kind === 'real' && token.value <= 1) || (token.kind === 'int' && token.value <= 1n);
+  if (!isFraction) throw parser.unexpected('a fraction from 0 to 1 such as 0.1; a number of rows is for queries');
+  parser.take();
+  const by = readBy(parser);
+  return (names) => ({ stages: [{ kind: 'sample', fraction: Number(token.value), by: nodesOf(by, names) }], scope: names.scope });
+}
+
+export const FLOW: readonly Operator[] = [
+  {
+    names: ['sample'],
+    syntax: 'sample <count>; in transforms sample <fraction> [by <expression>, …]',
+    doc: 'That many rows, chosen by chance. In transforms that fraction of the events, always the same ones; with `by`, events of equal values stay or go together.',
+    read: readSample,
+  },
+  {
+    names: ['throttle'],
+    only: 'transforms',
+    syntax: 'throttle <count> per <timespan> [by <expression>, …]',
+    doc: 'At most that many events in each window of time, of each group; the others are left out. Up to 10,000 groups are known at a time.',
+    read(parser) {
+      const count = parser.count('a number of events after throttle');
+      parser.expect('per', 'after the number of events');
+      const window = readSpan(parser);
+      const by = readBy(parser);
+      return (names) => ({ stages: [{ kind: 'throttle', count, window, by: nodesOf(by, names) }], scope: names.scope });
+    },
+  },
+  {
+    names: ['dedupe'],
+    only: 'transforms',
+    syntax: 'dedupe by <expression>, … within <timespan>',
+    doc: 'Leaves out events whose values were seen that short a time before. Up to 10,000 combinations are known at a time.',
+    read(parser) {
+      if (!parser.is('by')) throw parser.unexpected('by and what makes two events alike');
+      const by = readBy(parser);
+      parser.expect('within', 'after what makes two events alike');
+      const window = readSpan(parser);
+      return (names) => ({ stages: [{ kind: 'dedupe', window, by: nodesOf(by, names) }], scope: names.scope });
+    },
+  },
+  {
+    names: ['to_dataset'],
+    only: 'transforms',
+    syntax: 'to_dataset(<expression>)',
+    doc: 'The dataset that the event goes to; the last step. A name that is null, empty or no name of a dataset leaves it with that of the sink.',
+    read(parser) {
+      parser.expect('(', 'after to_dataset');
+      const value = readExpression(parser);
+      parser.expect(')', 'after the name of the dataset');
+      return (names) => {
+        const dataset = analyze(value, names);
+        if (dataset.type !== 'string' && dataset.type !== 'dynamic') throw wrongType(value.at, 'a string', dataset.type, 'to_dataset');
+        return { stages: [{ kind: 'route', dataset }], scope: names.scope };
+      };
+    },
+  },
+];

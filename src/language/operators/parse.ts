@@ -1,0 +1,185 @@
+/**
+ * Operators that take texts apart: parse, parse-where and parse-kv. Each becomes one regular expression, and columns that are groups of it:
+ * the back ends need to know nothing of them.
+ */
+import { FUNCTIONS } from '../functions/table.ts';
+import { analyze, applied, type Names } from '../plan/analysis.ts';
+import { extended } from '../plan/scope.ts';
+import { constantNode, type Column, type Node, type Stage } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import type { Expression } from '../syntax/tree.ts';
+import type { Type } from '../types.ts';
+import type { Operator, Result } from './operator.ts';
+import { countGroups, PATTERN_KINDS, patternOf, quoteRegex, type PatternKind, type PatternPart } from './pattern.ts';
+
+const call = (name: string, at: number, ...args: readonly Node[]): Node =>
+  applied(FUNCTIONS.get(name)!, args, at, args.map(() => at)); // prettier-ignore
+const text = (value: string): Node => constantNode({ type: 'string', value });
+const int = (value: number): Node => constantNode({ type: 'int', value: BigInt(value) });
+
+const CONVERSIONS: Readonly<Record<Type, string | undefined>> = {
+  string: undefined, int: 'toint', real: 'todouble', bool: 'tobool', datetime: 'todatetime', timespan: 'totimespan', dynamic: 'parse_json',
+}; // prettier-ignore
+
+function converted(node: Node, type: Type, at: number): Node {
+  const name = CONVERSIONS[type];
+  return name === undefined ? node : call(name, at, node);
+}
+
+const group = (pattern: string, number: number, of: Node, at: number): Node => call('extract', at, text(pattern), int(number), of);
+
+interface Parse {
+  readonly at: number;
+  readonly value: Expression;
+  readonly pattern: string;
+  readonly captures: readonly { readonly name: string; readonly type: Type; readonly group: number }[];
+}
+
+function readParse(parser: Parser, at: number): Parse {
+  let kind: PatternKind = 'simple';
+  let flags = '';
+  if (parser.accept('kind')) {
+    parser.expect('=', 'after kind');
+    const found = PATTERN_KINDS.find((name) => parser.is(name));
+    if (found === undefined) throw parser.unexpected(PATTERN_KINDS.join(', '));
+    parser.take();
+    kind = found;
+    if (parser.accept('flags')) {
+      parser.expect('=', 'after flags');
+      const { token } = parser;
+      if (!/^[imsU]+$/.test(token.text)) throw parser.unexpected('flags out of i, m, s and U');
+      flags = parser.take().text;
+    }
+  }
+  const value = readExpression(parser);
+  parser.expect('with', 'after what is to be parsed');
+  const parts: PatternPart[] = [];
+  while (parser.token.kind !== 'end' && !parser.is('|') && !parser.is(';')) parts.push(readPart(parser, parts));
+  if (parts.length === 0) throw parser.unexpected('texts in quotes, names of columns and * after with');
+  let groups = 0;
+  const captures = parts.flatMap((part) => {
+    if (part.kind === 'text' && kind === 'regex') groups += countGroups(part.text);
+    return part.kind === 'column' ? [{ name: part.name, type: part.type, group: ++groups }] : [];
+  });
+  if (groups > 99) throw new AplError('meaning', at, 'the pattern has more than 99 groups');
+  return { at, value, pattern: patternOf(parts, kind, flags), captures };
+}
+
+function readPart(parser: Parser, before: readonly PatternPart[]): PatternPart {
+  const { token } = parser;
+  const last = before.at(-1);
+  if (parser.accept('*')) {
+    if (last?.kind === 'column' && last.type === 'string')
+      throw new AplError('meaning', token.at, `the column ${JSON.stringify(last.name)} would always be empty: put a text between it and *`);
+    return { kind: 'rest' };
+  }
+  if (token.kind === 'string') {
+    parser.take();
+    return { kind: 'text', text: token.value };
+  }
+  const name = readColumnName(parser, 'a text in quotes, the name of a column or *');
+  if (before.some((part) => part.kind === 'column' && part.name === name))
+    throw new AplError('meaning', token.at, `two columns would be called ${JSON.stringify(name)}`);
+  const type = parser.accept(':') ? readTypeName(parser) : 'string';
+  return { kind: 'column', name, type };
+}
+
+function parsed({ at, value, pattern, captures }: Parse, names: Names, filter: boolean): Result {
+  const of = analyze(value, names);
+  const columns = captures.map(({ name, type, group: number }): Column => ({ name, node: converted(group(pattern, number, of, at), type, at) }));
+  const found = call('isnotnull', at, group(pattern, 0, of, at));
+  const stages: Stage[] = [...(filter ? [{ kind: 'where', condition: found } as const] : []), { kind: 'extend', columns }];
+  return { stages, scope: extended(names.scope, columns) };
+} // prettier-ignore
+
+interface KeyValues {
+  readonly at: number;
+  readonly value: Expression;
+  readonly keys: readonly { readonly name: string; readonly type: Type }[];
+  readonly pair: string;
+  readonly kv: string;
+  readonly quote: string;
+}
+
+function readKeyValues(parser: Parser, at: number): KeyValues {
+  const value = readExpression(parser);
+  parser.expect('as', 'after what is to be parsed');
+  parser.expect('(', 'after as');
+  const keys = parser.list(() => {
+    const name = readColumnName(parser, 'the name of a key');
+    return { name, type: parser.accept(':') ? readTypeName(parser) : ('string' as const) };
+  });
+  parser.expect(')', 'after the keys');
+  const options: Record<string, string> = { pair_delimiter: ' ', kv_delimiter: '=', quote: '"' };
+  if (parser.accept('with')) {
+    parser.expect('(', 'after with');
+    parser.list(() => readOption(parser, options));
+    parser.expect(')', 'after the options');
+  }
+  return { at, value, keys, pair: options['pair_delimiter']!, kv: options['kv_delimiter']!, quote: options['quote']! };
+}
+
+function readOption(parser: Parser, options: Record<string, string>): void {
+  const { token } = parser;
+  if (token.kind !== 'name' || !(token.text in options)) throw parser.unexpected(Object.keys(options).join(', '));
+  parser.take();
+  parser.expect('=', `after ${token.text}`);
+  const given = parser.token;
+  if (given.kind !== 'string' || (given.value === '' && token.text !== 'quote') || (token.text === 'quote' && Array.from(given.value).length > 1))
+    throw parser.unexpected(token.text === 'quote' ? 'one character in quotes, or none' : 'a text in quotes');
+  parser.take();
+  options[token.text] = given.value;
+} // prettier-ignore
+
+/** The pair of a key, outside of quotes: its value is in the first group when it is quoted, else in the second. */
+function keyPattern(name: string, { pair, kv, quote }: KeyValues): string {
+  const [pairs, values] = [quoteRegex(pair), quoteRegex(kv)];
+  if (quote === '') return `(?s)^(?:.*?${pairs})??\\s*${quoteRegex(name)}${values}(\\b\\B)?(.*?)(?:${pairs}|$)`;
+  const q = quoteRegex(quote);
+  const inside = `(?:[^\\\\${q}]|\\\\.)*`;
+  return `(?s)^(?:(?:[^${q}]|${q}${inside}${q})*?${pairs})??\\s*${quoteRegex(name)}${values}(?:${q}(${inside})${q}|([^${q}].*?|))(?:${pairs}|$)`;
+}
+
+function keyValues(read: KeyValues, names: Names): Result {
+  const { at } = read;
+  const of = analyze(read.value, names);
+  const columns = read.keys.map(({ name, type }): Column => {
+    const pattern = keyPattern(name, read);
+    const value = call('strcat', at, group(pattern, 1, of, at), group(pattern, 2, of, at));
+    const found = call('isnotnull', at, group(pattern, 0, of, at));
+    return { name, node: converted(call('iff', at, found, value, constantNode({ type: 'string', value: null })), type, at) };
+  });
+  return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+}
+
+export const PARSE: readonly Operator[] = [
+  {
+    names: ['parse'],
+    syntax: 'parse [kind=simple | regex | relaxed] <expression> with [*] "<text>" <name>[:<type>] …',
+    doc: 'Columns out of a text: what stands between the texts; `*` skips. Null where the text does not fit.',
+    read(parser, at) {
+      const read = readParse(parser, at);
+      return (names) => parsed(read, names, false);
+    },
+  },
+  {
+    names: ['parse-where'],
+    syntax: 'parse-where [kind=simple | regex | relaxed] <expression> with …',
+    doc: 'The same, and only the rows whose text fits.',
+    read(parser, at) {
+      const read = readParse(parser, at);
+      return (names) => parsed(read, names, true);
+    },
+  },
+  {
+    names: ['parse-kv'],
+    syntax: 'parse-kv <expression> as (<key>[:<type>], …) [with (pair_delimiter=" ", kv_delimiter="=", quote=\'"\')]',
+    doc: 'Columns out of pairs such as `a=1 b="two words"`; null for a key that is not there.',
+    read(parser, at) {
+      const read = readKeyValues(parser, at);
+      return (names) => keyValues(read, names);
+    },
+  },
+];

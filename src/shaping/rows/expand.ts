@@ -1,0 +1,37 @@
+/** mv-expand: siblings of a row, one for each item of an array. */
+import { TRANSFORM_EXPANDED_ROWS } from '../../core/limits.ts';
+import type { Stage } from '../../language/plan/tree.ts';
+import type { Of } from './call.ts';
+import { compile } from './expressions.ts';
+import { fieldWriter, removeFields } from './paths.ts';
+import { canonical, type Row, type Value } from './value.ts';
+
+type Expand = Stage & { readonly kind: 'expand' };
+
+export function expand({ columns, index, limit }: Expand): Of<Row[]> {
+  const parts = columns.map(({ name, node }) => ({ value: compile(node), write: fieldWriter(name), pattern: [{ text: name, prefix: false }] }));
+  const writeIndex = index === undefined ? undefined : fieldWriter(index);
+  return (scope) => {
+    const values = parts.map(({ value }) => value(scope));
+    const longest = Math.max(1, ...values.map((value) => (Array.isArray(value) ? value.length : 0)));
+    const count = Math.min(longest, limit ?? longest);
+    // Siblings by the thousand are a mistake in most cases, and each of them repeats the event.
+    if (count > TRANSFORM_EXPANDED_ROWS) throw new RangeError(`the array has more than ${TRANSFORM_EXPANDED_ROWS} items; set a limit`);
+    return Array.from({ length: count }, (_, n) => {
+      const row: Row = new Map(scope.row);
+      for (const [m, { write, pattern }] of parts.entries()) {
+        const item = itemAt(values[m]!, n);
+        if (item === null) removeFields(row, pattern);
+        else write(row, item);
+      }
+      writeIndex?.(row, BigInt(n));
+      return row;
+    });
+  };
+} // prettier-ignore
+
+/** What is no array stands in the first row alone. */
+function itemAt(value: Value, n: number): Value {
+  if (Array.isArray(value)) return canonical(value[n] as Value | undefined);
+  return n === 0 ? value : null;
+}
