@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ConfigReloads, Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
+import type { ReloadReport } from './reload-report.ts';
 import type { ReplayResult } from './replay.ts';
 import type { StopReport } from './stop.ts';
 
@@ -15,6 +16,8 @@ export interface AgentOptions {
   readonly clock?: Clock;
   /** Counted by the caller, for the metrics: an agent does not outlive its configuration. */
   readonly reloads?: ConfigReloads;
+  /** Has the caller take the changed configuration into force, as a command asked for through the control socket. */
+  readonly reload?: () => Promise<ReloadReport>;
   /** Only sinks, to replay dead letters: no source is opened, and what an earlier process left stays as it is. */
   readonly sinksOnly?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * The control socket of a running agent: a unix socket with mode 0600 in the data folder, one request a connection, JSON
- * both ways. Commands that must not run beside the agent (replay, drop, explain) reach it here. A client that sends
+ * both ways. Commands that must not run beside the agent (replay, drop, explain, reload) reach it here. A client that sends
  * garbage, too much, or nothing is answered or cut off, and never stays longer than the agent.
  */
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
@@ -42,7 +42,10 @@ export async function startControl(
   const server = createServer((socket) => {
     clients.add(socket);
     socket.once('close', () => clients.delete(socket));
-    serve(socket, handle, requestMs).catch((error: unknown) => log.debug({ reason: messageOf(error) }, 'a control request ended early'));
+    const outlive = (): void => void clients.delete(socket);
+    serve(socket, handle, requestMs, outlive).catch((error: unknown) =>
+      log.debug({ reason: messageOf(error) }, 'a control request ended early'),
+    );
   });
   server.maxConnections = MAX_CLIENTS;
   const file = join(resolve(dataDir), SOCKET);
@@ -116,14 +119,22 @@ function reach(dataDir: string): { readonly path: string; readonly release: () =
   return { path: `/proc/self/fd/${fd}/${SOCKET}`, release: () => closeSync(fd) };
 }
 
-async function serve(socket: Socket, handle: (request: ControlRequest) => Promise<unknown>, requestMs: number): Promise<void> {
+/** `outlive` keeps the connection when the server is closed: a reload may replace the agent that was asked for it. */
+async function serve(
+  socket: Socket,
+  handle: (request: ControlRequest) => Promise<unknown>,
+  requestMs: number,
+  outlive: () => void,
+): Promise<void> {
   // Its end is all that matters of a broken connection.
   socket.on('error', () => {});
   const late = setTimeout(() => socket.destroy(), requestMs);
   let reply: ControlReply;
   try {
     const text = await readLine(socket).finally(() => clearTimeout(late));
-    reply = { ok: true, result: await handle(parseRequest(text)) };
+    const request = parseRequest(text);
+    if (request.command === 'reload') outlive();
+    reply = { ok: true, result: await handle(request) };
   } catch (error) {
     reply = { ok: false, error: messageOf(error) };
   }

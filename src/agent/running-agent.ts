@@ -227,6 +227,9 @@ export class RunningAgent implements Agent {
         return this.replay(args.slice(1), args[0]);
       case 'drop':
         return { removed: this.drop(args) };
+      case 'reload':
+        if (!this.#options.reload) throw new TailraceError('E_CONTROL', 'this agent was not started to be reloaded');
+        return this.#options.reload();
       case 'status':
         return statusOf(this.observe());
       case 'explain':

@@ -122,6 +122,13 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .action(async (path: string, options: CheckArguments) => exitWith((await import('./explain.ts')).explain(path, options)));
 
   program
+    .command('reload')
+    .description('has the running agent take its changed configuration into force, waits, and says what changed; 2 when it has problems')
+    .addOption(configOption())
+    .option('--json', 'as one JSON object')
+    .action(async (options: CheckArguments) => exitWith((await import('./reload.ts')).reload(options)));
+
+  program
     .command('status')
     .description('the running agent on one screen; exit 1 while a sink does not deliver or no agent runs')
     .addOption(configOption())

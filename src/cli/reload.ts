@@ -1,70 +1,59 @@
-/**
- * SIGHUP: the changed configuration takes effect in the same process. What is in force is stopped as SIGTERM stops it
- * (nothing is lost by it), then the agent starts again. A configuration with problems changes nothing.
- */
-import type { Agent } from '../agent/agent.ts';
-import { loadRunnable } from '../agent/check-transforms.ts';
-import { startAgent } from '../agent/start-agent.ts';
-import { ConfigError, formatProblem } from '../config/config-error.ts';
-import type { Config } from '../config/model.ts';
-import { messageOf, TailraceError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import type { ConfigReloads } from '../telemetry/observed.ts';
-import { explainStop } from './explain-stop.ts';
+/** `tailrace reload`: has the running agent take its changed configuration into force, waits, and says what changed or why not. */
+import { askAgent } from '../agent/control.ts';
+import type { ReloadReport } from '../agent/reload-report.ts';
+import type { ComponentChanges, ConfigChanges } from '../config/compare.ts';
+import { formatProblem, type Problem } from '../config/config-error.ts';
+import { findConfig } from '../config/find.ts';
+import { readConfig } from '../config/load.ts';
+import { TailraceError } from '../core/errors.ts';
+import { plural } from './client/print.ts';
 
-export interface InForce {
-  readonly agent: Agent;
-  readonly config: Config;
-  /** True once a stop lost something: the process then ends with 1. */
-  readonly hasLost: boolean;
+export interface ReloadArguments {
+  readonly config?: string;
+  readonly json?: boolean;
 }
 
-export interface ReloadOptions {
-  readonly log: Log;
-  readonly reloads: ConfigReloads;
-  /** Ends the stop of what is in force at once. */
-  readonly atOnce: AbortSignal;
+/** Resolves with 0 when it is in force, 2 when it has problems, 1 when it cannot be taken into force. Throws `TailraceError`. */
+export async function reload(args: ReloadArguments): Promise<number> {
+  // The agent reads the file itself; here it only tells where the agent is.
+  const { dataDir, problems } = readConfig(findConfig(args.config), process.env, { leavesSecrets: true });
+  const answer = dataDir === undefined ? undefined : await askAgent(dataDir, { command: 'reload', args: [] });
+  if (!answer && problems.length > 0) return print({ ok: false, problems }, args);
+  if (!answer)
+    throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, {
+      fix: 'start one: tailrace run, or systemctl start tailrace; where data_dir itself was changed, restart the agent',
+    });
+  return print(answer.result as ReloadReport, args);
 }
 
-/** Resolves with what is in force from then on. Rejects when not even the configuration before can be started again. */
-export async function reload(now: InForce, { log, reloads, atOnce }: ReloadOptions): Promise<InForce> {
-  const next = await readNext(now.config, log);
-  if (!next) {
-    reloads.failure += 1;
-    return now;
-  }
-  log.info({ config: next.file }, 'reloading the configuration: what was read is delivered first');
-  const report = await now.agent.stop(AbortSignal.any([atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
-  const hasLost = explainStop(report, log) || now.hasLost;
-  try {
-    const agent = await startAgent({ config: next, once: false, log, reloads });
-    reloads.success += 1;
-    log.info({ config: next.file, telemetry: agent.telemetry?.address }, 'the changed configuration is in force');
-    return { agent, config: next, hasLost };
-  } catch (error) {
-    if (!(error instanceof TailraceError)) throw error;
-    reloads.failure += 1;
-    log.error({ reason: messageOf(error), fix: error.fix }, 'cannot run with the changed configuration; going back to the one before');
-    return { agent: await startAgent({ config: now.config, once: false, log, reloads }), config: now.config, hasLost };
-  }
+function print(report: ReloadReport, { json }: ReloadArguments): number {
+  if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
+  else if (report.ok) process.stdout.write(describeChanges(report.changes));
+  else process.stderr.write('problems' in report ? describeProblems(report.problems) : describeFailure(report));
+  return report.ok ? 0 : 'problems' in report ? 2 : 1;
 }
 
-/** The file as it is now; undefined, and said, when it cannot take effect. */
-async function readNext(config: Config, log: Log): Promise<Config | undefined> {
-  let next: Config;
-  try {
-    next = await loadRunnable(config.file, process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof TailraceError)) throw error;
-    const problems = error instanceof ConfigError ? error.problems.map((problem) => formatProblem(problem)) : [error.message];
-    log.error({ problems }, 'the changed configuration has problems; the one before stays in force');
-    return undefined;
-  }
-  const pipe = [...config.sources, ...next.sources].find(({ type }) => type === 'stdin');
-  if (!pipe) return next;
-  log.error(
-    { source: pipe.id },
-    'standard input cannot be handed over to a changed configuration; the one before stays in force: restart instead',
-  );
-  return undefined;
+/** One line for what is in force, one for each kind of change. */
+function describeChanges({ sources, sinks, other }: ConfigChanges): string {
+  const changes = [...describeComponents('source', sources), ...describeComponents('sink', sinks)];
+  if (other.length > 0) changes.push(`  changed: ${other.join(', ')}`);
+  const untouched = `${plural(sources.untouched.length, 'source')} and ${plural(sinks.untouched.length, 'sink')} untouched`;
+  if (changes.length === 0) return `the configuration is in force; nothing changed: ${untouched}\n`;
+  return `the changed configuration is in force\n${changes.map((line) => `${line}\n`).join('')}  ${untouched}\n`;
+}
+
+function describeComponents(what: 'source' | 'sink', changes: ComponentChanges): string[] {
+  return (['added', 'removed', 'changed'] as const).flatMap((how) => {
+    const ids = changes[how];
+    return ids.length === 0 ? [] : [`  ${how}: ${what}${ids.length > 1 ? 's' : ''} ${ids.join(', ')}`];
+  });
+}
+
+function describeProblems(problems: readonly Problem[]): string {
+  const lines = problems.map((problem) => `${formatProblem(problem)}\n`).join('');
+  return `${lines}tailrace: the configuration has ${plural(problems.length, 'problem')}; the one before stays in force\n`;
+}
+
+function describeFailure({ error, fix }: { readonly error: string; readonly fix?: string }): string {
+  return `tailrace: cannot take the configuration into force: ${error}\n${fix === undefined ? '' : `  fix: ${fix}\n`}`;
 }

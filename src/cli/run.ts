@@ -7,7 +7,8 @@ import { startAgent } from '../agent/start-agent.ts';
 import { findConfig } from '../config/find.ts';
 import { createLog } from '../telemetry/log.ts';
 import { explainStop } from './explain-stop.ts';
-import { type InForce, reload } from './reload.ts';
+import { type InForce, reloadAgent } from './reload-agent.ts';
+import { ReloadRequests } from './reload-requests.ts';
 import { listenForSignals } from './signals.ts';
 
 export interface RunArguments {
@@ -21,11 +22,14 @@ export async function run(args: RunArguments): Promise<number> {
   const config = await loadRunnable(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
   const once = args.once ?? false;
-  const signals = listenForSignals();
+  const requests = new ReloadRequests();
+  const signals = listenForSignals(() => void requests.ask());
   const manager = connectServiceManager(process.env, log);
-  const reloads = { success: 0, failure: 0 };
+  // `--once` ends by itself; a changed configuration is for the next run.
+  if (once) requests.end({ ok: false, error: 'a run with --once does not reload; the next one reads the changed configuration' });
+  const common = { once, log, reloads: { success: 0, failure: 0 }, reload: () => requests.ask() };
 
-  const agent = await startAgent({ config, once, log, reloads });
+  const agent = await startAgent({ ...common, config });
   log.info(
     {
       config: config.file,
@@ -38,15 +42,19 @@ export async function run(args: RunArguments): Promise<number> {
   let now: InForce = { agent, config, hasLost: false };
   manager.ready(statusLine(agent.observe()));
   const endReports = startReporting({ manager, observe: () => now.agent.observe(), overdue: () => now.agent.overdue() });
-  // `--once` ends by itself; a changed configuration is for the next run.
-  const next = (): Promise<'reload'> => (once ? new Promise(() => {}) : signals.reload().then(() => 'reload'));
-  let why = await Promise.race([signals.stop, now.agent.ended, next()]);
+  const next = () => Promise.race([signals.stop, now.agent.ended, requests.next().then(() => 'reload' as const)]);
+  let why = await next();
   while (why === 'reload') {
     manager.reloading();
-    now = await reload(now, { log, reloads, atOnce: signals.atOnce });
-    manager.ready(statusLine(now.agent.observe()));
-    why = await Promise.race([signals.stop, now.agent.ended, next()]);
+    await requests.answer(async () => {
+      const reloaded = await reloadAgent(now, { common, signals });
+      now = reloaded.now;
+      if (!signals.stopping.aborted) manager.ready(statusLine(now.agent.observe()));
+      return reloaded.report;
+    });
+    why = await next();
   }
+  requests.end({ ok: false, error: 'the agent stops' });
   manager.stopping();
   if (why)
     log.info(

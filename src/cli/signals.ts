@@ -3,33 +3,24 @@
 export interface Signals {
   /** Resolves with the first SIGTERM or SIGINT. */
   readonly stop: Promise<NodeJS.Signals>;
+  /** Aborts with it. */
+  readonly stopping: AbortSignal;
   /** Aborts at the second one: end at once. */
   readonly atOnce: AbortSignal;
-  /** Resolves at the next SIGHUP after the last call that resolved; several before it is asked for are one. */
-  reload(): Promise<void>;
 }
 
-/** Listens for the rest of the process's life. */
-export function listenForSignals(): Signals {
+/** Listens for the rest of the process's life. `reload` is called at each SIGHUP. */
+export function listenForSignals(reload: () => void): Signals {
   const stop = Promise.withResolvers<NodeJS.Signals>();
+  const stopping = new AbortController();
   const atOnce = new AbortController();
-  let asked = Promise.withResolvers<void>();
-  let stops = 0;
   const onStop = (signal: NodeJS.Signals): void => {
-    stops += 1;
-    if (stops > 1) atOnce.abort();
+    if (stopping.signal.aborted) atOnce.abort();
+    stopping.abort();
     stop.resolve(signal);
   };
   process.on('SIGTERM', onStop);
   process.on('SIGINT', onStop);
-  process.on('SIGHUP', () => asked.resolve());
-  return {
-    stop: stop.promise,
-    atOnce: atOnce.signal,
-    async reload() {
-      const waited = asked;
-      await waited.promise;
-      if (asked === waited) asked = Promise.withResolvers();
-    },
-  };
+  process.on('SIGHUP', reload);
+  return { stop: stop.promise, stopping: stopping.signal, atOnce: atOnce.signal };
 }

@@ -33,7 +33,7 @@ export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: 
   return {
     file,
     hash,
-    dataDir: dataDir(agent.data_dir, context),
+    dataDir: dataDirOf(agent.data_dir, env, folder),
     shutdownTimeoutMs: agent.shutdown_timeout,
     sources: sources.map((source) => withoutTimes(buildSource(source, context), sinks)),
     sinks,
@@ -49,7 +49,8 @@ function withoutTimes(source: SourceConfig, sinks: readonly IngestSinkConfig[]):
   return source.type === 'syslog' || !isReadThere ? source : { ...source, time: { kind: 'read' } };
 }
 
-function dataDir(written: string | undefined, { env, folder }: Context): string {
+/** The data folder, absolute: as it is written in a configuration in this folder, or by default. */
+export function dataDirOf(written: string | undefined, env: Environment, folder: string): string {
   if (written !== undefined) return resolve(folder, written);
   // systemd gives a list when a unit has several state directories.
   const state = env['STATE_DIRECTORY']?.split(':')[0] ?? '';

@@ -3,10 +3,10 @@
  * what stands in the file.
  */
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { defaultBatchBytes, divideMemory, memoryFor } from '../core/sink-memory.ts';
-import { buildConfig } from './build.ts';
+import { buildConfig, dataDirOf } from './build.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
 import { parseYaml } from './document.ts';
@@ -44,6 +44,8 @@ export function loadWithoutSecrets(file: string, env: Environment): Config {
 export interface ReadConfig {
   readonly config: Config | undefined;
   readonly problems: readonly Problem[];
+  /** Of the configuration, also of one with problems where it can be told. */
+  readonly dataDir: string | undefined;
   /** What works but is likely a mistake. */
   readonly warnings: readonly Problem[];
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
@@ -59,6 +61,7 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
     const { line, column, message, fix } = read;
     return {
       config: undefined,
+      dataDir: undefined,
       problems: [{ file, line, column, message, fix }],
       warnings: [],
       locate: () => ({ line, column }),
@@ -78,6 +81,7 @@ class Loader {
   readonly #texts = new Map<string, YamlScalar>();
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
+  #dataDir: string | undefined;
 
   constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
     this.#file = file;
@@ -102,7 +106,7 @@ class Loader {
       return text ? this.#lines.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
     };
     const result = { warnings: sortProblems(this.#warnings), locate, locateIn };
-    return { ...result, config: ok ? config : undefined, problems: ok ? [] : bound(sortProblems(this.#problems)) };
+    return { ...result, dataDir: this.#dataDir, config: ok ? config : undefined, problems: ok ? [] : bound(sortProblems(this.#problems)) };
   }
 
   #read(): Config | undefined {
@@ -111,6 +115,7 @@ class Loader {
     if (map === undefined) return undefined;
     this.#warnOfDollars(map);
     const agent = readTable(agentTable, map, '', this.#reading);
+    this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
     for (const sink of agent.sinks?.components ?? []) {
       this.#warnOfAddresses(sink);

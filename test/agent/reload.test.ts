@@ -17,6 +17,8 @@ interface Bench {
   /** Writes the configuration anew: lines of YAML for the sources, and for the top level. */
   readonly configure: (sources: string, top?: string) => void;
   readonly reload: () => void;
+  /** `tailrace reload`, to its end. */
+  readonly command: (...args: string[]) => Promise<{ readonly code: unknown; readonly out: string; readonly error: string }>;
   readonly count: (text: string) => number;
   readonly reloads: (result: string) => Promise<number | undefined>;
 }
@@ -47,6 +49,11 @@ sinks:
     program,
     configure,
     reload: () => void program.process.kill('SIGHUP'),
+    async command(...args) {
+      const run = startProgram(['reload', '--config', config, ...args]);
+      const code = await run.exited;
+      return { code, out: run.stdout(), error: run.stderr() };
+    },
     count,
     async reloads(result) {
       const addresses = [...program.stderr().matchAll(/"telemetry":"(http[^"]+)"/g)];
@@ -147,4 +154,82 @@ test('run does not reload while it reads standard input, and says so', async () 
   reload();
   await program.says('standard input cannot be handed over');
   expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('reload waits for the agent and says what changed by id', async () => {
+  const { service, folder, program, configure, command, reloads } = await startBench();
+  const a = (more = ''): string => `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
+  const b = `  b: {type: file, include: ["${folder}/b.log"], scan_interval: 100ms}`;
+  const telemetry = 'telemetry: {listen: "127.0.0.1:0"}';
+  configure(`${a(', fields: {role: web}')}\n${b}`, `${telemetry}\nshutdown_timeout: 20s`);
+  const report = await command('--json');
+  expect(report).toMatchObject({ code: 0, error: '' });
+  expect(JSON.parse(report.out)).toEqual({
+    ok: true,
+    changes: {
+      sources: { added: ['b'], removed: [], changed: ['a'], untouched: [] },
+      // It takes every source.
+      sinks: { added: [], removed: [], changed: ['store'], untouched: [] },
+      other: ['shutdown_timeout'],
+    },
+  });
+  appendFileSync(join(folder, 'b.log'), '{"n":1}\n');
+  await until('the added file is read', () => service.lines.length === 1);
+
+  configure(a(', fields: {role: web}'), telemetry);
+  expect(await command()).toEqual({
+    code: 0,
+    out: `the changed configuration is in force
+  removed: source b
+  changed: sink store
+  changed: shutdown_timeout
+  1 source and 0 sinks untouched
+`,
+    error: '',
+  });
+  expect((await command()).out).toBe('the configuration is in force; nothing changed: 1 source and 1 sink untouched\n');
+  expect(await reloads('success')).toBe(3);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('reload ends with 2 and names the problems of a wrong configuration, with 1 where no agent runs', async () => {
+  const { folder, program, configure, command, reloads } = await startBench();
+  configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
+  expect(await command()).toMatchObject({ code: 2, out: '', error: expect.stringMatching(/tailrace\.yaml:4:\d+: .*incldue/) });
+  expect(await reloads('failure')).toBe(1);
+  const { code, out } = await command('--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({ ok: false, problems: [{ line: 4, fix: 'did you mean `include`?' }] });
+  expect(await program.end('SIGTERM')).toBe(0);
+
+  expect((await command()).code).toBe(2);
+  configure(`  a: {type: file, include: ["${folder}/a.log"]}`);
+  expect(await command()).toMatchObject({ code: 1, error: expect.stringContaining('no agent runs on') });
+});
+
+test('reload ends with 1 when the configuration is right and cannot be taken into force', async () => {
+  const { folder, program, configure, command } = await startBench();
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  configure(`  a: {type: file, include: ["${folder}/a.log"]}`, `telemetry: {listen: "127.0.0.1:${port}"}`);
+  expect(await command()).toMatchObject({ code: 1, error: expect.stringMatching(/cannot take the configuration into force: .*telemetry/) });
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('run is stopped by a signal that comes during a reload', async () => {
+  const { service, folder, program, configure, reload } = await startBench('\nshutdown_timeout: 60s');
+  const held: (() => void)[] = [];
+  service.respond = (request, response) => void held.push(() => service.storeAll(request, response));
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
+  await until('a request is under way', () => held.length > 0);
+  configure(`  b: {type: file, include: ["${folder}/b.log"]}`);
+  reload();
+  await program.says('reloading the configuration');
+  program.process.kill('SIGTERM');
+  // Twice: nothing is waited for.
+  program.process.kill('SIGINT');
+  expect(await program.exited).toBe(0);
+  expect(program.stderr()).not.toContain('the changed configuration is in force');
 });

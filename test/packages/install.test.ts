@@ -88,7 +88,7 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
 
   test('a reload with a mistake changes nothing', async () => {
     machine.must(
-      `cp /etc/tailrace/tailrace.yaml /srv/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; systemctl reload tailrace`,
+      `cp /etc/tailrace/tailrace.yaml /srv/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; ! systemctl reload tailrace`,
     );
     machine.must(`echo 'line after a bad reload' >>/var/log/added/a.txt`);
     await arrives('line after a bad reload');
