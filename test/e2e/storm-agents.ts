@@ -16,6 +16,7 @@ interface Watch {
   to: number;
   /** As it last said. */
   lostBytes: number;
+  missedRotations: number;
 }
 
 export class Agents {
@@ -47,7 +48,7 @@ telemetry: {listen: "127.0.0.1:0"}
     this.#program = startProgram(['run', '--config', this.#config]);
     const line = await this.#program.says('tailrace runs');
     this.#address = (JSON.parse(line) as { telemetry: string }).telemetry;
-    this.watches.push({ from: performance.now(), to: Infinity, lostBytes: 0 });
+    this.watches.push({ from: performance.now(), to: Infinity, lostBytes: 0, missedRotations: 0 });
   }
 
   async kill(): Promise<void> {
@@ -75,6 +76,11 @@ telemetry: {listen: "127.0.0.1:0"}
     return this.watches.reduce((sum, { lostBytes }) => sum + lostBytes, 0);
   }
 
+  /** Rotations that they noticed only after the next one. */
+  get missedRotations(): number {
+    return this.watches.reduce((sum, { missedRotations }) => sum + missedRotations, 0);
+  }
+
   /** True when one agent ran before something happened and for a while after. */
   sawAll({ from, to }: { readonly from: number; readonly to: number }): boolean {
     return this.watches.some((watch) => watch.from <= from && watch.to >= to + TAKES_OVER_MS);
@@ -84,8 +90,9 @@ telemetry: {listen: "127.0.0.1:0"}
     const watch = this.watches.at(-1);
     if (watch?.to !== Infinity) return;
     // The agent may be killed meanwhile.
-    const lostBytes = await this.#read('tailrace_source_lost_bytes_total').catch(() => undefined);
-    if (lostBytes !== undefined) watch.lostBytes = lostBytes;
+    const read = (name: string): Promise<number | undefined> => this.#read(name).catch(() => undefined);
+    watch.lostBytes = (await read('tailrace_source_lost_bytes_total')) ?? watch.lostBytes;
+    watch.missedRotations = (await read('tailrace_source_missed_rotations_total')) ?? watch.missedRotations;
   }
 
   /** The sum of a metric's samples, now. */

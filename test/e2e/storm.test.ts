@@ -1,5 +1,6 @@
 /**
- * The storm: an application writes without a pause, logrotate rotates twice a second and keeps two files, the agent is
+ * The storm: an application writes without a pause, logrotate rotates twenty times a second (twice where it copies and
+ * truncates) and keeps two files, the agent is
  * killed every few seconds, and for two thirds of the time the service answers 500 or is not there. Afterwards a judge
  * compares what was written with what was stored, line by line.
  *
@@ -21,7 +22,8 @@ import { LOGROTATE, Rotation, type Scheme } from './storm-rotation.ts';
 
 const SECONDS = Number(process.env['TAILRACE_STORM_SECONDS'] ?? 8);
 const RATE = Number(process.env['TAILRACE_STORM_RATE'] ?? 20_000);
-const ROTATE_EVERY_MS = 500;
+/** What copies and truncates leaves most of its content in a file that lives as short as this: only a read in between has it. */
+const ROTATE_EVERY_MS: Readonly<Record<Scheme, number>> = { rename: 50, copytruncate: 500 };
 /** How long each agent lives. */
 const KILL_AFTER_MS = 3000;
 
@@ -121,7 +123,7 @@ async function rage(scheme: Scheme, include: string): Promise<Storm> {
   onTestFinished(() => clearTimeout(over));
   await Promise.all([
     misbehave(service, Number(new URL(url).port), storm.signal),
-    repeat(ROTATE_EVERY_MS, storm.signal, async () => {
+    repeat(ROTATE_EVERY_MS[scheme], storm.signal, async () => {
       await rotation.rotate();
       if (scheme === 'copytruncate') contents.push(readFileSync(`${log}.1`, 'latin1'));
       else await until('the application opens the new file', () => writer.opened.length === rotation.done.length + 1, 60_000);
@@ -174,13 +176,20 @@ test.skipIf(skipped)(
     const stored = countStored(service.stored);
     const missing: number[] = [];
     const excused: number[] = [];
+    /** Files that came and went between two looks of a machine that was busy. */
+    let neverOpened = 0;
     for (const [nth, first] of writer.opened.entries()) {
       const removal = rotation.removalOf(nth);
       const isSeen = removal === undefined || agents.sawAll(removal);
-      for (let seq = first; seq < (writer.opened[nth + 1] ?? writer.lines); seq += 1)
-        if (!stored.counts.has(seq)) (isSeen ? missing : excused).push(seq);
+      const lines = Array.from({ length: (writer.opened[nth + 1] ?? writer.lines) - first }, (_, index) => first + index);
+      const gone = lines.filter((seq) => !stored.counts.has(seq));
+      const isWhole = gone.length > 0 && gone.length === lines.length && removal !== undefined;
+      if (isSeen && isWhole) neverOpened += 1;
+      (isSeen && !isWhole ? missing : excused).push(...gone);
     }
     report(storm, stored, excused, lengthOf(excused));
+    console.log(`storm: ${neverOpened} files never opened, ${agents.missedRotations} rotations reported as missed`);
+    expect(neverOpened).toBeLessThanOrEqual(agents.missedRotations);
     expect(ranges(missing)).toBe('');
     const unawares = storedUnawares(storm);
     expect(ranges(repeated(stored).filter((seq) => !unawares.has(seq)))).toBe('');
