@@ -1,6 +1,6 @@
 /**
  * When an open batch is old enough to be sent. Promises: none waits longer than `maxAgeMs`; one is closed sooner only while its sink
- * is idle, and at most five times a second for a dataset, so that a busy sink fills its batches.
+ * is idle, and at most five times a second for a dataset; while batches fill by themselves, none is.
  */
 import type { Clock } from '../core/clock.ts';
 
@@ -22,8 +22,16 @@ export class BatchAge {
   /** By dataset: when a batch was last closed early. */
   readonly #closedEarlyMs = new Map<string, number>();
 
+  /** By dataset: when a batch was full last. */
+  readonly #filledMs = new Map<string, number>();
+
   constructor(options: BatchAgeOptions) {
     this.#options = options;
+  }
+
+  /** A batch of the dataset was full: the next one will be soon, too, and many small ones cost more CPU. */
+  noteFull(dataset: string): void {
+    this.#filledMs.set(dataset, this.#options.clock.monotonic());
   }
 
   /** When a batch of the dataset that was opened at `openedMs` (monotonic) is to be asked about next. */
@@ -45,6 +53,11 @@ export class BatchAge {
   }
 
   #earlyMs(dataset: string, openedMs: number): number {
-    return Math.max(openedMs + GATHER_MS, (this.#closedEarlyMs.get(dataset) ?? -Infinity) + EARLY_EVERY_MS);
+    const filledMs = this.#filledMs.get(dataset) ?? -Infinity;
+    return Math.max(
+      openedMs + GATHER_MS,
+      (this.#closedEarlyMs.get(dataset) ?? -Infinity) + EARLY_EVERY_MS,
+      filledMs + this.#options.maxAgeMs,
+    );
   }
 }

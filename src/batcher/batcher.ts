@@ -93,7 +93,10 @@ export class Batcher {
         this.#close(name);
         start += await this.#takeLarge(intake, start, firstEvent);
         firstEvent += 1;
-      } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) this.#close(name);
+      } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) {
+        this.#age.noteFull(batch.dataset);
+        this.#close(name);
+      }
     }
   }
 

@@ -118,7 +118,7 @@ export const NAMES_LOOK_MS = 20;
 /** A parked folder that grows by so many bytes a second is looked at for new names at least … */
 export const FAST_GROWTH_BYTES = 1024 * 1024;
 /** … this often: a log that fills fast is rotated fast. */
-export const FAST_NAMES_LOOK_MS = 40;
+export const FAST_NAMES_LOOK_MS = 100;
 /** A look at a folder is followed by a pause of so many milliseconds for each of its files: some twenty times what it takes. */
 export const LOOK_PAUSE_MS_PER_FILE = 0.1;
 /** A change that a full scan found is missed once its watch has not told of it for this long. */

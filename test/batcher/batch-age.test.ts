@@ -57,3 +57,15 @@ test('batch age that was written is the waiting time, however idle the sink is',
     ['logs', 3000],
   ]);
 });
+
+test('batch age closes nothing early while batches fill by themselves', async () => {
+  const clock = new SteppedClock();
+  const age = new BatchAge({ clock, maxAgeMs: 1000, isIdle: () => true });
+  age.noteFull('logs');
+  const openedMs = clock.monotonic();
+  await clock.advance(999);
+  expect(age.isDue('logs', openedMs, true)).toBe(false);
+  expect(age.isDue('audit', openedMs, true)).toBe(true);
+  await clock.advance(1);
+  expect(age.isDue('logs', clock.monotonic(), true)).toBe(true);
+});
