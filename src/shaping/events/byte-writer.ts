@@ -3,6 +3,8 @@
 const FIRST_BYTES = 64 * 1024;
 /** Memory that one very large event made grow is not kept for the rest of the agent's life. */
 const KEPT_BYTES = 1024 * 1024;
+/** Up to this length a loop copies faster than a call. */
+const LOOP_BYTES = 40;
 
 export class ByteWriter {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -34,7 +36,14 @@ export class ByteWriter {
 
   copy(from: Buffer, start: number, end: number): void {
     this.#reserve(end - start);
-    this.#length += from.copy(this.#bytes, this.#length, start, end);
+    if (end - start > LOOP_BYTES) {
+      this.#length += from.copy(this.#bytes, this.#length, start, end);
+      return;
+    }
+    const to = this.#bytes;
+    let length = this.#length;
+    for (let at = start; at < end; at++) to[length++] = from[at]!;
+    this.#length = length;
   }
 
   text(text: string): void {

@@ -51,6 +51,13 @@ export class Members {
     this.close = at;
   }
 
+  /** True where the key has escapes, so that its bytes are not its name. */
+  isEscaped(member: number): boolean {
+    const { bytes } = this;
+    for (let at = this.keyFrom[member]! + 1; at < this.keyTo[member]!; at++) if (bytes[at] === BACKSLASH) return true;
+    return false;
+  }
+
   /** The member's name, decoded. */
   nameOf(member: number): string {
     return (this.#names[member] ??= readString(this.bytes, this.keyFrom[member]!, this.keyTo[member]!));

@@ -3,7 +3,10 @@
  * it changed are printed; the other bytes are copied.
  */
 import { createHash } from 'node:crypto';
+import type { ByteWriter } from '../events/byte-writer.ts';
 import { Members, readString } from '../events/members.ts';
+import { NameIndex } from '../events/name-index.ts';
+import { type Edit, writeSpliced } from '../events/splice.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
 import type { RowContext } from '../rows/context.ts';
 import { parseJson, writeJson } from '../rows/json.ts';
@@ -22,21 +25,25 @@ export interface PipelineStageOptions extends StageOutputOptions {
 }
 
 const QUOTE = 0x22;
+const ZERO = 0x30;
+const NINE = 0x39;
+/** Digits that any number keeps exactly. */
+const SHORT_DIGITS = 15;
+/** What every event keeps (events/write-event). */
+const TIME = '_time';
 
 export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { program, text, env, onError } = options;
   const { reads, writes } = program;
   const out = new StageOutput(options);
   const members = new Members();
-  const needed = reads === 'all' || writes === 'all' ? undefined : new Set([...reads, ...writes]);
+  const few = reads === 'all' || writes === 'all' ? undefined : new FewFields(members, reads, writes);
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
   const rowOf = (): Row => {
+    if (few) return few.read();
     const row: Row = new Map();
-    for (let n = 0; n < members.count; n++) {
-      const name = members.nameOf(n);
-      if (!needed || needed.has(name)) row.set(name, valueOf(members, n));
-    }
+    for (let n = 0; n < members.count; n++) row.set(members.nameOf(n), valueOf(members, n));
     return row;
   };
 
@@ -63,7 +70,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     members.scan(list.bytes, from);
     out.begin();
     const row = rowOf();
-    const before = new Map(row);
+    const before = few ? undefined : new Map(row);
     let rows: Row[];
     try {
       rows = program.run(row, new EventContext(context, origin, list.subs[n]!, env));
@@ -74,9 +81,9 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       return out.fail(list, n, members, reason);
     }
     for (const each of rows) {
-      const result = resultOf(each, before);
+      const result = before && resultOf(each, before);
       if (result) writeEvent(out.writer, members, result, isOutside);
-      else out.writer.copy(list.bytes, from, list.ends[n]!);
+      else if (!few || !few.write(each, out.writer)) out.writer.copy(list.bytes, from, list.ends[n]!);
       if (!out.note(origin)) return out.fail(list, n, members, TOO_LARGE);
     }
   };
@@ -94,10 +101,83 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   };
 }
 
+/** The fields of an event that a pipeline reads or writes, where it can be told which: all others are only copied. */
+class FewFields {
+  readonly #members: Members;
+  readonly #index: NameIndex;
+  /** By slot: it may be changed. */
+  readonly #isWritten: readonly boolean[];
+  /** By slot: the value before, undefined where the event has none. */
+  readonly #before: (Value | undefined)[];
+  /** By member: its slot. */
+  #slots: number[] = [];
+
+  constructor(members: Members, reads: ReadonlySet<string>, writes: ReadonlySet<string>) {
+    this.#members = members;
+    this.#index = new NameIndex(new Set([...reads, ...writes]));
+    this.#isWritten = this.#index.names.map((name) => writes.has(name));
+    this.#before = this.#index.names.map(() => undefined);
+  }
+
+  read(): Row {
+    const row: Row = new Map();
+    const members = this.#members;
+    const { names } = this.#index;
+    this.#before.fill(undefined);
+    this.#slots.length = members.count;
+    for (let n = 0; n < members.count; n++) {
+      const slot = this.#index.slotOf(members, n);
+      this.#slots[n] = slot;
+      if (slot >= 0) row.set(names[slot]!, (this.#before[slot] = valueOf(members, n)));
+    }
+    return row;
+  }
+
+  /** Writes the event as the row says; false where nothing of it changed. */
+  write(row: Row, out: ByteWriter): boolean {
+    const { names } = this.#index;
+    let edits: (Edit | undefined)[] | undefined;
+    let added: [string, string][] | undefined;
+    for (let slot = 0; slot < names.length; slot++) {
+      if (!this.#isWritten[slot]) continue;
+      const value = row.get(names[slot]!);
+      const before = this.#before[slot];
+      if (value === before) continue;
+      edits ??= [];
+      if (value === undefined) edits[slot] = names[slot] === TIME ? 'keep' : 'remove';
+      else if (before !== undefined) edits[slot] = { json: writeJson(value) };
+      else added = [];
+    }
+    if (!edits) return false;
+    // In the order of the row.
+    if (added)
+      for (const [name, value] of row) {
+        const slot = names.indexOf(name);
+        if (slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined) added.push([name, writeJson(value)]);
+      }
+    const placed = new Set<number>();
+    const byMember = this.#slots.map((slot): Edit => {
+      const edit = slot < 0 ? undefined : edits[slot];
+      if (edit === undefined || typeof edit === 'string') return edit ?? 'keep';
+      if (placed.has(slot)) return 'remove';
+      placed.add(slot);
+      return edit;
+    });
+    writeSpliced(out, this.#members, byMember, added ?? []);
+    return true;
+  }
+}
+
 function valueOf(members: Members, member: number): Value {
   const { bytes, valueFrom, valueTo } = members;
   const [from, to] = [valueFrom[member]!, valueTo[member]!];
   if (bytes[from] === QUOTE) return readString(bytes, from, to);
+  if (to - from <= SHORT_DIGITS) {
+    let number = 0;
+    let at = from;
+    for (; at < to && bytes[at]! >= ZERO && bytes[at]! <= NINE; at++) number = 10 * number + bytes[at]! - ZERO;
+    if (at === to) return number;
+  }
   return parseJson(bytes.toString('utf8', from, to)) ?? null;
 }
 
