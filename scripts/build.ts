@@ -1,7 +1,7 @@
 /**
  * `npm run build` (`--if-stale`: only when a source is newer): the program as plain JavaScript in dist/, which is what is published,
  * packaged and benchmarked (Node strips no types under node_modules, and a stripped tree costs 17 MB of memory). Imports that are lazy
- * in the sources stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's modules beside them. Beside the
+ * in the sources stay lazy: each becomes a chunk of its own, in one flat folder, with the kernel's modules and the pages beside them. Beside the
  * program stand the parts of the client that the package exports, and their types, which `--if-stale` leaves as they are: they take a
  * second that a start from a checkout does not need to wait. `--out DIR` puts it all elsewhere.
  */
@@ -10,6 +10,7 @@ import { copyFileSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { bundleAssets as assets, bundleOptions, readVersion } from './bundle.ts';
+import { buildPages, pageFiles } from './pages.ts';
 
 const root = join(import.meta.dirname, '..');
 const elsewhere = process.argv.indexOf('--out') + 1;
@@ -37,6 +38,7 @@ const result = await build({
   chunkNames: '[name]-[hash]',
   metafile: true,
 });
+await buildPages(root, dist);
 for (const asset of assets) copyFileSync(join(root, asset), join(dist, basename(asset)));
 removeOthers(result.metafile);
 if (!isOnlyIfStale) writeTypes();
@@ -47,7 +49,7 @@ checkItStarts();
 
 /** The question that bin/tailrace asks, too. */
 function isFresh(): boolean {
-  const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/bundle.ts'];
+  const sources = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/bundle.ts', 'scripts/pages.ts'];
   const asked = spawnSync('find', [...sources, '-newer', join(dist, 'main.js'), '-print', '-quit'], { cwd: root, encoding: 'utf8' });
   return asked.status === 0 && asked.stdout === '';
 }
@@ -55,7 +57,7 @@ function isFresh(): boolean {
 /** At the end, so that a program that starts meanwhile finds all its parts. */
 function removeOthers({ outputs }: Metafile): void {
   // `npm run package` writes to packages/.
-  const kept = new Set([...Object.keys(outputs), ...assets, 'packages'].map((file) => basename(file)));
+  const kept = new Set([...Object.keys(outputs), ...assets, ...pageFiles, 'packages'].map((file) => basename(file)));
   if (isOnlyIfStale) kept.add(types);
   for (const name of readdirSync(dist)) if (!kept.has(name)) rmSync(join(dist, name), { recursive: true, force: true });
 }
@@ -71,7 +73,7 @@ function writeTypes(): void {
 
 function printSizes({ outputs }: Metafile): void {
   const sizes = Object.entries(outputs).map(([file, output]) => [basename(file), output.bytes] as const);
-  for (const asset of assets) sizes.push([basename(asset), statSync(join(dist, basename(asset))).size]);
+  for (const asset of [...assets, ...pageFiles]) sizes.push([basename(asset), statSync(join(dist, basename(asset))).size]);
   sizes.sort((a, b) => b[1] - a[1]);
   for (const [name, bytes] of sizes) console.log(`${kibibytes(bytes)}  dist/${name}`);
   console.log(`${kibibytes(sizes.reduce((sum, [, bytes]) => sum + bytes, 0))}  in ${sizes.length} files`);

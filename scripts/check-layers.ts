@@ -22,14 +22,17 @@ const FILE_URL = /\bnew URL\(\s*(['"])(\.[^'"\n]+)\1,\s*import\.meta\.url/g;
 /** Loaded by an ESM import, these cost 14 MB of memory over `process.getBuiltinModule` (every export is instantiated). */
 const DEAR_BUILTINS = new Set(['node:http', 'node:https']);
 
+/** What scripts/pages.ts bundles for browsers. */
+const PAGE_ENTRY = /^src\/pages\/\w+\/main\.tsx$/;
+
 /** All violations under `root`, as `file:line: what, and what is wanted`. */
 export function checkLayers(root: string): string[] {
-  const files = listFiles(root, ['.ts']).filter((file) => !file.startsWith('src/kernel/assembly/'));
+  const files = listFiles(root, ['.ts', '.tsx']).filter((file) => !file.startsWith('src/kernel/assembly/'));
   const sources = files.filter((file) => file.startsWith('src/'));
   const imports = new Map(files.map((file) => [file, importsOf(file, readText(root, file))]));
   const violations: string[] = [];
   for (const file of sources) {
-    if (/(^|\/)index\.ts$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
+    if (/(^|\/)index\.tsx?$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
     for (const each of imports.get(file) ?? []) violations.push(...checkImport(root, each));
   }
   return [...violations, ...findDead(files, imports)];
@@ -53,6 +56,7 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
   if (!allowed.includes(other))
     return say(`${room} imports ${other} ('${specifier}'); it may import only: ${allowed.join(', ') || 'nothing'}`);
+  if (room === 'pages' && !typeOnly) return say(`imports '${specifier}', which does not run in a browser; import its types only`);
   return [];
 }
 
@@ -73,7 +77,7 @@ const exported = ['src/main.ts', 'src/shaping/script/transform.ts'];
 /** Files in src that neither the program nor a test, benchmark or script reaches. */
 function findDead(files: readonly string[], imports: ReadonlyMap<string, Import[]>): string[] {
   const reached = new Set<string>();
-  const queue = files.filter((file) => !file.startsWith('src/') || exported.includes(file));
+  const queue = files.filter((file) => !file.startsWith('src/') || exported.includes(file) || PAGE_ENTRY.test(file));
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     if (reached.has(file)) continue;
     reached.add(file);

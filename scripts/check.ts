@@ -14,6 +14,7 @@ const checks: readonly (readonly [name: string, command: string[]])[] = [
   ['format', bin('oxfmt', '--check', '.')],
   ['lint', bin('oxlint', '--type-aware', '--deny-warnings')],
   ['types', bin('tsc', '--project', '.')],
+  ['page types', bin('tsc', '--project', 'src/pages')],
   ['layering', script('check-layers')],
   ['kernel module', script('build-kernel', '--check')],
   ['generated files', script('generate', '--check')],

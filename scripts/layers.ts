@@ -7,7 +7,10 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ['core'],
   kernel: ['core'],
-  telemetry: ['core', 'config'],
+  // Serves the built pages; the pages themselves run in browsers and take nothing but types from here.
+  web: ['core'],
+  pages: ['core', 'telemetry'],
+  telemetry: ['core', 'config', 'web'],
   state: ['core'],
   language: ['core', 'config'],
   parsers: base,
@@ -18,7 +21,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   agent: [...base, 'parsers', 'sources', 'shaping', 'batcher', 'sinks', 'client'],
   shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
-  service: ['core', 'config', 'language'],
+  service: ['core', 'config', 'language', 'web'],
   cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli'],
 };
@@ -35,9 +38,11 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   picomatch: ['src/sources/file/'],
   pino: ['src/telemetry/log.ts'],
   'pino-pretty': ['src/telemetry/log.ts'],
+  preact: ['src/pages/'],
   'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],
   re2js: ['src/parsers/pattern.ts', 'src/shaping/rows/regex.ts'],
   undici: ['src/sinks/ingest/', 'src/client/'],
+  uplot: ['src/pages/parts/'],
   yaml: ['src/config/'],
   zod: ['src/config/', 'src/service/'],
 };

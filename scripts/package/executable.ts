@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { bundleAssets, bundleOptions } from '../bundle.ts';
+import { buildPages, pageFiles } from '../pages.ts';
 import { run } from './run.ts';
 
 export type Arch = 'x64' | 'arm64';
@@ -34,6 +35,7 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
   mkdirSync(work, { recursive: true });
   const main = join(work, 'main.mjs');
   const result = await build({ ...bundleOptions(root), entryPoints: [join(root, 'src/main.ts')], outfile: main, metafile: true });
+  await buildPages(root, work);
   const stripped = join(work, 'node');
   copyFileSync(node, stripped);
   chmodSync(stripped, 0o755);
@@ -53,7 +55,10 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
       useCodeCache: false,
       execArgv: NODE_FLAGS,
       execArgvExtension: 'none',
-      assets: Object.fromEntries(bundleAssets.map((asset) => [basename(asset), join(root, asset)])),
+      assets: Object.fromEntries([
+        ...bundleAssets.map((asset) => [basename(asset), join(root, asset)]),
+        ...pageFiles.map((name) => [name, join(work, name)]),
+      ]),
     }),
   );
   run(process.execPath, ['--build-sea', config], { cwd: work });

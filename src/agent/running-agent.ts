@@ -21,7 +21,8 @@ import { bury } from './bury.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control.ts';
 import { isRereadable } from './create-source.ts';
 import { hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
-import { describeDelay, observeSink, observeSources } from './observe.ts';
+import { observeSink, observeSources } from './observe.ts';
+import { explainPath, pageSourceOf } from './page-source.ts';
 import { Replay, type ReplayResult } from './replay.ts';
 import { restoreRooms } from './restore-rooms.ts';
 import { Rooms } from './rooms.ts';
@@ -179,7 +180,8 @@ export class RunningAgent implements Agent {
     if (config.telemetry.listen) {
       const { listen } = config.telemetry;
       const stalled = () => this.#watchdog.describe();
-      this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled });
+      const page = config.telemetry.page ? pageSourceOf(config, this.#rooms, this.#deadLetters) : undefined;
+      this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled, page });
     }
     const common = {
       rooms: this.#rooms,
@@ -233,11 +235,7 @@ export class RunningAgent implements Agent {
       case 'status':
         return statusOf(this.observe());
       case 'explain':
-        return [...this.#rooms.sources.values()].flatMap((room) =>
-          room.source.explain
-            ? [{ source: room.source.id, ...room.source.explain(args[0] ?? ''), ...describeDelay(room, this.#rooms.sinks) }]
-            : [],
-        );
+        return explainPath(this.#rooms, args[0] ?? '');
       default:
         throw new TailraceError('E_CONTROL', `the agent does not know the command "${command}"`);
     }

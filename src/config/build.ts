@@ -7,8 +7,18 @@ import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
 import type { Values } from './field.ts';
-import type { Config, IngestSinkConfig, LineConfig, MultilineConfig, Secret, SourceConfig, TimeConfig, TransformConfig } from './model.ts';
-import { parseProxy, proxyVariableFor } from './proxy.ts';
+import type {
+  Config,
+  IngestSinkConfig,
+  LineConfig,
+  MultilineConfig,
+  Secret,
+  SourceConfig,
+  TelemetryConfig,
+  TimeConfig,
+  TransformConfig,
+} from './model.ts';
+import { isLoopback, parseProxy, proxyVariableFor } from './proxy.ts';
 import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import type { multilineTable, timeTable } from './schema-lines.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
@@ -39,8 +49,12 @@ export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: 
     sinks,
     ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
-    telemetry: { listen: agent.telemetry.listen ?? undefined, logLevel: agent.telemetry.log_level },
+    telemetry: telemetryOf(agent.telemetry),
   };
+}
+
+function telemetryOf({ listen, page, log_level: logLevel }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
+  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), logLevel };
 }
 
 /** Where the service is to read `_time` itself, it stays as it is written. */

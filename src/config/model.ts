@@ -224,5 +224,7 @@ export interface IngestSinkConfig {
 export interface TelemetryConfig {
   /** Undefined when telemetry is switched off (`listen: none`). */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
+  /** The status page is served. */
+  readonly page: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }

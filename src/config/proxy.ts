@@ -50,6 +50,7 @@ function isBypassed({ protocol, hostname, port }: URL, noProxy: string): boolean
 }
 
 /** No proxy reaches this machine's own services; the demo and most tests depend on it. */
-function isLoopback(host: string): boolean {
+/** True of hosts that only this machine reaches. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -4,7 +4,7 @@
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
 import { type Components, section } from './components.ts';
-import { anyText, choice, duration, size } from './kinds.ts';
+import { anyText, choice, duration, flag, size } from './kinds.ts';
 import { hostPortOrNone, staticFields } from './kinds-special.ts';
 import { transform } from './kinds-transform.ts';
 import { field, group } from './field.ts';
@@ -16,7 +16,12 @@ import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 const telemetryTable = {
   listen: field(hostPortOrNone, {
     default: '127.0.0.1:9600',
-    doc: '/metrics, /healthz and /readyz; `none` switches it off',
+    doc: '/metrics, /healthz and /readyz, and the status page at /; `none` switches it off',
+  }),
+  page: field(flag, {
+    computed: 'true where `listen` is loopback',
+    example: 'true',
+    doc: 'the status page: its readers see file names, configuration and reasons, and need no token',
   }),
   log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
 } satisfies Table;

@@ -33,6 +33,19 @@ export interface SourceStats {
   slowPathEvents: number;
 }
 
+/** A file as people look at it. */
+export interface ListedFile {
+  readonly path: string;
+  /** As in `stats.files`; `undecided` for one that may be a copy of another. */
+  readonly state: string;
+  /** Everything before it was read and accepted. */
+  readonly offset: number;
+  readonly size: number;
+  readonly lagBytes: number;
+  /** Why it cannot be read now. */
+  readonly problem?: string;
+}
+
 export interface Source {
   readonly id: string;
   readonly kind: 'file' | 'stdin' | 'syslog';
@@ -57,6 +70,8 @@ export interface Source {
   overdue?(): string | undefined;
   /** Why a path is or is not read, where, and how far behind. */
   explain?(path: string): object;
+  /** The files that it knows, at most `limit` of them: first what is in trouble or behind. */
+  listFiles?(limit: number): { readonly total: number; readonly files: readonly ListedFile[] };
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
 }

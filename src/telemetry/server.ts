@@ -1,9 +1,11 @@
-/** The telemetry endpoint: /metrics, /healthz and /readyz on a loopback port. */
+/** The telemetry endpoint: /metrics, /healthz, /readyz and the status page, on a loopback port unless told otherwise. */
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { SinkHistograms } from './metrics.ts';
+import { History, SAMPLE_EVERY_MS } from './history.ts';
 import { findImbalance, type Observed } from './observed.ts';
+import type { PageSource } from './status-page.ts';
 
 // `require` instead of `import`: the latter costs 14 MB of memory more (docs/adr/0004).
 const http: typeof import('node:http') = createRequire(import.meta.url)('node:http');
@@ -14,7 +16,12 @@ export interface TelemetryOptions {
   observe(): Observed;
   /** Set while the event loop stalled for long within the last minute: says so. */
   stalled(): string | undefined;
+  /** What the status page shows beside numbers; undefined where there is no page. */
+  readonly page?: PageSource | undefined;
 }
+
+/** The paths of the status page; src/telemetry/status-page.ts, which answers them, is loaded with the first request. */
+const PAGE_PATH = /^\/(?:|status-page\.(?:js|css)|(?:status|history|files|explain|dead-letters|config)\.json)$/;
 
 export interface TelemetryServer {
   /** `http://host:port`. */
@@ -47,9 +54,29 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
     },
   };
+  const history = options.page && new History();
+  const sampling =
+    history && setInterval(() => history.sample(options.observe(), options.histograms.requestSeconds, Date.now()), SAMPLE_EVERY_MS);
+  sampling?.unref();
+  const answerPage = async (path: string, request: IncomingMessage, response: ServerResponse) => {
+    const { answerStatusPage } = await import('./status-page.ts');
+    const { status, headers, body } = answerStatusPage(path, request, {
+      ...options.page!,
+      host,
+      history: history!,
+      requestSeconds: options.histograms.requestSeconds,
+      observe: () => options.observe(),
+    });
+    response.writeHead(status, headers);
+    response.end(body);
+  };
   const server = http.createServer((request: IncomingMessage, response: ServerResponse) => {
-    const page = pages[(request.url ?? '/').split('?', 1)[0]!];
-    if (!page) return reply(response, 404, 'not here; try /metrics, /healthz or /readyz\n', 'text/plain');
+    const path = (request.url ?? '/').split('?', 1)[0]!;
+    const page = pages[path] ?? (options.page && PAGE_PATH.test(path) ? (response) => answerPage(path, request, response) : undefined);
+    if (!page) {
+      const hint = path === '/' ? 'the status page is switched off here; telemetry.page: true serves it' : 'not here';
+      return reply(response, 404, `${hint}; try /metrics, /healthz or /readyz\n`, 'text/plain');
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') return reply(response, 405, 'GET only\n', 'text/plain');
     (async () => page(response))().catch((error: unknown) => reply(response, 500, `${messageOf(error)}\n`, 'text/plain'));
   });
@@ -73,6 +100,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     address: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`,
     close: () =>
       new Promise((resolve) => {
+        clearInterval(sampling);
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -330,11 +330,18 @@ describe('agent', () => {
   });
 
   test('telemetry listens on loopback by default and can be switched off', () => {
-    expect(configOf(configWith({})).telemetry).toEqual({ listen: { host: '127.0.0.1', port: 9600 }, logLevel: 'info' });
+    expect(configOf(configWith({})).telemetry).toEqual({ listen: { host: '127.0.0.1', port: 9600 }, page: true, logLevel: 'info' });
     expect(configOf(configWith({ agent: 'telemetry: {listen: none, log_level: debug}' })).telemetry).toEqual({
       listen: undefined,
+      page: false,
       logLevel: 'debug',
     });
+    const pageOf = (telemetry: string): boolean => configOf(configWith({ agent: `telemetry: {${telemetry}}` })).telemetry.page;
+    expect(
+      ['localhost:9600', '[::1]:9600', '0.0.0.0:9600', '[::]:9600', '192.0.2.1:9600'].filter((at) => pageOf(`listen: "${at}"`)),
+    ).toEqual(['localhost:9600', '[::1]:9600']);
+    expect(pageOf('listen: "0.0.0.0:9600", page: true')).toBe(true);
+    expect(pageOf('page: false')).toBe(false);
     expect(configOf(configWith({ agent: 'telemetry: {listen: "[::]:0"}' })).telemetry.listen).toEqual({ host: '::', port: 0 });
     expect(problemsOf(configWith({ agent: 'telemetry: {listen: 9600, log_level: loud}' }))).toEqual([
       '1:21: `listen` must be text, not a number; put it in quotes: `"9600"`',

@@ -50,6 +50,15 @@ test.each([
     'service imports agent',
   ],
   [
+    'a page that takes more than types of the program',
+    {
+      'src/pages/status/main.tsx': "import { a } from '../../telemetry/a.ts';\na();\n",
+      'src/telemetry/a.ts': 'export const a = () => 1;\n',
+    },
+    'does not run in a browser',
+  ],
+  ['a page file that no page imports', { 'src/pages/status/a.tsx': 'export const a = 1;\n' }, 'src/pages/status/a.tsx: nothing imports it'],
+  [
     'a room without rules',
     { 'src/main.ts': "import './cli/run.ts';\nimport '../src/attic/a.ts';\n", 'src/attic/a.ts': "import '../core/limits.ts';\n" },
     "'attic' is no known room",

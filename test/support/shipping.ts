@@ -28,6 +28,8 @@ export interface ShippingOptions {
   /** Entries of the configuration's top. */
   readonly top?: string;
   readonly logLevel?: string;
+  /** Entries of the mapping `telemetry` beside `log_level`. */
+  readonly telemetry?: string;
   readonly args?: readonly string[];
   readonly stdin?: 'ignore' | 'pipe';
 }
@@ -44,7 +46,7 @@ export async function makeSite(): Promise<Site> {
 /** Writes the configuration; returns its path. */
 export function configure(
   { folder, url, sinkId = 'store' }: Site,
-  { sink = QUICK, sources, top = '', logLevel = 'info' }: ShippingOptions = {},
+  { sink = QUICK, sources, top = '', logLevel = 'info', telemetry = 'listen: "127.0.0.1:0"' }: ShippingOptions = {},
 ): string {
   const config = join(folder, 'tailrace.yaml');
   const app = `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms}`;
@@ -57,7 +59,7 @@ sources:
 ${entries.join('')}
 sinks:
   ${sinkId}: {type: ingest, url: "${url}", dataset: logs, ${sink}}
-telemetry: {listen: "127.0.0.1:0", log_level: ${logLevel}}
+telemetry: {${telemetry}, log_level: ${logLevel}}
 `,
   );
   return config;

@@ -12,6 +12,7 @@ import { Lines } from '../lines.ts';
 import { ArchiveFiles } from './archive-files.ts';
 import { Archives, takeArchives } from './archives.ts';
 import { Explainer, type FileExplanation } from './explain.ts';
+import { listTrackedFiles } from './file-list.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './file-system.ts';
 import { Finder } from './finder.ts';
 import { Generations } from './generations.ts';
@@ -228,6 +229,7 @@ export function createFileSource(
     scanOnce: () => polling.scanOnce(),
     readRound: () => polling.readRound(),
     explain: (path) => explainer.explain(path),
+    listFiles: (limit) => listTrackedFiles(registry.files, limit),
   };
 }
 

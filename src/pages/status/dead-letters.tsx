@@ -1,0 +1,80 @@
+/** Events that the service refused: how many for which reason, and the newest with their places. */
+import { useEffect, useState } from 'preact/hooks';
+import type { PageStatus } from '../../telemetry/status-page.ts';
+import { formatBytes, formatCount, formatTime } from '../parts/format.ts';
+import { getJson } from './use-agent.ts';
+
+interface ListedLetter {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly source: string;
+  readonly file: string;
+  readonly offset: number;
+  readonly status: number;
+  readonly time: string;
+  readonly reason: string;
+}
+
+export function DeadLetters({ status: { sinks, deadLetterBytes } }: { readonly status: PageStatus }) {
+  const [letters, setLetters] = useState<readonly ListedLetter[]>([]);
+  useEffect(() => {
+    if (deadLetterBytes === 0) setLetters([]);
+    else getJson<ListedLetter[]>('dead-letters.json').then(setLetters, () => {});
+  }, [deadLetterBytes]);
+  const byReason = sinks.flatMap(({ id, deadLetters }) => Object.entries(deadLetters).map(([reason, count]) => ({ id, reason, count })));
+  return (
+    <section aria-labelledby="letters-heading">
+      <h2 id="letters-heading">Dead letters</h2>
+      {deadLetterBytes === 0 && byReason.length === 0 ? (
+        <p class="none">No event was refused.</p>
+      ) : (
+        <>
+          <p class="lead">
+            {formatBytes(deadLetterBytes)} kept on disk.{' '}
+            {byReason.map(({ id, reason, count }) => (
+              <span key={`${id} ${reason}`} class="count">
+                <b>{formatCount(count)}</b> {reason} by {id}
+              </span>
+            ))}
+            <code>tailrace dead-letters list</code> shows them with their events; <code>replay</code> sends them again.
+          </p>
+          {letters.length > 0 && <Letters letters={letters} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Letters({ letters }: { readonly letters: readonly ListedLetter[] }) {
+  return (
+    <div class="scroll scroll-tall" tabIndex={0} role="region" aria-label="The newest dead letters">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">refused</th>
+            <th scope="col">reason</th>
+            <th scope="col">dataset</th>
+            <th scope="col">from</th>
+          </tr>
+        </thead>
+        <tbody>
+          {letters.map(({ time, reason, status, sink, dataset, source, file, offset }, index) => (
+            <tr key={index}>
+              <td>{formatTime(Date.parse(time))}</td>
+              <td class="long">
+                {status > 0 && <b>HTTP {status} </b>}
+                {reason}
+              </td>
+              <td>
+                {dataset} <small>{sink}</small>
+              </td>
+              <td class="long mono">
+                {file === '' ? source : file} <small>at {formatCount(offset)}</small>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

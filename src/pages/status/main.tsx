@@ -1,0 +1,81 @@
+/** The status page of an agent: what it reads, where that goes, and what is in the way. */
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { formatDuration, formatTime } from '../parts/format.ts';
+import { Configuration } from './configuration.tsx';
+import { DeadLetters } from './dead-letters.tsx';
+import { Files } from './files.tsx';
+import { Numbers } from './numbers.tsx';
+import { Sinks } from './sinks.tsx';
+import { Sources } from './sources.tsx';
+import { summarize } from './summary.ts';
+import { type AgentView, useAgent } from './use-agent.ts';
+
+function Page() {
+  const view = useAgent();
+  const { status, rates, history } = view;
+  const summary = summarize(view);
+  useEffect(() => {
+    document.title = `${summary.title} · Tailrace`;
+  }, [summary.title]);
+  return (
+    <>
+      <Head view={view} />
+      <main>
+        <div class={`banner banner-${summary.level}`} role="status">
+          <span class={`dot dot-${summary.level}`} aria-hidden="true" />
+          <div>
+            <h1>{summary.title}</h1>
+            {summary.details.map((detail) => (
+              <p key={detail}>{detail}</p>
+            ))}
+          </div>
+        </div>
+        {status && (
+          <div class={view.goneSince === undefined ? '' : 'stale'}>
+            <Numbers status={status} rates={rates} history={history} />
+            <Sinks status={status} rates={rates} history={history} />
+            <Sources status={status} rates={rates} history={history} />
+            <DeadLetters status={status} />
+            <Files />
+            <Configuration hash={status.config.hash} />
+          </div>
+        )}
+      </main>
+    </>
+  );
+}
+
+function Head({ view: { status, goneSince } }: { readonly view: AgentView }) {
+  return (
+    <header>
+      <span class="wordmark">Tailrace</span>
+      {status && (
+        <dl class="facts">
+          <div>
+            <dt>version</dt>
+            <dd>{status.version}</dd>
+          </div>
+          <div>
+            <dt>up</dt>
+            <dd>{formatDuration(status.uptimeSeconds * 1000)}</dd>
+          </div>
+          <div>
+            <dt>process</dt>
+            <dd>{status.pid}</dd>
+          </div>
+          <div class="fact-file">
+            <dt>configuration</dt>
+            <dd title={status.config.file}>{status.config.file}</dd>
+          </div>
+          <div>
+            <dt>{goneSince === undefined ? 'as of' : 'last seen'}</dt>
+            <dd>{formatTime(goneSince ?? status.nowMs)}</dd>
+          </div>
+        </dl>
+      )}
+    </header>
+  );
+}
+
+render(<Page />, document.querySelector('#page')!);

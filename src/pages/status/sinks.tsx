@@ -1,0 +1,118 @@
+/** Where events go: each sink's state with its reason, its requests and its queue. */
+import type { SinkStatus } from '../../telemetry/status.ts';
+import type { PageSink } from '../../telemetry/status-page.ts';
+import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from '../parts/format.ts';
+import type { SectionProps } from './numbers.tsx';
+
+const LEVELS = { delivering: 'good', retrying: 'warn', paused: 'bad', missing: 'bad' } as const;
+const STATES = { delivering: 'delivering', retrying: 'retrying', paused: 'paused', missing: 'cannot send' } as const;
+
+export function Sinks({ status, rates }: SectionProps) {
+  return (
+    <section aria-labelledby="sinks-heading">
+      <h2 id="sinks-heading">Sinks</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of sinks">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">sink</th>
+              <th scope="col">state</th>
+              <th scope="col" class="number">
+                stored
+              </th>
+              <th scope="col" class="number">
+                last success
+              </th>
+              <th scope="col" class="number">
+                request time
+              </th>
+              <th scope="col">answers</th>
+              <th scope="col" class="number">
+                retries
+              </th>
+              <th scope="col" class="number">
+                in memory
+              </th>
+              <th scope="col" class="number">
+                on disk
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {status.sinks.map((sink) => (
+              <Row
+                key={sink.id}
+                sink={sink}
+                requests={status.requests[sink.id]}
+                nowMs={status.nowMs}
+                rate={rates.sinks.get(sink.id)}
+                requestMs={rates.requestMs.get(sink.id)}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly sink: SinkStatus;
+  readonly requests: PageSink | undefined;
+  readonly nowMs: number;
+  readonly rate: number | undefined;
+  readonly requestMs: number | undefined;
+}
+
+function Row({ sink, requests, nowMs, rate, requestMs }: RowProps) {
+  const { id, state, reason, fix, lastSuccess, ingested, retries, memoryBytes, diskBytes } = sink;
+  const level = LEVELS[state];
+  return (
+    <tr data-sink={id}>
+      <th scope="row">{id}</th>
+      <td class="state">
+        <span class={`state-name text-${level}`}>
+          <span class={`dot dot-${level}`} aria-hidden="true" />
+          {STATES[state]}
+        </span>
+        {reason !== undefined && <p class="reason">{reason}</p>}
+        {fix !== undefined && <p class="fix">{fix}</p>}
+      </td>
+      <td class="number">
+        {rate === undefined ? '–' : `${formatShort(rate)}/s`}
+        <small>{formatCount(ingested)}</small>
+      </td>
+      <td class="number">{lastSuccess === undefined ? 'never' : `${formatDuration(nowMs - Date.parse(lastSuccess))} ago`}</td>
+      <td class="number">{requestMs === undefined ? '–' : formatMs(requestMs)}</td>
+      <td>
+        <Answers answers={requests?.answers ?? {}} />
+      </td>
+      <td class="number" title={listed(requests?.retries ?? {})}>
+        {formatCount(retries)}
+      </td>
+      <td class="number">{formatBytes(memoryBytes)}</td>
+      <td class="number">{formatBytes(diskBytes)}</td>
+    </tr>
+  );
+}
+
+/** Requests by HTTP status. */
+function Answers({ answers }: { readonly answers: PageSink['answers'] }) {
+  const all = Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (all.length === 0) return <>–</>;
+  return (
+    <ul class="answers">
+      {all.map(([status, count]) => (
+        <li key={status} class={status.startsWith('2') ? '' : 'text-warn'}>
+          {status === 'none' ? 'no answer' : status} <b>{formatCount(count)}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name}: ${count}`)
+    .join(', ');
+}

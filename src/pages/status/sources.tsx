@@ -1,0 +1,95 @@
+/** Where events come from: each source's rate, lag and files, and what it waits for. */
+import type { SourceStatus } from '../../telemetry/status.ts';
+import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
+import type { SectionProps } from './numbers.tsx';
+
+const WAITS = {
+  memory_full: 'memory is full',
+  disk_buffer_full: 'the disk buffer is full',
+  service_behind: 'the service takes less than is written',
+} as const;
+const TROUBLED = new Set(['failed']);
+
+export function Sources({ status, rates }: SectionProps) {
+  return (
+    <section aria-labelledby="sources-heading">
+      <h2 id="sources-heading">Sources</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of sources">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">source</th>
+              <th scope="col">files or connections</th>
+              <th scope="col" class="number">
+                rate
+              </th>
+              <th scope="col" class="number">
+                unread
+              </th>
+              <th scope="col" class="number">
+                accepted
+              </th>
+              <th scope="col" class="number">
+                delivered
+              </th>
+              <th scope="col" class="number">
+                in hand
+              </th>
+              <th scope="col" class="number">
+                filtered
+              </th>
+              <th scope="col" class="number">
+                dead letters
+              </th>
+              <th scope="col" class="number">
+                dropped
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {status.sources.map((source) => (
+              <Row key={source.id} source={source} rate={rates.sources.get(source.id)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Row({ source, rate }: { readonly source: SourceStatus; readonly rate: number | undefined }) {
+  const { id, files, waiting, lagBytes, lostBytes, readBytes, accepted, delivered, held, filtered, deadLettered, dropped } = source;
+  const states = Object.entries(files).filter(([, count]) => count > 0);
+  return (
+    <tr data-source={id}>
+      <th scope="row">{id}</th>
+      <td>
+        {states.length === 0
+          ? 'none'
+          : states.map(([state, count]) => (
+              <span key={state} class={TROUBLED.has(state) ? 'count text-bad' : 'count'}>
+                <b>{formatCount(count)}</b> {state}
+              </span>
+            ))}
+        {waiting && waiting.seconds >= 1 && (
+          <p class="reason">
+            Has waited for sink {waiting.sink} for {formatDuration(waiting.seconds * 1000)}: {WAITS[waiting.reason]}
+            {waiting.failure === undefined ? '' : `; ${waiting.failure}`}
+          </p>
+        )}
+        {lostBytes > 0 && <p class="reason">{formatBytes(lostBytes)} were destroyed before they could be read</p>}
+      </td>
+      <td class="number">
+        {rate === undefined ? '–' : `${formatShort(rate)}/s`}
+        <small>{formatBytes(readBytes)}</small>
+      </td>
+      <td class="number">{formatBytes(lagBytes)}</td>
+      <td class="number">{formatCount(accepted)}</td>
+      <td class="number">{formatCount(delivered)}</td>
+      <td class="number">{formatCount(held)}</td>
+      <td class="number">{formatCount(filtered)}</td>
+      <td class={deadLettered > 0 ? 'number text-warn' : 'number'}>{formatCount(deadLettered)}</td>
+      <td class={dropped > 0 ? 'number text-bad' : 'number'}>{formatCount(dropped)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,24 @@
+/** Takes secrets out of what the status page shows. */
+
+export const HIDDEN = '(hidden)';
+const SECRET_NAME = /token|secret|password|passwd|credential|authorization|api_?key|private/i;
+const USER_IN_ADDRESS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"]+@/gi;
+
+/** A copy of plain data in which values under names of secrets, and users in addresses, are hidden. A path to a secret stays. */
+export function hideSecrets(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return SECRET_NAME.test(name) ? HIDDEN : value.replaceAll(USER_IN_ADDRESS, `$1${HIDDEN}@`);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : 'never';
+  if (Array.isArray(value)) return value.map((each) => hideSecrets(each, name));
+  if (typeof value !== 'object' || value === null) return value;
+  const { kind, path } = value as { kind?: unknown; path?: unknown };
+  if (SECRET_NAME.test(name) && kind === 'file' && typeof path === 'string') return { file: path };
+  if (SECRET_NAME.test(name)) return HIDDEN;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hideSecrets(each, key)]));
+}
+
+/** The text without these values, wherever they stand: an answer of a service may repeat a token. */
+export function hideValues(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length >= 4)
+    .reduce((rest, secret) => rest.replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN), text);
+}

@@ -1,0 +1,118 @@
+/**
+ * The status page and its data: what is shown of the running agent to whoever reaches the telemetry address. Loaded with the first
+ * request for it. Nothing here changes state, everything is bounded, and no secret goes out.
+ */
+import type { IncomingMessage } from 'node:http';
+import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
+import { isOwnHost } from '../web/host-check.ts';
+import { codeOf } from '../core/errors.ts';
+import { hideSecrets, hideValues } from './hide-secrets.ts';
+import type { History } from './history.ts';
+import type { Histograms } from './histogram.ts';
+import type { Observed } from './observed.ts';
+import { statusOf, type Status } from './status.ts';
+
+/** A file of a source, and why it is not read where it is not. */
+export interface ListedSource {
+  readonly source: string;
+  readonly total: number;
+  readonly files: readonly object[];
+}
+
+/** What the page asks of the agent, beside its numbers. */
+export interface PageSource {
+  /** The configuration in force. */
+  readonly config: object;
+  /** Values that must not be shown wherever they turn up. */
+  readonly secrets: readonly string[];
+  /** At most `limit` files of each source. */
+  listFiles(limit: number): readonly ListedSource[];
+  /** What each source says of a path. */
+  explain(path: string): readonly object[];
+  /** The newest dead letters without their events, at most `limit`. */
+  listDeadLetters(limit: number): readonly object[];
+}
+
+export interface StatusPageOptions extends PageSource {
+  /** The host that telemetry listens on. */
+  readonly host: string;
+  readonly history: History;
+  readonly requestSeconds: Histograms;
+  observe(): Observed;
+}
+
+/** Of a sink, totals of this process; the page tells the latest from their difference. */
+export interface PageSink {
+  readonly requestSeconds: { readonly sum: number; readonly count: number };
+  /** Requests by HTTP status; `none`: no answer. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly retries: Readonly<Record<string, number>>;
+}
+
+/** What `/status.json` holds. */
+export interface PageStatus extends Status {
+  readonly nowMs: number;
+  /** By id. */
+  readonly requests: Readonly<Record<string, PageSink>>;
+}
+
+export interface PageReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+const MAX_FILES = 200;
+const MAX_LETTERS = 50;
+/** No file system takes a longer one. */
+const MAX_PATH = 4096;
+
+export function answerStatusPage(path: string, request: IncomingMessage, options: StatusPageOptions): PageReply {
+  if (!isOwnHost(request.headers.host, options.host))
+    return refuse(403, 'this server is not known by that name; open the page by its address, or by the host that telemetry.listen names');
+  const file = path === '/' ? 'html' : /^\/status-page\.(js|css)$/.exec(path)?.[1];
+  if (file !== undefined) return fileReply(file as PageFileKind);
+  const json = JSON.stringify(dataOf(path, request, options));
+  return { status: 200, headers: { ...PAGE_HEADERS, 'content-type': 'application/json' }, body: hideValues(json, options.secrets) };
+}
+
+function fileReply(kind: PageFileKind): PageReply {
+  try {
+    return { status: 200, ...readPageFile('status-page', kind) };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return refuse(503, 'this checkout holds no built page: npm run build writes it; /metrics, /healthz and /readyz work without it');
+  }
+}
+
+function refuse(status: number, text: string): PageReply {
+  return { status, headers: { ...PAGE_HEADERS, 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
+}
+
+function dataOf(path: string, request: IncomingMessage, options: StatusPageOptions): unknown {
+  switch (path) {
+    case '/history.json':
+      return options.history.view();
+    case '/files.json':
+      return options.listFiles(MAX_FILES);
+    case '/explain.json': {
+      const wanted = new URLSearchParams(request.url?.split('?', 2)[1]).get('path') ?? '';
+      return wanted === '' || wanted.length > MAX_PATH || !wanted.startsWith('/') || wanted.includes('\0') ? [] : options.explain(wanted);
+    }
+    case '/dead-letters.json':
+      return options.listDeadLetters(MAX_LETTERS);
+    case '/config.json':
+      return hideSecrets(options.config);
+    default:
+      return describe(options);
+  }
+}
+
+function describe(options: StatusPageOptions): PageStatus {
+  const observed = options.observe();
+  const requests = observed.sinks.map(({ id, requests, retries }) => {
+    const { sum = 0, count = 0 } = options.requestSeconds.byLabel.get(id) ?? {};
+    return [id, { requestSeconds: { sum, count }, answers: Object.fromEntries(requests), retries: Object.fromEntries(retries) }] as const;
+  });
+  return { ...statusOf(observed), nowMs: Date.now(), requests: Object.fromEntries(requests) };
+}

@@ -1,0 +1,120 @@
+/** The status page's requests: who is answered, with what, and what is never said. */
+import { request } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { startTelemetry } from '../../src/telemetry/server.ts';
+import type { PageSource } from '../../src/telemetry/status-page.ts';
+import { makeHistograms, observed, observedSink } from './observed.ts';
+
+const PATHS = [
+  '/',
+  '/status-page.js',
+  '/status-page.css',
+  '/status.json',
+  '/history.json',
+  '/files.json',
+  '/explain.json',
+  '/dead-letters.json',
+  '/config.json',
+];
+
+const page: PageSource = {
+  config: {
+    sinks: [
+      {
+        token: { kind: 'value', value: 'secret-1' },
+        tls: { key: '/etc/key.pem' },
+        proxy: 'http://u:secret-2@proxy:3128',
+        url: 'https://store',
+      },
+    ],
+    other: [{ token: { kind: 'file', path: '/run/token' } }],
+    fields: { password: 'secret-3', env: 'prod' },
+    patienceMs: Number.POSITIVE_INFINITY,
+  },
+  secrets: ['secret-1'],
+  listFiles: (limit) => [{ source: 'app', total: limit, files: [] }],
+  explain: (path) => [{ path }],
+  listDeadLetters: () => [],
+};
+
+async function start(changes: { page?: PageSource | undefined } = { page }) {
+  const failing = observedSink({ lastFailure: 'unauthorized: HTTP 401 token secret-1 is unknown' });
+  const server = await startTelemetry({
+    listen: { host: '127.0.0.1', port: 0 },
+    histograms: makeHistograms(),
+    observe: () => observed({ sinks: [failing] }),
+    stalled: () => undefined,
+    ...changes,
+  });
+  onTestFinished(() => server.close());
+  return server.address;
+}
+
+/** With any Host, which `fetch` does not send. */
+function ask(address: string, path: string, host: string, method = 'GET'): Promise<number> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: hostname, port, path, method, headers: { host } }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode ?? 0);
+    });
+    asked.once('error', reject).end();
+  });
+}
+
+test('status page and its data are read-only, not kept by caches, and of this origin alone', async () => {
+  const address = await start();
+  for (const path of PATHS) {
+    const reply = await fetch(address + path);
+    expect([path, reply.status]).toEqual([path, 200]);
+    expect(reply.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/,
+    );
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect((await fetch(address + path, { method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) expect((await fetch(address + path, { method })).status).toBe(405);
+  }
+});
+
+test('status page refuses names that another page could have been given', async () => {
+  const address = await start();
+  for (const path of PATHS) {
+    expect(await ask(address, path, 'evil.example')).toBe(403);
+    expect(await ask(address, path, 'localhost:1')).toBe(200);
+  }
+  // Prometheus and probes come by whatever name they were told.
+  for (const path of ['/metrics', '/healthz']) expect(await ask(address, path, 'tailrace.monitoring.svc')).toBe(200);
+});
+
+test('status page that is switched off is not there, nor its data', async () => {
+  const address = await start({});
+  for (const path of PATHS) expect([path, (await fetch(address + path)).status]).toEqual([path, 404]);
+  expect(await (await fetch(`${address}/`)).text()).toContain('telemetry.page: true');
+});
+
+test('status page hides secrets, also in what a service answered', async () => {
+  const address = await start();
+  const config = await (await fetch(`${address}/config.json`)).text();
+  expect(JSON.parse(config)).toEqual({
+    sinks: [{ token: '(hidden)', tls: { key: '/etc/key.pem' }, proxy: 'http://(hidden)@proxy:3128', url: 'https://store' }],
+    other: [{ token: { file: '/run/token' } }],
+    fields: { password: '(hidden)', env: 'prod' },
+    patienceMs: 'never',
+  });
+  const status = await (await fetch(`${address}/status.json`)).text();
+  expect(status).toContain('token (hidden) is unknown');
+  expect(status + config).not.toMatch(/secret-/);
+});
+
+test('status page asks for few files, and explains absolute paths of a sane length only', async () => {
+  const address = await start();
+  expect(await (await fetch(`${address}/files.json`)).json()).toEqual([{ source: 'app', total: 200, files: [] }]);
+  const explain = async (path: string) => (await fetch(`${address}/explain.json?path=${encodeURIComponent(path)}`)).json();
+  expect(await explain('/var/log/a b.log')).toEqual([{ path: '/var/log/a b.log' }]);
+  for (const path of ['', 'relative', `/${'x'.repeat(5000)}`, '/nul\0']) expect(await explain(path)).toEqual([]);
+});
