@@ -142,8 +142,8 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly timezone: string;
   /** One of config/charsets: of messages that are no UTF-8. */
   readonly charset: string;
-  /** Which JSON in messages is parsed into the field `json`. */
-  readonly parseJson: 'none' | 'cee' | 'all';
+  /** Which JSON in messages is parsed into the field `json`; `fields`: all, its members into fields of their own. */
+  readonly parseJson: 'none' | 'cee' | 'all' | 'fields';
   /** Receive buffer asked for each datagram socket. */
   readonly receiveBufferBytes: number;
   /** Permissions of unix sockets. */

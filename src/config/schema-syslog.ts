@@ -28,9 +28,9 @@ export const syslogOwn = {
     doc: 'of tls:// listeners; relative paths as for token_file, files are read again when they change',
   }),
   timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
-  parse_json: field(choice(['none', 'cee', 'all']), {
+  parse_json: field(choice(['none', 'cee', 'all', 'fields']), {
     default: 'none',
-    doc: 'a message that is a JSON object is also parsed into the field `json`: cee behind `@cee:`, all with and without it',
+    doc: 'a message that is a JSON object is also parsed into the field `json`: cee behind `@cee:`, all with and without it; fields: its members become fields, which overwrite nothing',
   }),
   receive_buffer: field(size('64KiB', '1GiB'), {
     default: '16MiB',

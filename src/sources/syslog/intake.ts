@@ -24,6 +24,8 @@ export interface IntakeOptions {
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  /** Names of the fields that the agent gives events. */
+  readonly fieldNames?: ReadonlySet<string>;
   /** Reads messages that are no UTF-8; absent: invalid bytes become U+FFFD. */
   readonly decode?: ((bytes: Buffer) => string) | undefined;
   readonly clock: Clock;
@@ -47,7 +49,11 @@ export class Intake {
   constructor(options: IntakeOptions) {
     const { kernel, collector, maxEventBytes, parseJson, decode, reserve } = options;
     this.#options = options;
-    this.#loops = kernel.syslog(Math.min(maxEventBytes, collector.longestMessage), parseJson, decode !== undefined);
+    this.#loops = kernel.syslog(
+      Math.min(maxEventBytes, collector.longestMessage),
+      parseJson === 'fields' ? 'all' : parseJson,
+      decode !== undefined,
+    );
     this.#single = reserve(SYSLOG_SINGLE_BYTES);
     this.#table = createMessageTable(reserve(tableBytes(2)));
   }
@@ -119,8 +125,8 @@ export class Intake {
   }
 
   #takeSlow(cursor: Cursor, suffix: Buffer, frame: Frame): void {
-    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, decode, stats } = this.#options;
-    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson, decode };
+    const { collector, maxEventBytes, onOversize, clock, zone, parseJson, fieldNames, decode, stats } = this.#options;
+    const receipt = { receivedAtMs: clock.now(), ending: endingOf(suffix), zone, parseJson, ...(fieldNames && { fieldNames }), decode };
     const event = encodeEvent(frame, receipt, maxEventBytes, collector.longestEvent);
     stats.slowPathEvents += 1;
     if (event.isTruncated) stats.truncatedEvents += 1;

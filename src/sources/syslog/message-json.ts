@@ -1,6 +1,6 @@
 /** JSON in a message, by the rules of `parse_json`: behind the cookie `@cee:`, or as the message itself. */
 
-export type ParseJson = 'none' | 'cee' | 'all';
+export type ParseJson = 'none' | 'cee' | 'all' | 'fields';
 
 const BEFORE = /^ *(@cee:)?[ \t\r\n]*(?=\{)/;
 

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../parsers/encoding.ts';
+import { parseExactObject } from '../../parsers/exact-json.ts';
 import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
@@ -21,6 +22,8 @@ export interface Receipt {
   readonly ending: Ending;
   readonly zone: Zone;
   readonly parseJson: ParseJson;
+  /** Names of the fields that the agent gives events. */
+  readonly fieldNames?: ReadonlySet<string>;
   /** Reads messages that are no UTF-8; undefined: invalid bytes become U+FFFD. */
   readonly decode?: ((bytes: Buffer) => string) | undefined;
 }
@@ -40,7 +43,7 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
   // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
-  const json = withJson(event, receipt.parseJson, maxJsonBytes);
+  const json = withJson(event, receipt, maxJsonBytes);
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
     return { json, isTruncated: event['truncated'] === true, isCutOff };
   // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
@@ -55,13 +58,27 @@ function textOf(bytes: Buffer, { decode }: Receipt): string {
 }
 
 /** The event's JSON, with the object that its message is, if that is wanted and there is room. */
-function withJson(event: EventFields, parseJson: ParseJson, maxJsonBytes: number): string {
+function withJson(event: EventFields, { parseJson, fieldNames }: Receipt, maxJsonBytes: number): string {
   const json = JSON.stringify(event);
   const { message } = event;
   const isWhole = event['parse_error'] === undefined && event['part'] === undefined;
   const object = typeof message === 'string' && isWhole ? jsonOf(message, parseJson) : undefined;
+  if (object !== undefined && parseJson === 'fields') return withMembers(json, event, object, fieldNames, maxJsonBytes);
   if (object === undefined || Buffer.byteLength(json) + Buffer.byteLength(object) + 10 > maxJsonBytes) return json;
   return `${json.slice(0, -1)},"json":${object}}`;
+}
+
+/** With the object's members that no key of the event, be it absent, and none of the agent's fields has. */
+function withMembers(
+  json: string,
+  event: EventFields,
+  object: string,
+  fieldNames: ReadonlySet<string> | undefined,
+  maxJsonBytes: number,
+): string {
+  const members = Object.entries(parseExactObject(object) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !fieldNames?.has(key));
+  const added = members.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`).join('');
+  return Buffer.byteLength(json) + Buffer.byteLength(added) > maxJsonBytes ? json : `${json.slice(0, -1)}${added}}`;
 }
 
 /** The fields of the event. A key whose value is undefined is absent. */

@@ -68,7 +68,18 @@ export function createSyslogSource(
   const flow = new Flow(() => collector.isFull);
   let decode = (bytes: Buffer): string => bytes.toString();
   const legacy = config.charset === 'utf-8' ? {} : { decode: (bytes: Buffer) => decode(bytes) };
-  const intake = new Intake({ ...config, ...legacy, kernel, collector, zone: createZone(config.timezone), clock, stats, reserve });
+  const fieldNames = new Set(Object.keys(config.fields));
+  const intake = new Intake({
+    ...config,
+    ...legacy,
+    fieldNames,
+    kernel,
+    collector,
+    zone: createZone(config.timezone),
+    clock,
+    stats,
+    reserve,
+  });
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});

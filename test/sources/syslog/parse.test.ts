@@ -80,3 +80,16 @@ test('parsing takes any text to an event with its keys, and loses no text it can
     { numRuns: 5000 },
   );
 });
+
+test('parse_json: fields makes fields of a message’s members, which overwrite nothing and nobody', () => {
+  const text = '<13>app: {"level":"info","n":12345678901234567890,"message":"m","host":"h","env":"dev","peer":"p","_time":"t"}';
+  const withFields = { ...receipt, parseJson: 'fields' as const, fieldNames: new Set(['env']) };
+  const encode = (message: string, maxJsonBytes = 60_000): string =>
+    encodeEvent({ bytes: Buffer.from(message) }, withFields, 10_000, maxJsonBytes).json;
+  expect(encode(text)).toContain('"peer":"192.0.2.1:514","level":"info","n":12345678901234567890}');
+  expect(JSON.parse(encode('<13>app: @cee: {"a":{"b":1}}'))).toEqual(
+    parsed({ appname: 'app', message: '@cee: {"a":{"b":1}}', a: { b: 1 } }),
+  );
+  expect(JSON.parse(encode('<13>app: {broken'))).toEqual(parsed({ appname: 'app', message: '{broken' }));
+  expect(JSON.parse(encode(`<13>app: {"a":"${'x'.repeat(3000)}"}`, 4096))).not.toHaveProperty('a');
+});
