@@ -18,7 +18,8 @@ export function compile(node: Node): Evaluate {
       return () => value;
     }
     case 'column':
-      return node.name === '_time' && node.type === 'datetime' ? eventTime : columnOf(node.name);
+      if (node.name === '_time' && node.type === 'datetime') return eventTime;
+      return node.type === 'real' ? floatOf(columnOf(node.name)) : columnOf(node.name);
     case 'everything':
       return ({ row }) => textsOf(row.values()).join('\u0001');
     case 'item':
@@ -46,6 +47,14 @@ function columnOf(name: string): Evaluate {
   const read = fieldReader(name);
   return ({ row }) => canonical(read(row));
 }
+
+/** A float that an earlier step made: without a fraction it looks like an integer. */
+const floatOf =
+  (value: Evaluate): Evaluate =>
+  (scope) => {
+    const found = value(scope);
+    return typeof found === 'bigint' ? Number(found) : found;
+  };
 
 /** The event's own time; that of its read where it has none that can be read. */
 const eventTime: Evaluate = ({ row, context }) => {

@@ -126,7 +126,9 @@ const step = fc.oneof(
   fc.tuple(fc.nat(20), field).map(([count, by]) => `top ${count} by ${by}`),
   fc.nat(20).map((count) => `take ${count}`),
   fc.array(field, { minLength: 1, maxLength: 2 }).map((list) => `distinct ${list.join(', ')}`),
-  fc.constantFrom('count', 'project-away a, j*', 'project a, b, c, d, m'),
+  fc.constantFrom('count', 'project-away a, j*', 'project a, b, c, d, m', 'project-keep a, j*, never', 'project-rename x = a, a = x', 'sample 3', 'mv-expand j', 'mv-expand with_itemindex=x j, m to typeof(long) limit 3'),
+  fc.tuple(fc.constantFrom('parse', 'parse-where', 'parse kind=regex', 'parse kind=relaxed'), argument('string', 1), quoted, quoted).map(([word, of, first, last]) => `${word} ${of} with * ${first} x:long ${last} y`),
+  fc.tuple(argument('string', 1), quoted, quoted).map(([of, pair, kv]) => `parse-kv ${of} as (a:long, ['${MARK} key']) with (pair_delimiter=${pair}, kv_delimiter=${kv})`),
 ); // prettier-ignore
 
 /** Queries of which most are right by syntax, and many by meaning. The dataset's name is `#`. */
