@@ -2,8 +2,7 @@
  * A transform as a program over one event: its text is compiled once, at start and at reload, and then run over the fields of each event.
  * The typed tree of each step is there, too, for what can be done without taking an event apart.
  */
-import { placeOf } from '../../language/syntax/apl-error.ts';
-import { AplError } from '../../language/syntax/apl-error.ts';
+import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/plan/transform-text.ts';
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Scope } from './call.ts';
