@@ -90,8 +90,7 @@ test('run sends what was read of a file that a changed configuration leaves out,
   const sources = (exclude: string): string =>
     `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`;
   const numbers = (): number[] => linesOf(service).map(({ n }) => n);
-  const inForce = (times: number): Promise<void> =>
-    until('it is in force', () => count('the changed configuration is in force') === times, 60_000);
+  const inForce = (times: number): Promise<void> => until('it is in force', () => count('the changed configuration is in force') === times);
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');

@@ -52,7 +52,7 @@ test('one poison event costs at most 2·log2 of the batch in extra requests, whe
       expect(extraRequests, `event ${at} of ${count}`).toBeLessThanOrEqual(bound(count));
     }
   }
-}, 60_000);
+});
 
 test('one poison event costs at most 2·log2 of the batch in extra requests, in batches of any size', async () => {
   const anywhere = fc
@@ -69,7 +69,7 @@ test('one poison event costs at most 2·log2 of the batch in extra requests, in 
       examples: [[[10_000, 0]], [[10_000, 9999]], [[10_000, 4999]], [[10_000, 5000]], [[8192, 0]], [[8191, 0]], [[8193, 8192]]],
     },
   );
-}, 120_000);
+});
 
 test('several poison events are found within 64 extra requests, and what is not resolved by then is kept whole', async () => {
   const some = fc
@@ -90,7 +90,7 @@ test('several poison events are found within 64 extra requests, and what is not 
     }),
     { numRuns: 300 },
   );
-}, 60_000);
+});
 
 test('a batch of which only the whole is refused is delivered: no event is blamed that was not refused alone', async () => {
   const bench = new DeliveryBench();

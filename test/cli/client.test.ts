@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tailrace-cli-'));
   service = await startLocalService(folder, 'logs');
   tailrace = tailraceFor({ TAILRACE_URL: service.url, TAILRACE_TOKEN: API_TOKEN });
-}, 120_000);
+});
 afterAll(async () => {
   await service.program.end();
   rmSync(folder, { recursive: true, force: true });

@@ -55,4 +55,4 @@ test('docs/cli.md shows what happens', async () => {
     const pattern = output.trimEnd().split('…').map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('.*'); // prettier-ignore
     expect(parts.get(line)?.replaceAll(/ +$/gm, ''), `the example of line ${line}`).toMatch(new RegExp(`^${pattern}\n$`));
   }
-}, 240_000);
+});

@@ -33,7 +33,7 @@ test('status exits 0 while everything is delivered, and balances', async () => {
     /^tailrace_sink_last_success_timestamp_seconds\{sink="store"\} 1\.\d+e\+9|^tailrace_sink_last_success_timestamp_seconds\{sink="store"\} \d{10}/m,
   );
   expect(metrics).toMatch(/^process_resident_memory_bytes \d+$/m);
-}, 60_000);
+});
 
 test('status exits 1 with the reason while the service is away, and while it refuses the token', async () => {
   site.service.respond = () => ({ status: 503 });
@@ -48,11 +48,11 @@ test('status exits 1 with the reason while the service is away, and while it ref
   const paused = await ask();
   expect(paused.code).toBe(1);
   expect(paused.status.sinks[0]).toMatchObject({ reason: expect.stringContaining('403'), fix: expect.stringMatching(/token/) });
-}, 60_000);
+});
 
 test('status says that no agent runs, and exits 1', async () => {
   expect(await startShipping(site, { args: ['--once'] }).exited).toBe(0);
   const { code, stderr } = await command(site, 'status');
   expect(code).toBe(1);
   expect(stderr()).toContain('no agent runs');
-}, 60_000);
+});

@@ -64,7 +64,7 @@ test('check --online asks a real service, stores nothing, and names the dataset 
   for (const encoding of ['ndjson', 'json', 'csv'])
     expect(await checkOnline(service.url, `encoding: ${encoding}`)).toEqual({ code: 0, found: [] });
   expect(await service.events('logs')).toEqual([]);
-}, 60_000);
+});
 
 test.for([
   [

@@ -65,7 +65,7 @@ test('agent delivers everything once through answers of every kind, and its book
   const books = watchBooks();
   onTestFinished(() => books.stop());
   books.watch(await addressOf(agent));
-  await until('all lines are stored', () => service.stored.length >= lines, 60_000);
+  await until('all lines are stored', () => service.stored.length >= lines);
   await books.stop();
   expect(await agent.end('SIGTERM')).toBe(0);
   expect(books.scrapes).toBeGreaterThan(3);

@@ -44,7 +44,7 @@ beforeAll(() => {
   for (let written = 0; written < (BACKLOG_MIB / FILES) * 1024 ** 2; written += chunk.length) writeSync(fd, chunk);
   closeSync(fd);
   for (let file = 1; file < FILES; file++) copyFileSync(first, join(backlog, `${file}.log`));
-}, 120_000);
+});
 
 afterAll(() => rmSync(backlog, { recursive: true, force: true }));
 

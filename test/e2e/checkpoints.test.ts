@@ -9,7 +9,7 @@ import { configure, makeSite, range, startShipping, storedSeqs, writeLines } fro
 import { until } from '../support/until.ts';
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const BROKEN = 'state database is broken and was set aside';
 const MISSING = 'state database is missing although this folder was used before';
@@ -24,7 +24,7 @@ test.each([
   const first = startShipping(site, { sources });
   await first.says('tailrace runs');
   writeLines(site, 500);
-  await until('they are stored', () => site.service.stored.length === 500, 60_000);
+  await until('they are stored', () => site.service.stored.length === 500);
   expect(await first.end()).toBe(0);
   appendFileSync(site.log, '{"seq":500}\n');
   renameSync(site.log, `${site.log}.1`);
@@ -32,7 +32,7 @@ test.each([
   const data = join(site.folder, 'agent');
   damage(join(data, 'state.db'));
   const again = startShipping(site, { sources });
-  await until('every line is stored', () => new Set(storedSeqs(site)).size === 502, 60_000);
+  await until('every line is stored', () => new Set(storedSeqs(site)).size === 502);
   expect(await again.end()).toBe(0);
   expect(again.stderr()).toContain(said);
   expect(readdirSync(data).some((name) => name.startsWith('state.db.broken-'))).toBe(said === BROKEN);
@@ -42,7 +42,7 @@ test.each([
   await third.says('following files');
   const before = site.service.stored.length;
   appendFileSync(site.log, '{"seq":502}\n');
-  await until('the last line is stored', () => site.service.stored.length > before, 60_000);
+  await until('the last line is stored', () => site.service.stored.length > before);
   expect(await third.end()).toBe(0);
   expect(storedSeqs(site).length).toBe(before + 1);
 });
@@ -59,7 +59,7 @@ test.skipIf(faketime === undefined)(
     // A minute in about a second.
     const agent = startCommand(faketime!, ['-f', '+0 x50', BINARY, 'run', '--config', config]);
     onTestFinished(() => void agent.end('SIGKILL'));
-    await until('they are stored', () => site.service.stored.length === 20, 60_000);
+    await until('they are stored', () => site.service.stored.length === 20);
     const entries = (): number => {
       const database = new DatabaseSync(join(site.folder, 'agent', 'state.db'), { readOnly: true });
       try {
@@ -72,7 +72,7 @@ test.skipIf(faketime === undefined)(
     for (const file of files.slice(5)) unlinkSync(file);
     await until('the others are left', () => entries() === 5, 60_000, 50);
     appendFileSync(files[0]!, '{"seq":20}\n');
-    await until('the last line is stored', () => site.service.stored.length > 20, 60_000);
+    await until('the last line is stored', () => site.service.stored.length > 20);
     process.kill(Number(/\d+/.exec(readFileSync(join(site.folder, 'agent', 'lock.pid'), 'utf8'))![0]), 'SIGTERM');
     expect(await agent.exited).toBe(0);
     expect(entries()).toBe(5);
@@ -85,7 +85,7 @@ test('a data folder that is removed under the agent is said at once and when it 
   const { service } = site;
   writeLines(site, 100);
   const agent = startShipping(site, { logLevel: 'debug' });
-  await until('the first lines are stored', () => service.stored.length === 100, 60_000);
+  await until('the first lines are stored', () => service.stored.length === 100);
   rmSync(join(site.folder, 'agent'), { recursive: true });
   await agent.says('the state database was removed or replaced while the agent runs');
   let requests = 0;
@@ -95,7 +95,7 @@ test('a data folder that is removed under the agent is said at once and when it 
   unlinkSync(site.log);
   await agent.says('file was deleted');
   service.respond = () => undefined;
-  await until('the others are stored', () => service.stored.length === 200, 60_000);
+  await until('the others are stored', () => service.stored.length === 200);
   expect(await agent.end()).toBe(0);
   expect(storedSeqs(site)).toEqual(range(200));
   expect(agent.stderr()).toContain('stopped; positions could not be saved');

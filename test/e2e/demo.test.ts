@@ -15,7 +15,7 @@ let demo: Program;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
   demo = startProgram(['demo'], { TMPDIR: folder });
-  await until('its introduction', () => demo.stdout().includes('Ctrl-C ends it.') || demo.process.exitCode !== null, 60_000);
+  await until('its introduction', () => demo.stdout().includes('Ctrl-C ends it.') || demo.process.exitCode !== null);
 });
 afterAll(async () => {
   await demo?.end('SIGKILL');
@@ -34,7 +34,7 @@ function countsSoFar(): Counts[] {
 }
 
 test('demo prints counts that grow, one plain line each', async () => {
-  await until('counts', () => new Set(countsSoFar().map(({ stored }) => stored)).size >= 3 || demo.process.exitCode !== null, 60_000);
+  await until('counts', () => new Set(countsSoFar().map(({ stored }) => stored)).size >= 3 || demo.process.exitCode !== null);
   const stored = countsSoFar().map((counts) => counts.stored);
   expect(stored, demo.stderr()).toEqual(stored.toSorted((a, b) => a - b));
   expect(stored.at(-1)).toBeGreaterThan(stored[0]!);
@@ -72,7 +72,7 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const kept = startCommand('sh', ['-c', `cd ${home} && exec ${BINARY} demo --keep`]);
   onTestFinished(() => void kept.end('SIGKILL'));
-  await until('counts', () => /stored [1-9]/.test(kept.stdout()) || kept.process.exitCode !== null, 60_000);
+  await until('counts', () => /stored [1-9]/.test(kept.stdout()) || kept.process.exitCode !== null);
   expect(await kept.end('SIGINT'), kept.stderr()).toBe(0);
   const folder = join(realpathSync(home), 'tailrace-demo');
   expect(readdirSync(folder).sort()).toEqual(['agent', 'sample-app', 'service', 'tailrace.yaml']);

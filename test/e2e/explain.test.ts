@@ -73,7 +73,7 @@ test('explain beside an agent tells position, what is saved and delivered, ident
   service.respond = () => ({ status: 500 });
   writeFileSync(log, 'three\nfour\nunfi');
   const isRead = async (): Promise<boolean> => (await ask(config, log)).json['savedOffset'] === 11;
-  await until('the new file is read', isRead, 30_000, 200);
+  await until('the new file is read', isRead, 120_000, 200);
   const { code, json } = await ask(config, log);
   expect(code).toBe(0);
   expect(json).toMatchObject({
@@ -267,7 +267,7 @@ test('explain follows a link, and tells of a vanished file, compressed ones and 
   expect((await ask(config, target)).json).toMatchObject({ isRead: true, reason: expect.stringContaining('another name') });
   rmSync(join(logs, 'gone.log'));
   const isGone = async (): Promise<boolean> => (await ask(config, join(logs, 'gone.log'))).json['state'] === 'deleted';
-  await until('the deletion is seen', isGone, 30_000, 200);
+  await until('the deletion is seen', isGone, 120_000, 200);
   const old = await ask(config, join(logs, 'old.log'));
   expect(old).toMatchObject({ code: 1, json: { reason: expect.stringContaining('ignore_older'), fix: expect.any(String) } });
 });
@@ -308,7 +308,7 @@ test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot b
   onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   const isFailed = async (): Promise<boolean> => (await ask(config, log)).json['state'] === 'failed';
-  await until('the agent tried to open it', isFailed, 30_000, 200);
+  await until('the agent tried to open it', isFailed, 120_000, 200);
   const { code, json } = await ask(config, log);
   expect(code).toBe(1);
   expect(json).toMatchObject({ isRead: false, lastError: expect.stringContaining('EACCES'), fix: expect.any(String) });

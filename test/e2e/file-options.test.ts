@@ -7,7 +7,7 @@ import { command, makeSite, QUICK, range, type Site, startShipping } from '../su
 import { until } from '../support/until.ts';
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** The messages of each file, by its name without its suffix, in the order in which they were stored. */
 function byName({ service }: Site): Record<string, string[]> {
@@ -39,7 +39,7 @@ test('an unfinished line is sent whole after partial_timeout, when its file is r
   Object.assign(sources, sourcesOf(site, { stays: 'partial_timeout: 1h', rotated: 'partial_timeout: 1h', deleted: 'partial_timeout: 1h' }));
   for (const name of Object.keys(sources)) writeFileSync(path(name), `${name} whole\n${name} ${LONG}`);
   const first = startShipping(site, { sources });
-  await until('the whole lines and the timeout’s are stored', () => site.service.stored.length === 5, 60_000);
+  await until('the whole lines and the timeout’s are stored', () => site.service.stored.length === 5);
   expect(byName(site)).toEqual({
     waits: ['waits whole', `waits ${LONG}`],
     stays: ['stays whole'],
@@ -48,14 +48,14 @@ test('an unfinished line is sent whole after partial_timeout, when its file is r
   });
   renameSync(path('rotated'), `${path('rotated')}.1`);
   unlinkSync(path('deleted'));
-  await until('what nobody will finish is stored', () => site.service.stored.length === 7, 60_000);
-  await until('the deleted one is let go', () => !holdsDeleted(first.process.pid!), 20_000);
+  await until('what nobody will finish is stored', () => site.service.stored.length === 7);
+  await until('the deleted one is let go', () => !holdsDeleted(first.process.pid!));
   expect(await first.end()).toBe(0);
   appendFileSync(path('waits'), 'the rest, late\nnext\n');
   appendFileSync(path('stays'), 'and its rest\n');
   appendFileSync(`${path('rotated')}.1`, 'unexpected\n');
   const again = startShipping(site, { sources });
-  await until('the rest is stored', () => site.service.stored.length >= 11, 60_000);
+  await until('the rest is stored', () => site.service.stored.length >= 11);
   expect(await again.end()).toBe(0);
   expect(byName(site)).toEqual({
     waits: ['waits whole', `waits ${LONG}`, 'the rest, late', 'next'],
@@ -91,12 +91,12 @@ test('lines are joined by start and by continue pattern, over a restart, until m
   writeFileSync(path('bytes'), `T 1\n${'x'.repeat(700)}\n${'y'.repeat(700)}\nT 2\n`);
   writeFileSync(path('timeout'), 'T 1\nat last\n');
   const first = startShipping(site, { sources });
-  await until('what is over is stored', () => Object.keys(byName(site)).length === 5 && site.service.stored.length >= 6, 60_000);
+  await until('what is over is stored', () => Object.keys(byName(site)).length === 5 && site.service.stored.length >= 6);
   expect(await first.end()).toBe(0);
   appendFileSync(path('start'), 'still of 2\nT 3\n');
   appendFileSync(path('continue'), ' still of 2\n3\n');
   const again = startShipping(site, { sources });
-  await until('what was open is stored', () => byName(site)['start']!.length === 2 && byName(site)['continue']!.length === 2, 60_000);
+  await until('what was open is stored', () => byName(site)['start']!.length === 2 && byName(site)['continue']!.length === 2);
   expect(await again.end()).toBe(0);
   const { lines, bytes, ...others } = byName(site);
   expect(others).toEqual({
@@ -135,7 +135,7 @@ test('files in other charsets are read in UTF-8, and over a restart go on at the
     sizes[charset] = whole.length;
   }
   const first = startShipping(site, { sources });
-  await until('the first lines are stored', () => site.service.stored.length >= 2 * CHARSETS.length, 60_000);
+  await until('the first lines are stored', () => site.service.stored.length >= 2 * CHARSETS.length);
   expect(await first.end()).toBe(0);
   for (const charset of ['big5', 'utf-16le', 'utf-8']) {
     const explained = await command(site, 'explain', path(charset), '--json');
@@ -148,7 +148,7 @@ test('files in other charsets are read in UTF-8, and over a restart go on at the
   }
   for (const [charset, rest] of unfinished) appendFileSync(path(charset), rest);
   const again = startShipping(site, { sources });
-  await until('the others are stored', () => site.service.stored.length >= 4 * CHARSETS.length, 60_000);
+  await until('the others are stored', () => site.service.stored.length >= 4 * CHARSETS.length);
   expect(await again.end()).toBe(0);
   expect(byName(site)).toEqual(Object.fromEntries(CHARSETS.map(([charset, , text]) => [charset, range(4).map((n) => `${text} ${n + 1}`)])));
 });

@@ -48,11 +48,11 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {in
   await until('the reader waits for the service', async () => (await metric('tailrace_backpressure_seconds_total')) > 0.2);
   for (const name of readdirSync(logs)) rmSync(join(logs, name));
   if (end === 'SIGKILL') {
-    await until('all of it is read', async () => (await metric('tailrace_events_held')) === FILES * perFile, 40_000);
+    await until('all of it is read', async () => (await metric('tailrace_events_held')) === FILES * perFile);
     await until('it is under max_deleted_bytes', async () => (await metric('tailrace_source_lag_bytes')) < MAX_DELETED_BYTES);
     expect(findImbalances(await metrics())).toEqual([]);
     // What was read last is on disk once the batches are, which closes the files.
-    await until('the files are let go', () => heldBy(program, logs) === 0, 40_000);
+    await until('the files are let go', () => heldBy(program, logs) === 0);
   } else await program.says('file was deleted');
   const code = await program.end(end);
   if (end === 'SIGTERM') expect(code).toBe(0);
@@ -60,7 +60,7 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {in
 
   service.respond = () => undefined;
   const again = await start(config);
-  await until('everything is stored', () => service.stored.length >= FILES * perFile, 40_000);
+  await until('everything is stored', () => service.stored.length >= FILES * perFile);
   expect(new Set(service.stored.map((event) => Number(/line (\d+)/.exec(event)![1]))).size).toBe(FILES * perFile);
   expect([service.stored.length, service.misusedKeys]).toEqual([FILES * perFile, []]);
   expect(await again.metric('tailrace_source_lost_bytes_total')).toBe(0);

@@ -51,7 +51,7 @@ test.skipIf(LOGROTATE === undefined).for(['*.log', '*.log*'])(
     const options = { sources: { app: `{type: file, include: ["${folder}/logs/${glob}"], scan_interval: 100ms}` } };
     const rotation = new Rotation(join(folder, 'logrotate'), log, 'copytruncate', ':');
     const writer = new Writer(log);
-    const stored = (): Promise<void> => until('every line is stored', () => service.stored.length >= writer.seq, 60_000);
+    const stored = (): Promise<void> => until('every line is stored', () => service.stored.length >= writer.seq);
     let agent = startShipping(site, options);
     await writer.write(3000, 3 * MIB);
     await stored();

@@ -83,7 +83,7 @@ test(`files of hostile bytes become the events of their lines (seed ${seed})`, a
   for (const [n, content] of contents.entries()) writeFileSync(join(site.folder, 'logs', `${n}.log`), content);
   const expected = contents.flatMap(eventsOf);
   const agent = startShipping(site, { sink: `${QUICK}, batch: {max_bytes: 64KiB}` });
-  await until('everything that ends in a line is stored', () => site.service.stored.length >= expected.length, 40_000);
+  await until('everything that ends in a line is stored', () => site.service.stored.length >= expected.length);
   const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
   const value = (name: string): number => families.get(name)?.samples[0]?.value ?? 0;
   expect(value('tailrace_source_read_bytes_total')).toBe(contents.reduce((sum, { length }) => sum + length, 0));

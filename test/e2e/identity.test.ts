@@ -8,7 +8,7 @@ import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** More than what files are recognised by. */
 const BANNER = '#'.repeat(1500);
@@ -18,7 +18,7 @@ function messages({ service }: Site): string[] {
 }
 
 async function isStored(site: Site, lines: readonly string[]): Promise<void> {
-  await until('all lines are stored', () => site.service.stored.length >= lines.length, 60_000);
+  await until('all lines are stored', () => site.service.stored.length >= lines.length);
   expect(messages(site).sort()).toEqual(lines.toSorted());
 }
 

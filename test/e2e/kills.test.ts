@@ -45,14 +45,14 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
     };
     const agent = await start();
     act?.(turn);
-    await until('requests hang', () => hanging > 0, 60_000);
+    await until('requests hang', () => hanging > 0);
     expect(await agent.end('SIGKILL')).toBe('SIGKILL');
     expect(isDone()).toBe(false);
   }
   service.respond = () => undefined;
   const last = await start();
   act?.(answered.length);
-  await until('everything is stored', isDone, 60_000);
+  await until('everything is stored', isDone);
   const families = parsePrometheus(await (await fetch(`${await addressOf(last)}/metrics`)).text());
   expect(families.get('tailrace_source_lost_bytes_total')?.samples[0]?.value).toBe(0);
   expect(await last.end()).toBe(0);
@@ -65,7 +65,7 @@ function messages({ service }: Site): string[] {
 }
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 test('joined lines over rotations, through kills', async () => {
   const site = await makeSite();

@@ -49,7 +49,7 @@ async function arrives({ service }: Shipping, files: readonly number[], line: nu
   await until(
     `line ${line} of ${files.length} files`,
     () => found().filter((each) => wanted.has(each)).length >= files.length,
-    60_000,
+    120_000,
     100,
   );
   expect(found().filter((each) => wanted.has(each))).toHaveLength(files.length);

@@ -40,7 +40,7 @@ test.skipIf(findProgram('curl') === undefined)(
     };
 
     const serving = shell(`exec ${serve!.trim()} --listen 127.0.0.1:${service}`);
-    await until('its tokens', () => serving.stdout().includes('personal token') || serving.process.exitCode !== null, 60_000);
+    await until('its tokens', () => serving.stdout().includes('personal token') || serving.process.exitCode !== null);
     const token = /^API token +(\S+)$/m.exec(serving.stdout())?.[1];
     expect(token, serving.stderr()).toBeDefined();
 
@@ -49,7 +49,7 @@ test.skipIf(findProgram('curl') === undefined)(
     expect(await checked.exited, checked.stderr()).toBe(0);
     expect(checked.stdout()).toContain('is valid: would run 1 source (app) and 1 sink (store)');
     const agent = shell(`exec ${run}`, { TAILRACE_TOKEN: token! });
-    await until('the lines', async () => (await metricsOf(telemetry)).includes('outcome="delivered"} 3'), 30_000);
+    await until('the lines', async () => (await metricsOf(telemetry)).includes('outcome="delivered"} 3'));
 
     const asked = spawnSync('sh', ['-ec', `cd ${here}\n${look!}`], {
       encoding: 'utf8',

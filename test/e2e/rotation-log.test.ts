@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { LOGROTATE } from './storm-rotation.ts';
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const ROTATIONS = 6;
 const FILES = ['busy', 'quiet', 'silent'];
@@ -35,21 +35,21 @@ test.skipIf(LOGROTATE === undefined).each([
   const agent = startShipping(site, {
     sources: { app: `{type: file, include: ["${folder}/logs/${names}"], read_compressed: true, scan_interval: 100ms}` },
   });
-  await until('the first lines are stored', () => service.stored.length === written, 60_000);
+  await until('the first lines are stored', () => service.stored.length === written);
   const before = agent.stderr().length;
   for (let round = 0; round < ROTATIONS; round += 1) {
     // One is rotated with lines that were not read yet, one with all read, one with nothing new.
     write(logs[1]!, 10);
-    await until('what came before is stored', () => service.stored.length === written, 60_000);
+    await until('what came before is stored', () => service.stored.length === written);
     write(logs[0]!, 1000);
     const rotated = spawnSync(LOGROTATE!, ['--force', '--state', join(folder, 'rotate', 'state'), config], { encoding: 'utf8' });
     expect(rotated).toMatchObject({ status: 0 });
     write(logs[0]!, 1000);
     // With copytruncate and compress the copy may be gone before anybody looks: what it had is lost, and told.
-    if (scheme !== 'copytruncate') await until('all is stored', () => service.stored.length === written, 60_000);
+    if (scheme !== 'copytruncate') await until('all is stored', () => service.stored.length === written);
     else {
       const last = `line ${written}"`;
-      await until('the last is stored', () => service.stored.some((event) => event.includes(last)), 60_000);
+      await until('the last is stored', () => service.stored.some((event) => event.includes(last)));
       written = service.stored.length;
     }
   }

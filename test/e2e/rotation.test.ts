@@ -10,7 +10,7 @@ import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 
 // They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** What arrived, as `first path: line`, without the site's folder; sorted. */
 function arrived({ service, folder }: Site): string[] {
@@ -102,7 +102,7 @@ test.for(['while the agent runs', 'while the service is away', 'while the agent 
     const sources = { app: `{type: file, include: ["${site.folder}/logs/**/*.log"], scan_interval: 100ms}` };
     const isStopped = when === 'while the agent is stopped';
     let agent = startShipping(site, { sources });
-    await until('the first lines are stored', () => service.stored.length >= rotated.expected.length, 60_000);
+    await until('the first lines are stored', () => service.stored.length >= rotated.expected.length);
     if (isStopped) expect(await agent.end()).toBe(0);
     let requests = 0;
     if (when === 'while the service is away') service.respond = () => ((requests += 1), { status: 503 });
@@ -115,7 +115,7 @@ test.for(['while the agent runs', 'while the service is away', 'while the agent 
       rotated.write('twice/app.log', ['fourth']);
       service.respond = () => undefined;
     }
-    await until('every line is stored', () => service.stored.length >= rotated.expected.length, 60_000);
+    await until('every line is stored', () => service.stored.length >= rotated.expected.length);
     const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
     expect(await agent.end()).toBe(0);
     expect(arrived(site)).toEqual(rotated.expected.toSorted());

@@ -54,7 +54,7 @@ test('files are read on into the disk buffer while the service is away, outlive 
   expect(books.problems).toEqual([]);
   expect(site.service.misusedKeys).toEqual([]);
   expect(site.service.stored.map(seqOf)).toEqual(range(LINES));
-}, 180_000);
+});
 
 test('files whose batches are on disk may be deleted while no agent runs', async () => {
   const { site, spooled, scrape } = await makeBacklog();
@@ -74,7 +74,7 @@ test('files whose batches are on disk may be deleted while no agent runs', async
     site.service.requests.filter(({ key }, index, all) => all.findIndex((each) => each.key === key) === index).length,
   ).toBeGreaterThanOrEqual(kept);
   expect(site.service.stored.length).toBeGreaterThan(LINES * 0.8);
-}, 180_000);
+});
 
 test('files wait where they are when the disk buffer is full, and when it is not for them', async () => {
   for (const [files, disk] of [
@@ -95,4 +95,4 @@ test('files wait where they are when the disk buffer is full, and when it is not
     expect(site.service.stored.map(seqOf)).toEqual(range(LINES));
     expect(spooled()).toEqual([]);
   }
-}, 180_000);
+});

@@ -24,7 +24,7 @@ test('run that is stopped behind a service that never answers ends with its own 
   expect(storedSeqs(site)).toEqual(range(100));
   // The same events under the same key.
   expect(new Set(site.service.requests.map(({ key }) => key)).size).toBe(1);
-}, 60_000);
+});
 
 test('run says at the start, and in its metrics, that the disk buffer holds batches of a sink that is gone', async () => {
   site.service.respond = () => ({ status: 503 });
@@ -48,4 +48,4 @@ test('run says at the start, and in its metrics, that the disk buffer holds batc
   expect(await back.exited).toBe(0);
   expect(back.stderr()).not.toContain('not configured any more');
   expect(storedSeqs(site)).toEqual([1]);
-}, 60_000);
+});

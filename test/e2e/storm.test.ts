@@ -126,7 +126,7 @@ async function rage(scheme: Scheme, include: string): Promise<Storm> {
     repeat(ROTATE_EVERY_MS[scheme], storm.signal, async () => {
       await rotation.rotate();
       if (scheme === 'copytruncate') contents.push(readFileSync(`${log}.1`, 'latin1'));
-      else await until('the application opens the new file', () => writer.opened.length === rotation.done.length + 1, 60_000);
+      else await until('the application opens the new file', () => writer.opened.length === rotation.done.length + 1);
     }),
     (async () => {
       for (await pause(KILL_AFTER_MS, storm.signal); !storm.signal.aborted; await pause(KILL_AFTER_MS, storm.signal)) {

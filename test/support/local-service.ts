@@ -28,7 +28,7 @@ export async function startLocalService(folder: string, dataset: string): Promis
     TAILRACE_PERSONAL_TOKEN: PERSONAL_TOKEN,
     TAILRACE_ORG_ID: 'test-org',
   });
-  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null, 60_000);
+  await until('the service’s address', () => program.stdout().includes('\n') || program.process.exitCode !== null);
   if (program.process.exitCode !== null) throw new Error(`the service did not start:\n${program.stderr()}`);
   const { url } = JSON.parse(program.stdout().split('\n')[0]!) as { url: string };
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {

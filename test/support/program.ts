@@ -45,7 +45,7 @@ export function startCommand(
     stderr: () => stderr,
     exited,
     says: async (text) => {
-      await until(`"${text}" on stderr`, () => stderr.includes(text) || child.exitCode !== null, 30_000);
+      await until(`"${text}" on stderr`, () => stderr.includes(text) || child.exitCode !== null);
       const line = stderr.split('\n').find((each) => each.includes(text));
       if (line === undefined) throw new Error(`it never said "${text}"; it said:\n${stderr}`);
       return line;

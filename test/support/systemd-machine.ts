@@ -46,7 +46,7 @@ export async function bootMachine(): Promise<Machine> {
     const { status, stdout, stderr } = inside(all, ['sh', '-c', command]);
     return { status: status ?? -1, out: stdout + stderr };
   };
-  await until('the container’s init', () => (leader = childOf(child.pid!)) !== '', 30_000);
+  await until('the container’s init', () => (leader = childOf(child.pid!)) !== '');
   await until('systemd in the container', () => run('systemctl is-active basic.target').out.trim() === 'active', 60_000, 100);
   return {
     run,

@@ -95,7 +95,7 @@ describe.skipIf(findProgram('loggen') === undefined)('syslog-ng loggen (apt-get 
     return once(child, 'exit');
   };
   const arrive = async (context: Awaited<ReturnType<typeof start>>['context']): Promise<void> => {
-    await context.lane.until((lane) => lane.count === count, 60_000);
+    await context.lane.until((lane) => lane.count === count);
     const numbers = messages(context).map((text) => Number(/seq: (\d+)/.exec(String(text))![1]));
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, n) => n));
   };
@@ -178,7 +178,7 @@ exec ${JOURNALD}`;
       const input = join(shared, 'dev-log');
       await expect.poll(() => existsSync(input), patience).toBe(true);
       await run('logger', ['--socket', input, '--socket-errors=on', '-p', 'local3.warning', '-t', 'shop', 'through the journal é']);
-      await context.lane.until(() => messages(context).includes('through the journal é'), 60_000);
+      await context.lane.until(() => messages(context).includes('through the journal é'));
       expect(events(context).find(({ message }) => message === 'through the journal é')).toMatchObject({
         facility: 'local3',
         severity: 'warning',

@@ -9,7 +9,7 @@ import { IdleWatch } from '../../../src/sources/syslog/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/shared-read.ts';
 import { createRig } from './rig.ts';
 
-const patience = { timeout: 20_000 };
+const patience = { timeout: 120_000 };
 const closers: (() => void)[] = [];
 
 afterEach(() => {

@@ -19,7 +19,7 @@ export async function logFile(socket: string, file: string): Promise<void> {
 
 /** Waits until all of the lines have arrived, in any order, with what logger said of them. */
 export async function expectRelayed(context: TestContext, lines: readonly string[], fields: Record<string, unknown> = {}): Promise<void> {
-  await context.lane.until((lane) => lane.count === lines.length, 60_000);
+  await context.lane.until((lane) => lane.count === lines.length);
   // Templates for RFC 5424 leave the space that stood behind the tag before the message.
   const texts = messages(context).map((text) => String(text).trimStart());
   expect(texts.toSorted()).toEqual(lines.toSorted());

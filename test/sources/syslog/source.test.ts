@@ -181,7 +181,7 @@ describe('syslog over TCP', () => {
     context.lane.release();
     await sent;
     socket.end();
-    await context.lane.until((lane) => lane.count === total, 30_000);
+    await context.lane.until((lane) => lane.count === total);
     expect(new Set(messages(context))).toEqual(new Set(['y'.repeat(995)]));
     expect(source.stats).toMatchObject({ lostBytes: 0, droppedEvents: 0 });
   });
@@ -518,7 +518,7 @@ describe.skipIf(spawnSync('loggen', ['--help']).error !== undefined)('syslog-ng 
         '127.0.0.1',
         port,
       ]);
-      await context.lane.until((lane) => lane.count === round * number, 30_000);
+      await context.lane.until((lane) => lane.count === round * number);
     }
     const all = events(context);
     expect(new Set(all.map(({ message }) => /seq: (\d+)/.exec(String(message))?.[1])).size).toBe(number);

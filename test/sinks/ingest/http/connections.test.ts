@@ -120,7 +120,7 @@ test('a connection on which the service speaks before the first request is given
   expect(await send(connections, 'x', { authorization: '\n' }).end).toContain('no header can');
   await until('the service has it', () => peer.sockets.length === 1);
   peer.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n');
-  await until('it is given up', () => peer.sockets[0]!.readableEnded || peer.sockets[0]!.destroyed, 10_000);
+  await until('it is given up', () => peer.sockets[0]!.readableEnded || peer.sockets[0]!.destroyed);
   expect(await Promise.all([send(connections).end, send(connections).end])).toEqual(['200 {}', '200 {}']);
   expect(peer.received(0)).toBe('');
 });
