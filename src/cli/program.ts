@@ -5,6 +5,7 @@ import type { DemoArguments } from './demo.ts';
 import { pointToHelp } from './help.ts';
 import type { MigrateArgs } from './migrate.ts';
 import type { RunArguments } from './run.ts';
+import type { StatusArguments } from './status.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
@@ -133,7 +134,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('the running agent on one screen; exit 1 while a sink does not deliver or no agent runs')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .action(async (options: CheckArguments) => exitWith((await import('./status.ts')).status(options)));
+    .option('--health', 'exit 1 only where the agent itself does not work: a service that is away is no reason to restart it')
+    .action(async (options: StatusArguments) => exitWith((await import('./status.ts')).status(options)));
 
   // The agent need not load the client's commands.
   if (only !== 'run') (await import('./client/commands.ts')).addClientCommands(program, exitWith);

@@ -11,6 +11,8 @@ import type { SinkStatus, SourceStatus, Status } from '../telemetry/status.ts';
 export interface StatusArguments {
   readonly config?: string;
   readonly json?: boolean;
+  /** Fail only where the agent itself does not work, for the health checks of containers. */
+  readonly health?: boolean;
 }
 
 /** Resolves with 0 while everything is delivered or in hand, else 1, as where no agent runs. Throws `TailraceError`. */
@@ -22,7 +24,7 @@ export async function status(args: StatusArguments): Promise<number> {
   const found = answer.result as Status;
   const colours = process.stdout.isTTY && !process.env['NO_COLOR'];
   process.stdout.write(args.json === true ? `${JSON.stringify(found)}\n` : renderStatus(found, colours));
-  return found.ok ? 0 : 1;
+  return (args.health === true ? found.accounting.balanced : found.ok) ? 0 : 1;
 }
 
 /** The screen as text. */
