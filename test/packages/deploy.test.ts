@@ -1,0 +1,92 @@
+/** The manifests in deploy/: valid for Kubernetes' own schemas, with configurations that `check` accepts, and pod logs end to end. */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { startProgram } from '../support/program.ts';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const validator = join(root, '.ci/validators/bin/kubernetes-validate');
+const hasValidator = existsSync(validator);
+const needed = hasValidator
+  ? ''
+  : ' (needs: python3 -m venv .ci/validators && .ci/validators/bin/pip install kubernetes-validate; apt-get install -y python3-venv)';
+const read = (path: string): string => readFileSync(join(root, 'deploy', path), 'utf8');
+
+test
+  .skipIf(!hasValidator)
+  .each(globSync('deploy/kubernetes/**/*.yaml', { cwd: root }).filter((path) => !/kustomization|tailrace\.yaml$/.test(path)))(
+  `%s is valid for Kubernetes’ schemas${needed}`,
+  (path) => {
+    const { status, stdout, stderr } = spawnSync(validator, ['--strict', join(root, path)], { encoding: 'utf8' });
+    expect({ status, out: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, out: '' });
+  },
+);
+
+interface ConfigMap {
+  readonly data: Record<string, string>;
+}
+
+const configurations: readonly (readonly [string, string])[] = [
+  ['the DaemonSet', read('kubernetes/daemonset/tailrace.yaml')],
+  ['the sidecar', (parseAllDocuments(read('kubernetes/sidecar.yaml'))[0]!.toJS() as ConfigMap).data['tailrace.yaml']!],
+  [
+    'Compose',
+    (parse(read('compose.yaml')) as { configs: { tailrace: { content: string } } }).configs.tailrace.content.replaceAll('$$', '$'),
+  ],
+];
+
+test.for(configurations)('configuration of %s is valid', async ([, text]) => {
+  const folder = makeTree({ 'tailrace.yaml': text.replace('/run/tailrace/token', 'token'), token: 'secret' });
+  const program = startProgram(['check', '--json', '--config', join(folder, 'tailrace.yaml')], {
+    TAILRACE_URL: 'http://127.0.0.1:4100',
+    TAILRACE_TOKEN: 'secret',
+    NODE_NAME: 'node-1',
+  });
+  expect(await program.exited, program.stdout()).toBe(0);
+});
+
+test('pod logs arrive with their metadata and JSON fields, also over a rotation by the kubelet', async () => {
+  const service = await FakeIngest.start();
+  const pod = 'var/log/pods/shop_cart-7d4b9_11111111-2222-4333-8444-555555555555/cart';
+  const folder = makeTree({ token: 'secret' });
+  mkdirSync(join(folder, pod), { recursive: true });
+  const log = join(folder, pod, '0.log');
+  const line = (seq: number): string => `2026-11-22T10:00:0${seq}.123456789Z stdout F {"seq":${seq},"level":"info"}\n`;
+  writeFileSync(log, line(0));
+  const config = read('kubernetes/daemonset/tailrace.yaml')
+    .replaceAll('/var/log', join(folder, 'var/log'))
+    .replace('/run/tailrace/token', 'token')
+    .replace('0.0.0.0:9600', '127.0.0.1:0');
+  writeFileSync(join(folder, 'tailrace.yaml'), `data_dir: data\n${config}`);
+  const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_URL: service.url, NODE_NAME: 'node-1' });
+  const events = (): Record<string, unknown>[] =>
+    [...service.stored.values()].flat().map((event) => JSON.parse(event) as Record<string, unknown>);
+  const has = (seq: number) => until(`line ${seq}`, () => events().some((event) => event['seq'] === seq), 60_000);
+  try {
+    await has(0);
+    appendFileSync(log, line(1));
+    // As the kubelet rotates: renamed with the time, and made anew.
+    renameSync(log, `${log}.20261122-101500`);
+    writeFileSync(log, line(2));
+    await has(1);
+    await has(2);
+  } finally {
+    await agent.end('SIGTERM');
+  }
+  expect(events()).toHaveLength(3);
+  expect(events()[0]).toMatchObject({
+    _time: '2026-11-22T10:00:00.123456789Z',
+    namespace: 'shop',
+    pod: 'cart-7d4b9',
+    uid: '11111111-2222-4333-8444-555555555555',
+    container: 'cart',
+    stream: 'stdout',
+    level: 'info',
+    node: 'node-1',
+  });
+}, 120_000);
