@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const folders = ['status'];
+const folders = ['status', 'explorer'];
 const kinds = ['html', 'js', 'css'];
 
 /** Their names, beside the bundle as in the single executable. */

@@ -197,6 +197,8 @@ function introduction(url: string, token: string, config: string, agent: Agent):
   return `
 Tailrace ships the logs of a sample application and of this machine into the local service.
 
+  explorer ${url}/#token=${token}
+  status   ${agent.telemetry?.address ?? 'off'}/
   service  ${url}
   metrics  ${agent.telemetry?.address ?? 'off'}/metrics
   config   ${config}

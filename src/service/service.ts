@@ -100,6 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { organisationOf } = await import('./auth/organisation.ts');
     const { tokenRoutes } = await import('./auth/token-routes.ts');
     const { createMetrics } = await import('./http/metrics.ts');
+    const { explorerRoutes } = await import('./http/explorer-page.ts');
     const { healthRoutes } = await import('./http/health.ts');
     const arrivals = openArrivals();
     const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
@@ -113,6 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       accessLog: options.accessLog,
     });
     describeApi(server, headerPrefix);
+    explorerRoutes(server);
     healthRoutes(server, engine, metrics);
     server.addHook('preClose', (done) => {
       arrivals.close();

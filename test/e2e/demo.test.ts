@@ -67,6 +67,13 @@ test('the query line that demo prints works as printed', () => {
   expect(stdout.trimEnd().split('\n')).toHaveLength(5);
 });
 
+test('demo prints the addresses of both pages, the explorer signed in', async () => {
+  const [, explorer, token] = /^ {2}explorer (http:\S+)#token=(xaat-\S+)$/m.exec(demo.stdout())!;
+  const [, status] = /^ {2}status {3}(http:\S+)$/m.exec(demo.stdout())!;
+  for (const address of [explorer!, status!]) expect(await (await fetch(address)).text()).toContain('<div id="page">');
+  expect((await fetch(new URL('/v2/datasets', explorer), { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+});
+
 test('demo --keep keeps data and configuration, and says how to go on with them', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));

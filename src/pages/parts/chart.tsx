@@ -124,7 +124,11 @@ function optionsOf({ target, series, format, height, bars, isSelectable }: Optio
     padding: [6, 4, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: isSelectable, y: false, setScale: false }, points: { size: 6 } },
-    scales: { y: { range: (_plot, _least, most) => [0, Number.isFinite(most) && most > 0 ? most * 1.1 : 1] } },
+    scales: {
+      // A bar begins at its time and is a step wide.
+      ...(bars ? { x: { range: (plot, from, to) => [from, to + stepOf(plot.data[0])] } } : {}),
+      y: { range: (_plot, _least, most) => [0, Number.isFinite(most) && most > 0 ? most * 1.1 : 1] },
+    },
     axes: [
       { ...axis, grid: { show: false }, size: 24, space: 70, values: (_plot, ticks) => labelTimes(ticks) },
       { ...axis, ...steps, grid, size: 58, space: 32, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
@@ -145,6 +149,13 @@ function optionsOf({ target, series, format, height, bars, isSelectable }: Optio
       }),
     ],
   };
+}
+
+/** The smallest distance of two times. */
+function stepOf(times: ArrayLike<number>): number {
+  let step = Number.POSITIVE_INFINITY;
+  for (let index = 1; index < times.length; index++) step = Math.min(step, times[index]! - times[index - 1]!);
+  return Number.isFinite(step) ? step : 0;
 }
 
 /** Times of day, with seconds where they are that close; days where they are further apart. */

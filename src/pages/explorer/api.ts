@@ -1,0 +1,127 @@
+/** Asks the service. The token is kept for the session of this tab only, and goes nowhere but into the header. */
+
+export class Refused extends Error {
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface Dataset {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface DatasetInfo {
+  readonly numEvents: number;
+  readonly compressedBytes: number;
+  readonly maxTime: string;
+  readonly fields: readonly Field[];
+}
+
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
+
+export interface Table {
+  readonly name: string;
+  readonly fields: readonly (Field & { readonly agg?: { readonly name: string } })[];
+  readonly groups: readonly { readonly name: string }[];
+  /** Where rows stand for steps in time. */
+  readonly buckets?: { readonly field: string; readonly size: number };
+  readonly columns: readonly (readonly Value[])[];
+}
+
+export interface QueryResult {
+  readonly tables: readonly Table[];
+  readonly status: {
+    readonly elapsedTime: number;
+    readonly rowsExamined: number;
+    readonly rowsMatched: number;
+    readonly isPartial: boolean;
+    readonly messages: readonly { readonly priority: string; readonly msg: string }[];
+  };
+}
+
+export interface QueryRange {
+  readonly startTime: string;
+  readonly endTime: string;
+}
+
+const KEPT = 'tailrace-token';
+
+export function keptToken(): string {
+  return sessionStorage.getItem(KEPT) ?? '';
+}
+
+export function keepToken(token: string): void {
+  if (token === '') sessionStorage.removeItem(KEPT);
+  else sessionStorage.setItem(KEPT, token);
+}
+
+export class Api {
+  readonly #token: string;
+  /** Of the organisation, which requests with a personal token name. */
+  #orgHeader: Readonly<Record<string, string>> | undefined;
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  datasets(): Promise<readonly Dataset[]> {
+    return this.#ask<readonly Dataset[]>('v2/datasets');
+  }
+
+  info(dataset: string): Promise<DatasetInfo> {
+    return this.#ask<DatasetInfo>(`v1/datasets/${encodeURIComponent(dataset)}/info`);
+  }
+
+  query(apl: string, range: QueryRange, signal?: AbortSignal): Promise<QueryResult> {
+    return this.#ask<QueryResult>('v1/datasets/_apl?format=tabular', JSON.stringify({ apl, ...range }), signal);
+  }
+
+  async #ask<Reply>(path: string, body?: string, signal?: AbortSignal): Promise<Reply> {
+    if (this.#token.startsWith('xapt-')) this.#orgHeader ??= await this.#findOrg();
+    return (await this.#send(path, body, signal)).json() as Promise<Reply>;
+  }
+
+  /** The header's prefix is configured at the service; its own headers tell it. */
+  async #findOrg(): Promise<Readonly<Record<string, string>>> {
+    const reply = await this.#send('v1/orgs');
+    const trace = [...reply.headers.keys()].find((name) => name.endsWith('trace-id'));
+    const [org] = (await reply.json()) as { readonly id: string }[];
+    return trace && org ? { [trace.replace(/trace-id$/, 'org-id')]: org.id } : {};
+  }
+
+  async #send(path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+    const headers = {
+      authorization: `Bearer ${this.#token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...this.#orgHeader,
+    };
+    let reply: Response;
+    try {
+      reply = await fetch(path, { headers, ...(body === undefined ? {} : { method: 'POST', body }), ...(signal ? { signal } : {}) });
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      throw new Refused(0, 'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.');
+    }
+    if (!reply.ok) throw new Refused(reply.status, messageIn(await reply.text()) ?? `the service answered with HTTP ${reply.status}`);
+    return reply;
+  }
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/** The explorer of the service: datasets and fields on the left, a query on top, what it found below. */
+import { render } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Api, keepToken, keptToken } from './api.ts';
+import { Editor } from './editor.tsx';
+import { readLink, writeLink } from './link-state.ts';
+import { addFilter, datasetOf, quoteName } from './query-text.ts';
+import { Results } from './results-view.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { useQuery } from './use-query.ts';
+
+/** A link may bring a token once; it does not stay in the address. */
+function takeToken(): string {
+  const { token } = readLink();
+  if (token !== '') {
+    keepToken(token);
+    writeLink(readLink());
+  }
+  return keptToken();
+}
+
+function Page({ given }: { readonly given: string }) {
+  const [token, setToken] = useState(given);
+  const [query, setQuery] = useState(() => readLink().query);
+  const [range, setRange] = useState(() => readLink().range);
+  const [problem, setProblem] = useState('');
+  const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
+  const { outcome, run } = useQuery(api);
+  const start = (text: string, over: string) => {
+    setQuery(text);
+    setRange(over);
+    writeLink({ query: text, range: over });
+    run(text, over);
+  };
+  useEffect(() => {
+    if (api && query !== '') run(query, range);
+  }, [api]);
+  useEffect(() => {
+    const follow = () => {
+      const link = readLink();
+      start(link.query, link.range);
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, [api]);
+  const filter = (condition: string) => start(addFilter(query, condition), range);
+  return (
+    <>
+      <header>
+        <span class="wordmark">Tailrace</span>
+        <TokenField
+          token={token}
+          onChange={(next) => {
+            keepToken(next);
+            setToken(next);
+          }}
+        />
+      </header>
+      <div class="columns">
+        <Sidebar
+          api={api}
+          dataset={datasetOf(query)}
+          range={range}
+          onDataset={(name) => start(quoteName(name), range)}
+          onFilter={filter}
+          onProblem={setProblem}
+        />
+        <main>
+          <h1 class="visually-hidden">Explorer</h1>
+          <Editor
+            query={query}
+            range={range}
+            isRunning={outcome.kind === 'running'}
+            canRun={api !== undefined}
+            onEdit={setQuery}
+            onRun={start}
+          />
+          <Results
+            outcome={outcome.kind === 'none' && problem !== '' ? { kind: 'failed', message: problem } : outcome}
+            isSignedIn={api !== undefined}
+            onFilter={filter}
+            onRange={(over) => start(query, over)}
+          />
+        </main>
+      </div>
+    </>
+  );
+}
+
+function TokenField({ token, onChange }: { readonly token: string; readonly onChange: (token: string) => void }) {
+  const [typed, setTyped] = useState('');
+  if (token !== '')
+    return (
+      <div class="token">
+        <span class="soft">Signed in with {token.slice(0, 9)}…</span>
+        <button type="button" onClick={() => onChange('')}>
+          Sign out
+        </button>
+      </div>
+    );
+  return (
+    <form
+      class="token"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(typed.trim());
+      }}
+    >
+      <label for="token">Token</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        placeholder="xaat-…"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary">
+        Sign in
+      </button>
+    </form>
+  );
+}
+
+const page = document.querySelector('#page')!;
+render(<Page given={takeToken()} />, page);

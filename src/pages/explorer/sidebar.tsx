@@ -1,0 +1,163 @@
+/** Datasets with what they hold, and the fields of the one that is asked, each with its commonest values. */
+import { useEffect, useState } from 'preact/hooks';
+import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
+import { formatCell } from '../parts/show-text.ts';
+import { type Api, type Dataset, type DatasetInfo, type Field, Refused, type Value } from './api.ts';
+import { toQueryRange } from './link-state.ts';
+import { quoteName, quoteValue } from './query-text.ts';
+import { rowsOf } from './results.ts';
+
+/** Of so many datasets it is asked at once what they hold. */
+const MOST_INFOS = 50;
+const MOST_FIELDS = 200;
+const MOST_VALUES = 8;
+
+export interface SidebarProps {
+  readonly api: Api | undefined;
+  readonly dataset: string | undefined;
+  readonly range: string;
+  readonly onDataset: (name: string) => void;
+  readonly onFilter: (condition: string) => void;
+  /** Told why datasets cannot be listed; nothing while they can. */
+  readonly onProblem: (problem: string) => void;
+}
+
+export function Sidebar({ api, dataset, range, onDataset, onFilter, onProblem }: SidebarProps) {
+  const [datasets, setDatasets] = useState<readonly Dataset[] | undefined>();
+  const [infos, setInfos] = useState<Readonly<Record<string, DatasetInfo>>>({});
+  useEffect(() => {
+    let isOver = false;
+    setDatasets(undefined);
+    setInfos({});
+    onProblem('');
+    const load = async (from: Api) => {
+      const found = await from.datasets();
+      if (isOver) return;
+      setDatasets(found);
+      for (const { name } of found.slice(0, MOST_INFOS)) {
+        const info = await from.info(name).catch(() => undefined);
+        if (isOver) return;
+        if (info) setInfos((known) => ({ ...known, [name]: info }));
+      }
+    };
+    if (api)
+      load(api).catch((error: unknown) => {
+        if (!isOver) onProblem(error instanceof Refused ? error.message : String(error));
+      });
+    return () => {
+      isOver = true;
+    };
+  }, [api]);
+  const info = dataset === undefined ? undefined : infos[dataset];
+  return (
+    <aside aria-label="Datasets and fields">
+      <h2>Datasets</h2>
+      {api && datasets?.length === 0 && <p class="soft">None that this token may see.</p>}
+      <ul class="datasets">
+        {datasets?.map(({ name, description }) => (
+          <li key={name}>
+            <button type="button" aria-current={name === dataset} title={description} onClick={() => onDataset(name)}>
+              <span>{name}</span>
+              <DatasetFacts info={infos[name]} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {api && dataset !== undefined && info && <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={info.fields} />}
+    </aside>
+  );
+}
+
+function DatasetFacts({ info }: { readonly info: DatasetInfo | undefined }) {
+  if (!info) return <small>…</small>;
+  if (info.numEvents === 0) return <small>empty</small>;
+  const age = Date.now() - Date.parse(info.maxTime);
+  return (
+    <small title={`${formatCount(info.numEvents)} events, ${formatBytes(info.compressedBytes)} on disk`}>
+      {formatShort(info.numEvents)} events · {formatBytes(info.compressedBytes)} · last {age < 1000 ? 'now' : `${formatDuration(age)} ago`}
+    </small>
+  );
+}
+
+interface FieldsProps extends Pick<SidebarProps, 'range' | 'onFilter'> {
+  readonly api: Api;
+  readonly dataset: string;
+  readonly fields: readonly Field[];
+}
+
+function Fields({ api, dataset, fields, range, onFilter }: FieldsProps) {
+  const [wanted, setWanted] = useState('');
+  const matching = fields.filter(({ name }) => name !== '_sysTime' && name.toLowerCase().includes(wanted.toLowerCase()));
+  return (
+    <>
+      <h2>
+        Fields <small>{formatCount(fields.length)}</small>
+      </h2>
+      <input
+        type="search"
+        aria-label="Find a field"
+        placeholder="Find a field"
+        value={wanted}
+        onInput={(event) => setWanted(event.currentTarget.value)}
+      />
+      <ul class="fields">
+        {matching.slice(0, MOST_FIELDS).map((field) => (
+          <FieldItem key={field.name} {...{ api, dataset, field, range, onFilter }} />
+        ))}
+      </ul>
+      {matching.length > MOST_FIELDS && <p class="soft">{formatCount(matching.length - MOST_FIELDS)} more; type a part of the name.</p>}
+    </>
+  );
+}
+
+interface FieldItemProps extends Omit<FieldsProps, 'fields'> {
+  readonly field: Field;
+}
+
+function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [values, setValues] = useState<readonly (readonly [value: Value, count: number])[] | undefined>();
+  const { name, type } = field;
+  useEffect(() => {
+    if (!isOpen) return;
+    const query = `${quoteName(dataset)} | summarize count_ = count() by value = ${quoteName(name)} | sort by count_ desc | take ${MOST_VALUES}`;
+    api.query(query, toQueryRange(range)).then(
+      (result) => {
+        const { names, columns, count } = rowsOf(result);
+        const [at, counts] = [columns[names.indexOf('value')] ?? [], columns[names.indexOf('count_')] ?? []];
+        setValues(Array.from({ length: count }, (_, row) => [at[row] ?? null, Number(counts[row])] as const));
+      },
+      () => setValues([]),
+    );
+  }, [isOpen, range]);
+  const most = Math.max(1, ...(values ?? []).map(([, count]) => count));
+  return (
+    <li>
+      <button type="button" class="field" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <bdi>{formatCell(name, 100)}</bdi> <small>{type}</small>
+      </button>
+      {isOpen && values?.length === 0 && <p class="soft">No values in this range.</p>}
+      {isOpen && (
+        <ul class="values">
+          {values?.map(([value, count], index) => (
+            <li key={index}>
+              <button type="button" title="Add as a filter" onClick={() => onFilter(conditionOf(name, value))}>
+                <bdi>{value === null ? 'none' : formatCell(value, 60)}</bdi>
+                <small>{formatCount(count)}</small>
+                <meter aria-hidden="true" min={0} max={most} value={count} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** Events that have this value. */
+export function conditionOf(name: string, value: Value): string {
+  const field = quoteName(name);
+  if (value === null) return `isnull(${field})`;
+  if (name === '_time' || name === '_sysTime') return `${field} == datetime(${JSON.stringify(value)})`;
+  return `${field} == ${quoteValue(typeof value === 'object' ? JSON.stringify(value) : value)}`;
+}

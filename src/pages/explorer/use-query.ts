@@ -1,0 +1,48 @@
+/** Runs queries, one at a time: a newer one ends the one before it. Beside a query of events runs one that counts them over time. */
+import { useRef, useState } from 'preact/hooks';
+import { type Api, type QueryResult, Refused } from './api.ts';
+import { toQueryRange } from './link-state.ts';
+import { countOverTime } from './query-text.ts';
+import { rowsOf } from './results.ts';
+
+export type Outcome =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'running'; readonly last: QueryResult | undefined }
+  | { readonly kind: 'failed'; readonly message: string }
+  | {
+      readonly kind: 'found';
+      /** Of this page's queries. */ readonly number: number;
+      readonly result: QueryResult;
+      readonly histogram: QueryResult | undefined;
+    };
+
+export function useQuery(api: Api | undefined): { readonly outcome: Outcome; readonly run: (query: string, range: string) => void } {
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
+  const count = useRef(0);
+  const running = useRef<AbortController | undefined>(undefined);
+  const run = (query: string, range: string) => {
+    running.current?.abort();
+    if (!api || query.trim() === '') return setOutcome({ kind: 'none' });
+    const abort = new AbortController();
+    running.current = abort;
+    setOutcome((before) => ({ kind: 'running', last: before.kind === 'found' ? before.result : undefined }));
+    count.current += 1;
+    void ask(api, query, range, count.current, abort.signal).then((outcome) => {
+      if (!abort.signal.aborted) setOutcome(outcome);
+    });
+  };
+  return { outcome, run };
+}
+
+async function ask(api: Api, query: string, range: string, number: number, signal: AbortSignal): Promise<Outcome> {
+  try {
+    const over = toQueryRange(range);
+    const result = await api.query(query, over, signal);
+    // The counts are an addition: where they cannot be had, the events are enough.
+    const histogram = rowsOf(result).areEvents ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
+    return { kind: 'found', number, result, histogram };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'none' };
+    return { kind: 'failed', message: error instanceof Refused ? error.message : String(error) };
+  }
+}
