@@ -4,6 +4,7 @@ import { version } from '../core/version.ts';
 import type { DemoArguments } from './demo.ts';
 import { pointToHelp } from './help.ts';
 import type { MigrateArgs } from './migrate.ts';
+import type { PreviewArguments } from './preview.ts';
 import type { RunArguments } from './run.ts';
 import type { StatusArguments } from './status.ts';
 
@@ -54,6 +55,19 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
     .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check.ts')).check(options)));
+
+  program
+    .command('preview')
+    .description('lines as the events they would become; sends nothing and moves no checkpoint')
+    .argument('[file...]', 'log files; - or none is standard input')
+    .addOption(configOption())
+    .option('--source <id>', 'the source whose lines they are (default: the only one, or the one whose include has the files)')
+    .option('--preset <name>', 'a preset in place of a configuration, such as nginx-access')
+    .option('--sink <id>', 'the sink that they would go to (default: the first one that the source feeds)')
+    .option('--diff', 'each event before and after its transforms')
+    .option('--stats', 'counts alone: how many lines each format and time took, failed on or dropped')
+    .option('--json', 'NDJSON of {"input", "events": […]}; with --stats one object')
+    .action(async (files: string[], options: PreviewArguments) => exitWith((await import('./preview.ts')).preview(files, options)));
 
   program
     .command('serve')

@@ -71,6 +71,13 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
 }
 
+/** A configuration that stands in no file, without secrets. Throws `ConfigError` with all problems. */
+export function loadConfigText(text: string, env: Environment): Config {
+  const { config, problems } = new Loader('tailrace.yaml', text, 0, env, true).load();
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
 class Loader {
   readonly #file: string;
   readonly #text: string;

@@ -4,7 +4,8 @@
  * included; nothing is read while the lane waits; `run` ends with the input, once all of it was accepted.
  */
 import type { Readable } from 'node:stream';
-import type { StdinSourceConfig } from '../config/model.ts';
+import type { LineConfig } from '../config/model.ts';
+import type { EventShape } from '../core/block.ts';
 import { codeOf, messageOf, StoppedError } from '../core/errors.ts';
 import { newStats } from '../core/source.ts';
 import type { Source, SourceContext } from '../core/source.ts';
@@ -18,20 +19,22 @@ import type { ByteInput } from './stdin-input.ts';
 export interface StdinSourceOptions {
   /** As `loadShaping` makes it of the configuration. */
   readonly shaping?: LineShaping;
-  /** Stands in for standard input in tests. */
+  /** Read in place of standard input. */
   readonly input?: Readable;
+  /** Of what `input` brings; absent: that of standard input. */
+  readonly shape?: EventShape;
 }
 
 /** Makes the source. Reserves kernel memory for its lines. */
 export function createStdinSource(
-  config: StdinSourceConfig,
+  config: LineConfig,
   context: SourceContext,
-  { shaping = plainLines, input }: StdinSourceOptions = {},
+  { shaping = plainLines, input, shape: given }: StdinSourceOptions = {},
 ): Source {
   const { lane, log, clock, reserve } = context;
   const stats = newStats();
   const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
-  const shape = shapeOf(config, shaping, { host: context.hostname });
+  const shape = given ?? shapeOf(config, shaping, { host: context.hostname });
   let stream = '';
   let bytes: ByteInput | undefined;
   let running: Promise<void> | undefined;

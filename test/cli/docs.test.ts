@@ -1,4 +1,4 @@
-/** docs/cli.md, run: every `sh` block in order in one shell, and where a `text` block follows, its output beside it (`…` is anything). */
+/** docs/cli.md and docs/preview.md, run: every `sh` block in order in one shell, and where a `text` block follows, its output beside it (`…` is anything). */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,9 +32,12 @@ function runShell(script: string, folder: string, env: Record<string, string>): 
   return new Promise((resolve) => child.on('close', (code) => resolve(`${output}ended with ${code}\n`)));
 }
 
-test('docs/cli.md shows what happens', async () => {
-  const examples = examplesIn(readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8'));
-  expect(examples.length).toBeGreaterThan(8);
+test.each([
+  { page: 'docs/cli.md', least: 9 },
+  { page: 'docs/preview.md', least: 4 },
+])('$page shows what happens', { timeout: 240_000 }, async ({ page, least }) => {
+  const examples = examplesIn(readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
+  expect(examples.length).toBeGreaterThanOrEqual(least);
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const service = await startLocalService(folder, 'logs');

@@ -4,7 +4,7 @@ import { plainLineConfig } from '../support/source-config.ts';
 import { createTestContext } from './source-context.ts';
 
 const context = createTestContext();
-const source = createStdinSource({ ...plainLineConfig, type: 'stdin', id: 'pipe' }, context);
+const source = createStdinSource({ ...plainLineConfig, id: 'pipe' }, context);
 await source.open();
 process.once('SIGTERM', () => void source.stop());
 const running = source.run();

@@ -1,0 +1,165 @@
+/**
+ * Reads files and standard input as a source of the configuration would, and hands on each event as it would be sent. Opens no
+ * data folder, asks no service, and keeps memory bounded: nothing is read while `record` waits.
+ */
+import { open } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import type { Config, IngestSinkConfig, LineConfig } from '../../config/model.ts';
+import type { Region } from '../../core/block.ts';
+import { systemClock } from '../../core/clock.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { StreamRecord, StreamStore } from '../../core/stream.ts';
+import { createKernel, type Kernel } from '../../kernel/kernel.ts';
+import { findMark } from '../../sources/byte-window.ts';
+import { type LineShaping, loadShaping, shapeOf } from '../../sources/line-shaping.ts';
+import { createStdinSource } from '../../sources/stdin.ts';
+import { kernelBytesOf } from '../kernel-memory.ts';
+import { memoryOf } from '../sink-room.ts';
+import { EventRecorder, type RecordedEvent } from './event-recorder.ts';
+
+export interface PreviewedEvent extends RecordedEvent {
+  /** The input as text, without its last line ending. */
+  readonly text: string;
+}
+
+export type PreviewSource = Extract<Config['sources'][number], LineConfig>;
+
+export interface PreviewerOptions {
+  readonly config: Config;
+  readonly source: PreviewSource;
+  readonly sink: IngestSinkConfig;
+  readonly log: Log;
+  record(event: PreviewedEvent): Promise<void> | void;
+}
+
+/** What all inputs together came to. */
+export interface PreviewCounts extends Pick<SourceStats, 'timeErrors' | 'typeErrors' | 'truncatedEvents'> {
+  readonly emptyLines: number;
+  readonly transformErrors: number;
+}
+
+export class Previewer {
+  readonly #options: PreviewerOptions;
+  readonly #shaping: LineShaping;
+  readonly #recorder: EventRecorder;
+  readonly #reserve: ReturnType<typeof createReservations>;
+  readonly #stats: SourceStats[] = [];
+  #encoding: LineShaping['encoding'];
+
+  static async create(options: PreviewerOptions): Promise<Previewer> {
+    return new Previewer(options, await loadShaping(options.source));
+  }
+
+  private constructor(options: PreviewerOptions, shaping: LineShaping) {
+    const { config, source, sink } = options;
+    this.#options = options;
+    this.#shaping = shaping;
+    this.#encoding = shaping.encoding;
+    const kernel = createKernel(kernelBytesOf({ ...config, sources: [source], sinks: [sink] }));
+    this.#recorder = new EventRecorder({
+      source: source.id,
+      kernel,
+      slot: kernel.reserve(memoryOf(sink).slotBytes),
+      scratch: undefined,
+      timestampField: sink.timestampField,
+      shaper: undefined,
+      record: (event) => options.record({ ...event, text: this.#textOf(event) }),
+    });
+    this.#reserve = createReservations(kernel);
+  }
+
+  get counts(): PreviewCounts {
+    const sum = (key: 'timeErrors' | 'typeErrors' | 'truncatedEvents') => this.#stats.reduce((total, each) => total + (each[key] ?? 0), 0);
+    const { emptyLines, transformErrors } = this.#recorder;
+    return {
+      emptyLines,
+      transformErrors,
+      timeErrors: sum('timeErrors'),
+      typeErrors: sum('typeErrors'),
+      truncatedEvents: sum('truncatedEvents'),
+    };
+  }
+
+  /** Reads one input to its end: the file at `path`, or standard input. Throws `TailraceError` where the file cannot be read. */
+  async read(path?: string): Promise<void> {
+    const { source, log } = this.#options;
+    const input = path === undefined ? undefined : await openFile(path);
+    const host = hostname();
+    const file = path === undefined || source.type !== 'file' ? {} : { file: resolve(path) };
+    const reader = createStdinSource(
+      source,
+      {
+        lane: this.#recorder,
+        streams: NO_STREAMS,
+        clock: systemClock,
+        log,
+        hostname: host,
+        reserve: this.#reserve.restart(),
+        once: true,
+      },
+      { shaping: this.#shaping, shape: shapeOf(source, this.#shaping, { host, ...file }), ...(input ? { input } : {}) },
+    );
+    this.#stats.push(reader.stats);
+    await reader.open();
+    await reader.run();
+  }
+
+  #textOf({ input, offset }: RecordedEvent): string {
+    const mark = offset === 0 ? findMark(input) : undefined;
+    if (offset === 0) this.#encoding = mark?.encoding ?? this.#shaping.encoding;
+    return this.#encoding.decode(input.subarray(mark?.bytes.length ?? 0)).replace(/\r?\n$/, '');
+  }
+}
+
+async function openFile(path: string): Promise<NodeJS.ReadableStream & import('node:stream').Readable> {
+  const fail = (reason: string, cause?: unknown): TailraceError =>
+    new TailraceError('E_PREVIEW', `cannot read "${path}": ${reason}`, { fix: 'name a log file that you may read', cause });
+  try {
+    const handle = await open(path);
+    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+    await handle.close();
+  } catch (error) {
+    throw fail(messageOf(error), error);
+  }
+  throw fail('it is a folder');
+}
+
+/** Kernel memory that each input uses anew: a source asks for the same regions in the same order. */
+function createReservations(kernel: Kernel): { restart(): (bytes: number) => Region } {
+  const regions: Region[] = [];
+  return {
+    restart() {
+      let next = 0;
+      return (bytes) => (regions[next++] ??= kernel.reserve(bytes));
+    },
+  };
+}
+
+function unused(): never {
+  throw new Error('a preview keeps no positions');
+}
+
+/** Nothing is persisted: a stream has a name and no more. */
+const NO_STREAMS: StreamStore = {
+  mint: (source): StreamRecord => ({
+    id: '0'.repeat(32),
+    source,
+    path: '',
+    identity: undefined,
+    startAt: 0,
+    createdMs: 0,
+    resumeAt: 0,
+    tail: { length: 0, crc: 0 },
+    contentSum: undefined,
+  }),
+  list: () => [],
+  begin: unused,
+  identify: unused,
+  see: unused,
+  noteArchiveEnd: unused,
+  forget: unused,
+  isSettled: () => true,
+};

@@ -1,0 +1,48 @@
+/** `tailrace preview [FILE…]`: lines as the events they would become. Sends nothing, moves no checkpoint, needs no token. */
+import { Previewer, type PreviewedEvent } from '../agent/preview/previewer.ts';
+import { UsageError } from '../core/errors.ts';
+import { flush, say, write } from './client/print.ts';
+import { toDiff, toJsonLine, toText } from './preview-output.ts';
+import { choosePreview } from './preview-source.ts';
+import { PreviewStats } from './preview-stats.ts';
+
+export interface PreviewArguments {
+  readonly config?: string;
+  readonly source?: string;
+  readonly sink?: string;
+  readonly preset?: string;
+  readonly json?: boolean;
+  readonly diff?: boolean;
+  readonly stats?: boolean;
+}
+
+/** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
+export async function preview(files: readonly string[], args: PreviewArguments): Promise<number> {
+  if (args.stats && args.diff)
+    throw new UsageError('E_PREVIEW', '--stats prints counts alone, so --diff has no effect', { fix: 'leave one out' });
+  if (args.preset !== undefined && (args.source ?? args.sink ?? args.config) !== undefined)
+    throw new UsageError('E_PREVIEW', '--preset stands for a source without a configuration', {
+      fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
+    });
+  const target = choosePreview(args, files);
+  const stats = args.stats ? new PreviewStats(target) : undefined;
+  let hasFailed = false;
+  const fail = (_fields: object, message: string): void => {
+    hasFailed = true;
+    say(`tailrace: ${message}`);
+  };
+  const show = (event: PreviewedEvent): Promise<void> => {
+    if (args.json) return write(toJsonLine(event, args.diff === true));
+    return write(args.diff ? toDiff(event) : toText(event));
+  };
+  const previewer = await Previewer.create({
+    ...target,
+    log: { debug() {}, info() {}, warn: (_fields, message) => say(`tailrace: ${message}`), error: fail },
+    record: stats ? (event) => stats.add(event) : show,
+  });
+  if (files.length === 0) await previewer.read();
+  for (const file of files) await previewer.read(file === '-' ? undefined : file);
+  if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
+  await flush();
+  return hasFailed ? 1 : 0;
+}

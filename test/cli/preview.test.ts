@@ -1,0 +1,153 @@
+/** `tailrace preview` as a user runs it, beside what `tailrace run` really sends. */
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { BINARY } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { tailraceFor } from './tailrace.ts';
+
+const tailrace = tailraceFor({});
+
+interface Previewed {
+  readonly input: string;
+  readonly events: Record<string, unknown>[];
+  readonly before?: Record<string, unknown>;
+  readonly dead_lettered?: string;
+}
+
+/** The events of the NDJSON as they stand there. */
+function eventTexts(stdout: string): string[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.slice(line.indexOf(',"events":[') + ',"events":['.length, -']}'.length));
+}
+
+test('preview prints byte for byte what run sends, for every format', async () => {
+  const service = await FakeIngest.start();
+  const logs: Record<string, string> = {
+    auto: '2026-05-01T10:00:00Z started\n{"a":1,"time":"2026-05-01T10:00:00Z","n":1.0, "x":"\\u00e9"}\n\n{"_time":"2026-05-01T10:00:00Z"}\n',
+    logfmt: 'ts=2026-05-01T10:00:00Z level=info msg="two words" n=1\n',
+    combined: '127.0.0.1 - bob [01/May/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 12 "-" "curl"\n',
+    csv: '_time,level\n2026-05-01T10:00:00Z,info\n2026-05-01T10:00:01Z,"a\nb"\n',
+    docker:
+      '{"log":"half ","stream":"stdout","time":"2026-05-01T10:00:00Z"}\n{"log":"whole\\n","stream":"stdout","time":"2026-05-01T10:00:00Z"}\n',
+  };
+  const folder = makeTree({
+    ...Object.fromEntries(Object.entries(logs).map(([format, text]) => [`${format}.log`, text])),
+    'java.log': '2026-05-01 10:00:00 ERROR failed\n\tat One\n\tat Two\n2026-05-01 10:00:01 INFO next\n',
+  });
+  const sources = Object.keys(logs).map((format) => `  ${format}: {type: file, include: ["${folder}/${format}.log"], format: ${format}}`);
+  const config = [
+    `data_dir: ${join(folder, 'data')}`,
+    'fields: {env: test}',
+    'telemetry: {listen: none}',
+    'sources:',
+    ...sources,
+    `  java: {type: file, include: ["${folder}/java.log"], multiline: {start: '^\\d'}, time: {timezone: UTC}}`,
+    `sinks: {store: {type: ingest, url: "${service.url}", token: "\${TOKEN}", dataset: logs, compression: none}}`,
+  ];
+  const file = join(makeTree({ 'tailrace.yaml': `${config.join('\n')}\n` }), 'tailrace.yaml');
+
+  const shown: string[] = [];
+  for (const name of [...Object.keys(logs), 'java']) {
+    const { code, stdout, stderr } = await tailrace(['preview', '--config', file, '--json', join(folder, `${name}.log`)]);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    shown.push(...eventTexts(stdout));
+  }
+  expect(service.requests).toEqual([]);
+  expect(existsSync(join(folder, 'data'))).toBe(false);
+
+  expect((await tailrace(['run', '--once', '--config', file], { env: { TOKEN: 'token' } })).code).toBe(0);
+  expect(shown).toHaveLength(10);
+  expect(shown.toSorted()).toEqual(service.lines.toSorted());
+});
+
+test('preview shows each event with its input line', async () => {
+  const folder = makeTree({ 'a.log': '2026-05-01T10:00:00Z one\r\n{"b":2,"_time":"2026-05-01T10:00:01Z"}\nlast' });
+  const { stdout } = await tailrace(['preview', 'a.log'], { cwd: folder });
+  const [first, event, second, unchanged, ...rest] = stdout.split('\n');
+  expect(first).toBe('2026-05-01T10:00:00Z one');
+  expect(event).toMatch(
+    /^ {2}→ \{"_time":"2026-05-01T10:00:00Z","message":"2026-05-01T10:00:00Z one","host":"[^"]+","file":".*\/a.log"\}$/,
+  );
+  expect([second, unchanged]).toEqual(['{"b":2,"_time":"2026-05-01T10:00:01Z"}', '  → {"b":2,"_time":"2026-05-01T10:00:01Z"}']);
+  expect(rest[0]).toBe('last');
+  expect(readdirSync(folder)).toEqual(['a.log']);
+});
+
+test('preview reads standard input, several files, other charsets and lines over the limit', async () => {
+  const folder = makeTree({
+    'tailrace.yaml': `
+sources:
+  latin: {type: file, include: [/var/log/latin.log], charset: latin1}
+  short: {type: stdin, max_event_bytes: 1KiB, on_oversize: dead_letter}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "\${UNSET_TOKEN}"}}
+`,
+
+    'two.log': 'two\n',
+  });
+  const latin = await tailrace(['preview', '--source', 'latin', '--json'], { cwd: folder, input: Buffer.from('caf\u00e9\n', 'latin1') });
+  expect(latin.json<Previewed>().map(({ input, events }) => [input, events[0]?.['message'], events[0]?.['file']])).toEqual([
+    ['café', 'café', undefined],
+  ]);
+  const short = await tailrace(['preview', '--source', 'short', '--json'], { cwd: folder, input: `${'x'.repeat(2000)}\nnext\n` });
+  const [refused, next] = short.json<Previewed>();
+  expect(refused?.events).toEqual([]);
+  expect(refused?.dead_lettered).toContain('the line has 2000 bytes');
+  expect(next?.events[0]?.['message']).toBe('next');
+  const both = await tailrace(['preview', '--source', 'latin', '--json', 'two.log', 'two.log'], { cwd: folder });
+  expect(both.json<Previewed>().map(({ events }) => events[0]?.['file'])).toEqual([join(folder, 'two.log'), join(folder, 'two.log')]);
+});
+
+test('preview --preset takes a preset without a configuration, and fields of the path', async () => {
+  const access = '127.0.0.1 - - [01/May/2026:10:00:00 +0000] "GET /a HTTP/1.1" 404 12 "-" "curl"';
+  const nginx = await tailrace(['preview', '--preset', 'nginx-access', '--json'], { input: `${access}\n`, cwd: makeTree({}) });
+  expect(nginx.json<Previewed>()[0]?.events[0]).toMatchObject({ _time: '2026-05-01T10:00:00+00:00', status: 404, method: 'GET' });
+  const uid = '0f1e2d3c-aaaa-bbbb-cccc-0123456789ab';
+  const folder = makeTree({ [`pods/shop_web-1_${uid}/app/0.log`]: '2026-05-01T10:00:00Z stdout F hello\n' });
+  const pod = await tailrace(['preview', '--preset', 'kubernetes', '--json', `pods/shop_web-1_${uid}/app/0.log`], { cwd: folder });
+  expect(pod.json<Previewed>()[0]?.events[0]).toMatchObject({ message: 'hello', namespace: 'shop', pod: 'web-1', container: 'app', uid });
+  const misspelt = await tailrace(['preview', '--preset', 'nginx-acces'], { input: '' });
+  expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('did you mean "nginx-access"?')]);
+});
+
+test('preview --stats counts what formats and times came to', async () => {
+  const lines = ['{"time":"2026-05-01T10:00:00Z"}', '{"n":1}', 'no json', ''];
+  const folder = makeTree({
+    'tailrace.yaml': `
+sources: {app: {type: stdin, format: json, time: {field: time}}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
+`,
+  });
+  const stats = await tailrace(['preview', '--stats', '--json'], { cwd: folder, input: `${lines.join('\n')}\n` });
+  expect(stats.json()).toMatchObject([
+    { inputs: 3, empty_lines: 1, events: 3, format: { json: 2, failed: 1 }, outcome: { sent: 3, filtered: 0 } },
+  ]);
+  const text = await tailrace(['preview', '--stats'], { cwd: folder, input: `${lines.join('\n')}\n` });
+  expect(text.stdout).toMatch(/^format +json 2, failed 1$/m);
+});
+
+test('preview ends with its reader, and names a source, file or configuration that is not there', async () => {
+  const child = spawn('sh', ['-c', `yes '{"n":1}' | "${BINARY}" preview | head -n 2; echo "rest $?"`]);
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await new Promise((resolve) => child.on('close', resolve));
+  expect(output.split('\n')).toEqual(['{"n":1}', expect.stringContaining('→ {"n":1,"_time":'), 'rest 0', '']);
+
+  const folder = makeTree({
+    'tailrace.yaml': `
+sources: {app: {type: stdin}, web: {type: file, include: [/var/log/web.log]}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
+`,
+  });
+  const unclear = await tailrace(['preview'], { cwd: folder, input: 'x\n' });
+  expect([unclear.code, unclear.stderr]).toEqual([2, expect.stringContaining('--source: app, web')]);
+  const misspelt = await tailrace(['preview', '--source', 'ap'], { cwd: folder, input: 'x\n' });
+  expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('did you mean "app"?')]);
+  const missing = await tailrace(['preview', '--source', 'web', 'none.log'], { cwd: folder });
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('cannot read "none.log"')]);
+});
