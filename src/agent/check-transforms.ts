@@ -29,9 +29,12 @@ export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
   return problems;
 }
 
-/** Reads a configuration that is to be run. Throws `ConfigError` with all problems, those of its transforms included. */
-export async function loadRunnable(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
-  const read = readConfig(file, env);
+/**
+ * Reads a configuration that is to be run, or with `leavesSecrets` only looked through. Throws `ConfigError` with all problems, those of
+ * its transforms included.
+ */
+export async function loadRunnable(file: string, env: NodeJS.ProcessEnv, { leavesSecrets = false } = {}): Promise<Config> {
+  const read = readConfig(file, env, { leavesSecrets });
   const problems = [...read.problems, ...(await checkTransforms(read))];
   if (!read.config || problems.length > 0) throw new ConfigError(problems);
   return read.config;

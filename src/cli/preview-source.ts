@@ -1,8 +1,9 @@
 /** Which source and sink of which configuration a preview takes. */
 import { resolve } from 'node:path';
+import { loadRunnable } from '../agent/check-transforms.ts';
 import type { PreviewSource } from '../agent/preview/previewer.ts';
 import { findConfig } from '../config/find.ts';
-import { loadConfigText, loadWithoutSecrets } from '../config/load.ts';
+import { loadConfigText } from '../config/load.ts';
 import type { Config, IngestSinkConfig } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import { PRESET_NAMES } from '../config/presets/preset.ts';
@@ -23,8 +24,8 @@ interface Wanted {
 }
 
 /** Throws `ConfigError`, and `UsageError` where the source is not clear. */
-export function choosePreview(wanted: Wanted, files: readonly string[]): PreviewTarget {
-  const config = readConfigOf(wanted);
+export async function choosePreview(wanted: Wanted, files: readonly string[]): Promise<PreviewTarget> {
+  const config = await readConfigOf(wanted);
   const source = wanted.source === undefined ? guessSource(config, files) : findById('source', config.sources, wanted.source);
   if (source.type === 'syslog')
     throw new UsageError('E_PREVIEW', `source "${source.id}" receives syslog messages, and a preview reads lines`, {
@@ -35,7 +36,7 @@ export function choosePreview(wanted: Wanted, files: readonly string[]): Preview
   return { config, source, sink };
 }
 
-function readConfigOf({ config, source, sink, preset }: Wanted): Config {
+async function readConfigOf({ config, source, sink, preset }: Wanted): Promise<Config> {
   if (preset !== undefined) {
     if (PRESET_NAMES.includes(preset)) return defaultsWith(`preset: ${preset}`);
     const near = nearest(preset, PRESET_NAMES);
@@ -44,7 +45,7 @@ function readConfigOf({ config, source, sink, preset }: Wanted): Config {
     });
   }
   try {
-    return loadWithoutSecrets(findConfig(config), process.env);
+    return await loadRunnable(findConfig(config), process.env, { leavesSecrets: true });
   } catch (error) {
     if (codeOf(error) !== 'E_NO_CONFIG' || source !== undefined || sink !== undefined) throw error;
     return defaultsWith('format: auto');

@@ -27,7 +27,7 @@ export class PreviewStats {
   }
 
   /** As `--json` prints it. */
-  toObject({ emptyLines, truncatedEvents = 0, typeErrors = 0, transformErrors }: PreviewCounts): object {
+  toObject({ emptyLines, truncatedEvents, typeErrors = 0, transformErrors }: PreviewCounts): object {
     return {
       inputs: this.#inputs,
       empty_lines: emptyLines,
@@ -42,7 +42,7 @@ export class PreviewStats {
   }
 
   toText(counts: PreviewCounts): string {
-    const { emptyLines, truncatedEvents = 0, typeErrors = 0, transformErrors } = counts;
+    const { emptyLines, truncatedEvents, typeErrors = 0, transformErrors } = counts;
     const rows: [string, string][] = [
       ['input', `${plural(this.#inputs, 'event')}${emptyLines > 0 ? `, ${plural(emptyLines, 'empty line')}` : ''}`],
       ['format', tallyText(this.#format)],

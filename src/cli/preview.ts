@@ -24,7 +24,7 @@ export async function preview(files: readonly string[], args: PreviewArguments):
     throw new UsageError('E_PREVIEW', '--preset stands for a source without a configuration', {
       fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
     });
-  const target = choosePreview(args, files);
+  const target = await choosePreview(args, files);
   const stats = args.stats ? new PreviewStats(target) : undefined;
   let hasFailed = false;
   const fail = (_fields: object, message: string): void => {
@@ -40,8 +40,12 @@ export async function preview(files: readonly string[], args: PreviewArguments):
     log: { debug() {}, info() {}, warn: (_fields, message) => say(`tailrace: ${message}`), error: fail },
     record: stats ? (event) => stats.add(event) : show,
   });
-  if (files.length === 0) await previewer.read();
-  for (const file of files) await previewer.read(file === '-' ? undefined : file);
+  try {
+    if (files.length === 0) await previewer.read();
+    for (const file of files) await previewer.read(file === '-' ? undefined : file);
+  } finally {
+    await previewer.close();
+  }
   if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
   await flush();
   return hasFailed ? 1 : 0;

@@ -44,7 +44,7 @@ test.each([
   onTestFinished(async () => void (await service.program.end()));
   symlinkSync(BINARY, join(folder, 'tailrace'));
   const mark = (line: number) => `@@ ${line} @@`;
-  const script = examples.map(({ line, script }) => `echo '${mark(line)}'\n${script}`).join('');
+  const script = [...examples, { line: 0, script: '' }].map(({ line, script }) => `echo '${mark(line)}'\n${script}`).join('');
   const printed = await runShell(`exec 2>&1\n${script}`, folder, {
     PATH: `${folder}${delimiter}${process.env['PATH']}`,
     TAILRACE_URL: service.url,

@@ -115,6 +115,70 @@ test('preview --preset takes a preset without a configuration, and fields of the
   expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('did you mean "nginx-access"?')]);
 });
 
+const TRANSFORMED = `
+sources:
+  app:
+    type: stdin
+    transform: |
+      where level != "debug"
+      | extend message = replace_string("a@b.example", "somebody", message)
+      | project-away req.headers
+transform: extend env = "prod"
+sinks:
+  store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, transform: 'extend n = toint(n) + 1'}
+  other: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}
+`;
+
+test('preview shows what the transforms of source, configuration and sink make of events', async () => {
+  const folder = makeTree({ 'tailrace.yaml': TRANSFORMED });
+  const time = '"_time":"2026-05-01T10:00:00Z"';
+  const input = [
+    `{${time},"level":"debug"}`,
+    `{${time}, "level":"info","message":"from a@b.example", "req":{"url":"/","headers":{"cookie":"x"}},"n":1.0}`,
+    `{${time},"level":"info"}`,
+  ];
+  const { code, stdout } = await tailrace(['preview', '--json', '--diff'], { cwd: folder, input: `${input.join('\n')}\n` });
+  expect(code).toBe(0);
+  const [debug, info] = stdout.split('\n').map((line) => (line === '' ? undefined : (JSON.parse(line) as Previewed)));
+  expect(debug).toMatchObject({ input: input[0], events: [], before: { level: 'debug' } });
+  expect(stdout).toContain(`"events":[{${time}, "level":"info","message":"from somebody", "req":{"url":"/"},"n":2,"env":"prod"}]`);
+  expect(info?.before).toMatchObject({ message: 'from a@b.example', n: 1 });
+  const other = await tailrace(['preview', '--sink', 'other', '--json'], { cwd: folder, input: `${input[1]}\n` });
+  expect(other.json<Previewed>()[0]?.events[0]).toMatchObject({ n: 1, env: 'prod' });
+  const shown = await tailrace(['preview', '--diff'], { cwd: folder, input: `${input[0]}\n${input[2]}\n` });
+  expect(shown.stdout.split('\n')).toEqual([
+    input[0],
+    `  - ${input[0]}`,
+    '  · filtered',
+    input[2],
+    `  - ${input[2]}`,
+    expect.stringContaining('  + {'),
+    '',
+  ]);
+});
+
+test('preview names the mistakes of a transform and says what becomes of events that it fails on', async () => {
+  const config = (transform: string) => `
+sources: {app: {type: stdin, transform: ${transform}}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
+`;
+  const wrong = await tailrace(['preview'], { cwd: makeTree({ 'tailrace.yaml': config("'wher a == 1'") }), input: 'x\n' });
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/tailrace.yaml:2:\d+: .*wher/)]);
+  const folder = makeTree({
+    'tailrace.yaml': config('{script: ./shape.ts, on_error: dead_letter}'),
+    'shape.ts': `import { defineTransform } from 'tailrace/transform';
+export default defineTransform((event) => {
+  if (event.n === 0) throw new Error('no');
+  return event.n === 2 ? [event, { ...event, n: 3 }] : event;
+});
+`,
+  });
+  const { stdout } = await tailrace(['preview', '--json'], { cwd: folder, input: '{"n":0}\n{"n":1}\n{"n":2}\n' });
+  const events = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Previewed); // prettier-ignore
+  expect(events.map(({ events: sent }) => sent.map(({ n }) => n))).toEqual([[], [1], [2, 3]]);
+  expect(events[0]?.dead_lettered).toContain('threw Error');
+});
+
 test('preview --stats counts what formats and times came to', async () => {
   const lines = ['{"time":"2026-05-01T10:00:00Z"}', '{"n":1}', 'no json', ''];
   const folder = makeTree({

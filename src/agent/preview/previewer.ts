@@ -5,6 +5,7 @@
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { Config, IngestSinkConfig, LineConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -16,7 +17,8 @@ import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { findMark } from '../../sources/byte-window.ts';
 import { type LineShaping, loadShaping, shapeOf } from '../../sources/line-shaping.ts';
 import { createStdinSource } from '../../sources/stdin.ts';
-import { kernelBytesOf } from '../kernel-memory.ts';
+import { hasTransforms, kernelBytesOf, SHAPING_SCRATCH_BYTES } from '../kernel-memory.ts';
+import type { Shapers } from '../shapers.ts';
 import { memoryOf } from '../sink-room.ts';
 import { EventRecorder, type RecordedEvent } from './event-recorder.ts';
 
@@ -44,28 +46,37 @@ export interface PreviewCounts extends Pick<SourceStats, 'timeErrors' | 'typeErr
 export class Previewer {
   readonly #options: PreviewerOptions;
   readonly #shaping: LineShaping;
+  readonly #shapers: Shapers | undefined;
   readonly #recorder: EventRecorder;
   readonly #reserve: ReturnType<typeof createReservations>;
   readonly #stats: SourceStats[] = [];
   #encoding: LineShaping['encoding'];
 
   static async create(options: PreviewerOptions): Promise<Previewer> {
-    return new Previewer(options, await loadShaping(options.source));
+    const { source, sink, log } = options;
+    const config = { ...options.config, sources: [source], sinks: [sink] };
+    const shaping = await loadShaping(source);
+    if (!hasTransforms(config)) return new Previewer(options, config, shaping);
+    const { Shapers } = await import('../shapers.ts');
+    const shapers = new Shapers(config, log);
+    await shapers.compile();
+    return new Previewer(options, config, shaping, shapers);
   }
 
-  private constructor(options: PreviewerOptions, shaping: LineShaping) {
-    const { config, source, sink } = options;
+  private constructor(options: PreviewerOptions, config: Config, shaping: LineShaping, shapers?: Shapers) {
+    const { source, sink } = options;
     this.#options = options;
     this.#shaping = shaping;
+    this.#shapers = shapers;
     this.#encoding = shaping.encoding;
-    const kernel = createKernel(kernelBytesOf({ ...config, sources: [source], sinks: [sink] }));
+    const kernel = createKernel(kernelBytesOf(config));
     this.#recorder = new EventRecorder({
       source: source.id,
       kernel,
       slot: kernel.reserve(memoryOf(sink).slotBytes),
-      scratch: undefined,
+      scratch: shapers && kernel.reserve(SHAPING_SCRATCH_BYTES),
       timestampField: sink.timestampField,
-      shaper: undefined,
+      shaper: shapers?.shaperFor(source, sink),
       record: (event) => options.record({ ...event, text: this.#textOf(event) }),
     });
     this.#reserve = createReservations(kernel);
@@ -107,6 +118,11 @@ export class Previewer {
     await reader.run();
   }
 
+  /** Ends the threads of its scripts. */
+  async close(): Promise<void> {
+    await this.#shapers?.close();
+  }
+
   #textOf({ input, offset }: RecordedEvent): string {
     const mark = offset === 0 ? findMark(input) : undefined;
     if (offset === 0) this.#encoding = mark?.encoding ?? this.#shaping.encoding;
@@ -114,7 +130,7 @@ export class Previewer {
   }
 }
 
-async function openFile(path: string): Promise<NodeJS.ReadableStream & import('node:stream').Readable> {
+async function openFile(path: string): Promise<Readable> {
   const fail = (reason: string, cause?: unknown): TailraceError =>
     new TailraceError('E_PREVIEW', `cannot read "${path}": ${reason}`, { fix: 'name a log file that you may read', cause });
   try {
