@@ -33,9 +33,18 @@ export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
  * Reads a configuration that is to be run, or with `leavesSecrets` only looked through. Throws `ConfigError` with all problems, those of
  * its transforms included.
  */
-export async function loadRunnable(file: string, env: NodeJS.ProcessEnv, { leavesSecrets = false } = {}): Promise<Config> {
+export async function loadRunnable(file: string, env: NodeJS.ProcessEnv, options = {}): Promise<Config> {
+  return (await readRunnable(file, env, options)).config;
+}
+
+/** The same, with the places of its keys. */
+export async function readRunnable(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  { leavesSecrets = false } = {},
+): Promise<{ readonly config: Config; readonly locate: ReadConfig['locate'] }> {
   const read = readConfig(file, env, { leavesSecrets });
   const problems = [...read.problems, ...(await checkTransforms(read))];
   if (!read.config || problems.length > 0) throw new ConfigError(problems);
-  return read.config;
+  return { config: read.config, locate: (path) => read.locate(path) };
 }

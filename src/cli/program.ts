@@ -70,6 +70,13 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .action(async (files: string[], options: PreviewArguments) => exitWith((await import('./preview.ts')).preview(files, options)));
 
   program
+    .command('test')
+    .description('runs the tests of the configuration: lines, and the events that they become; 1 when one fails')
+    .addOption(configOption())
+    .option('--json', 'the results as one JSON object')
+    .action(async (options: CheckArguments) => exitWith((await import('./test.ts')).test(options)));
+
+  program
     .command('serve')
     .description('the local service: datasets, ingest and queries, on an embedded engine or a ClickHouse cluster')
     .option('--listen <address>', 'host:port (default 127.0.0.1:4100)')

@@ -49,6 +49,7 @@ export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: 
     sinks,
     ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
+    tests: agent.tests,
     telemetry: telemetryOf(agent.telemetry),
   };
 }

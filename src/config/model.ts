@@ -17,6 +17,18 @@ export interface Config {
   readonly transform?: TransformConfig | undefined;
   readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
   readonly telemetry: TelemetryConfig;
+  readonly tests: readonly TestConfig[];
+}
+
+/** Lines, and the events that they become. */
+export interface TestConfig {
+  /** Ids. */
+  readonly source: string;
+  readonly sink: string | undefined;
+  /** The path of the file that the lines are of. */
+  readonly file: string | undefined;
+  readonly input: readonly string[];
+  readonly expect: readonly Readonly<Record<string, JsonValue>>[];
 }
 
 /** What shapes events. `path` names its place in the file. `onError`: undefined leaves it to what the transform does. */

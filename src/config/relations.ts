@@ -28,6 +28,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
     checkWay(sink, at, env);
   }
   for (const source of sources?.components ?? []) checkLines(source, at);
+  if (sources && sinks) checkTests(agent, sources, sinks, at);
   checkStdin(sources?.components ?? [], at);
   checkListeners(agent, sources?.components ?? [], at);
   checkFields(agent, sources?.components ?? [], at);
@@ -47,6 +48,27 @@ function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, 
     } else if (seen.has(input)) at.atValue(`${path}.inputs.${index}`, `\`${input}\` stands in \`inputs\` twice`, 'remove one');
     seen.add(input);
   }
+}
+
+function checkTests({ tests }: Draft<typeof agentTable>, sources: Section<SourceDraft>, sinks: Section<SinkDraft>, at: PathReport): void {
+  for (const [index, test] of (tests ?? []).entries()) {
+    checkId('source', test?.source, sources.ids, `tests.${index}.source`, at);
+    checkId('sink', test?.sink, sinks.ids, `tests.${index}.sink`, at);
+    if (sources.components.some(({ id, type }) => id === test?.source && type === 'syslog'))
+      at.atValue(
+        `tests.${index}.source`,
+        'a test reads lines, and this source receives syslog messages',
+        'name a source of files or stdin',
+      );
+  }
+}
+
+/** An id that may be absent. */
+function checkId(what: 'source' | 'sink', id: string | undefined, ids: ReadonlySet<string>, path: string, at: PathReport): void {
+  if (id === undefined || ids.has(id)) return;
+  const near = nearest(id, ids);
+  const fix = near === undefined ? `known: ${[...ids].join(', ')}` : `did you mean \`${near}\`?`;
+  at.atValue(path, `there is no ${what} \`${quote(id)}\``, fix);
 }
 
 function checkSink({ path, draft }: SinkDraft, at: PathReport): void {

@@ -11,6 +11,7 @@ import { field, group } from './field.ts';
 import type { Table } from './field.ts';
 import { withPreset } from './presets/preset.ts';
 import { ingestTable } from './schema-sinks.ts';
+import { testList } from './schema-tests.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 const telemetryTable = {
@@ -58,4 +59,9 @@ export const agentTable = {
     doc: 'where events come from: an id of your choice and a mapping for each',
   }),
   sinks: field(section('sink', sinkTables), { required: true, doc: 'where events go: an id of your choice and a mapping for each' }),
+  tests: field(testList, {
+    default: '[]',
+    example: "[{source: app, input: ['…'], expect: [{message: '…'}]}]",
+    doc: 'lines and the events that they become, run by `tailrace test`: docs/preview.md',
+  }),
 } satisfies Table;

@@ -94,10 +94,13 @@ export class Previewer {
     };
   }
 
-  /** Reads one input to its end: the file at `path`, or standard input. Throws `TailraceError` where the file cannot be read. */
-  async read(path?: string): Promise<void> {
+  /**
+   * Reads one input to its end: the file at `path`, or standard input; `content` stands in for either. Throws `TailraceError` where
+   * the file cannot be read.
+   */
+  async read(path?: string, content?: Readable): Promise<void> {
     const { source, log } = this.#options;
-    const input = path === undefined ? undefined : await openFile(path);
+    const input = content ?? (path === undefined ? undefined : await openFile(path));
     const host = hostname();
     const file = path === undefined || source.type !== 'file' ? {} : { file: resolve(path) };
     const reader = createStdinSource(

@@ -1,0 +1,92 @@
+/** `tailrace test`: runs the `tests:` of the configuration through the sources and transforms that they name. Sends nothing. */
+import { Readable } from 'node:stream';
+import { styleText } from 'node:util';
+import { readRunnable } from '../agent/check-transforms.ts';
+import { Previewer } from '../agent/preview/previewer.ts';
+import { formatProblem } from '../config/config-error.ts';
+import { findConfig } from '../config/find.ts';
+import type { Config, TestConfig } from '../config/model.ts';
+import { quote } from '../config/quote.ts';
+import { TailraceError } from '../core/errors.ts';
+import { plural, say, write } from './client/print.ts';
+import { compareEvents, type Comparison, type Event } from './compare-events.ts';
+
+export interface TestArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+interface Result extends Comparison {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly source: string;
+  readonly expected: readonly Event[];
+}
+
+/** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where there are none. */
+export async function test(args: TestArguments): Promise<number> {
+  const file = findConfig(args.config);
+  const { config, locate } = await readRunnable(file, process.env, { leavesSecrets: true });
+  if (config.tests.length === 0)
+    throw new TailraceError('E_NO_TESTS', `"${file}" has no tests`, {
+      fix: "add some: tests: [{source: app, input: ['…'], expect: [{…}]}]",
+    });
+  const results: Result[] = [];
+  for (const [index, each] of config.tests.entries()) {
+    const compared = compareEvents(each.expect, await eventsOf(config, each), ignoredFields(config, each));
+    const { source, expect: expected } = each;
+    results.push({ file, ...locate(`tests.${index}`), source, expected, ...compared });
+  }
+  const failed = results.filter(({ ok }) => !ok);
+  if (args.json) await write(`${JSON.stringify({ ok: failed.length === 0, tests: results })}\n`);
+  else {
+    for (const result of failed) await write(toText(result));
+    const count = plural(results.length, 'test');
+    if (failed.length > 0) say(`${failed.length} of ${count} failed`);
+    else await write(`${count} passed\n`);
+  }
+  return failed.length === 0 ? 0 : 1;
+}
+
+async function eventsOf(config: Config, { source: sourceId, sink: sinkId, file, input }: TestConfig): Promise<Event[]> {
+  const source = config.sources.find(({ id }) => id === sourceId);
+  const sinks = config.sinks.filter(({ id, inputs }) => (sinkId === undefined ? inputs.includes(sourceId) : id === sinkId));
+  const sink = sinks[0] ?? config.sinks[0];
+  if (!source || source.type === 'syslog' || !sink) throw new Error(`the test of "${sourceId}" was not checked`);
+  const events: Event[] = [];
+  const previewer = await Previewer.create({
+    config,
+    source,
+    sink,
+    log: { debug() {}, info() {}, warn: (_fields, message) => say(`tailrace: ${message}`), error: (_fields, message) => say(message) },
+    record: ({ sent }) => void events.push(...sent.map((text) => JSON.parse(text) as Event)),
+  });
+  try {
+    await previewer.read(file, Readable.from([Buffer.from(input.map((line) => `${line}\n`).join(''))]));
+  } finally {
+    await previewer.close();
+  }
+  return events;
+}
+
+/** What the agent adds to every event: it need not be expected. */
+function ignoredFields({ sources }: Config, { source: id }: TestConfig): ReadonlySet<string> {
+  return new Set(['_time', 'host', 'file', ...Object.keys(sources.find((source) => source.id === id)?.fields ?? {})]);
+}
+
+function toText({ file, line, column, source, differences, expected, found }: Result): string {
+  const paint = (style: 'red' | 'green' | 'bold', text: string) => styleText(style, text, { stream: process.stdout });
+  const title = formatProblem({ file, line, column, message: `the test of source "${quote(source)}" fails` });
+  const lines = [paint('bold', title)];
+  for (const { event, field } of differences) {
+    lines.push(`  event ${event + 1}${field === undefined ? '' : `, \`${field}\``}`);
+    const [wanted, got] = [valueAt(expected[event], field), valueAt(found[event], field)];
+    lines.push(paint('red', `  - ${wanted ?? 'nothing'}`), paint('green', `  + ${got ?? 'nothing'}`));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function valueAt(event: Event | undefined, field: string | undefined): string | undefined {
+  return JSON.stringify(field === undefined ? event : event?.[field]);
+}
