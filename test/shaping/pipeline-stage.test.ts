@@ -1,4 +1,5 @@
 /** What a pipeline makes of events in their bytes, held against the same pipeline over whole events that are parsed and printed. */
+import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Members } from '../../src/shaping/events/members.ts';
@@ -8,6 +9,7 @@ import { compileRows } from '../../src/shaping/rows/program.ts';
 import { parseJson, writeJson } from '../../src/shaping/rows/json.ts';
 import type { Row, Value } from '../../src/shaping/rows/value.ts';
 import type { Shaped } from '../../src/core/shaping.ts';
+import { makeTree } from '../support/temp-tree.ts';
 
 function shape(text: string, lines: readonly string[]): Shaped {
   const stage = createPipelineStage({ program: compileRows(text, { from: 'test' }), text, env: {}, onError: 'keep', failed: () => {} });
@@ -34,6 +36,20 @@ test('pipeline changes what it names and no other byte', () => {
 
 test('time that a pipeline leaves out stays', () => {
   expect(linesOf(shape('project b', ['{"_time":"2026-11-22T10:00:00Z","a":1,"b":2}']))).toEqual(['{"_time":"2026-11-22T10:00:00Z","b":2}']);
+});
+
+test('digest changes with the variables and key files that a pipeline names, and with no others', () => {
+  const folder = makeTree({ key: 'one' });
+  const digest = (text: string, env: Record<string, string>): string =>
+    createPipelineStage({ program: compileRows(text, { from: 'test' }), text, env, onError: 'keep', failed: () => {} }).digest;
+  const named = 'extend a = env("REGION")';
+  expect(digest(named, { REGION: 'x' })).not.toBe(digest(named, { REGION: 'y' }));
+  expect(digest(named, { REGION: 'x', OTHER: '1' })).toBe(digest(named, { REGION: 'x', OTHER: '2' }));
+  const keyed = `extend a = hash(a, secret_file("${folder}/key"))`;
+  const before = digest(keyed, {});
+  expect(digest(keyed, {})).toBe(before);
+  writeFileSync(`${folder}/key`, 'two');
+  expect(digest(keyed, {})).not.toBe(before);
 });
 
 const name = fc.constantFrom('a', 'b', 'c', 'req', 'req.id', 'a b', '__proto__', 'é', '_time', 'x"y');

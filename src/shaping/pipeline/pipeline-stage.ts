@@ -3,6 +3,7 @@
  * it changed are printed; the other bytes are copied.
  */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { ByteWriter } from '../events/byte-writer.ts';
 import { Members, readString } from '../events/members.ts';
 import { NameIndex } from '../events/name-index.ts';
@@ -90,7 +91,15 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
 
   return {
     digest: createHash('sha256')
-      .update(JSON.stringify(['pipeline', text, onError, namedVariables(text).map((name) => env[name] ?? null)]))
+      .update(
+        JSON.stringify([
+          'pipeline',
+          text,
+          onError,
+          [...program.environment].map((name) => env[name] ?? null),
+          [...program.secretFiles].map(contentOf),
+        ]),
+      )
       .digest('hex'),
     isDeterministic: program.deterministic,
     run(list, context) {
@@ -181,9 +190,13 @@ function valueOf(members: Members, member: number): Value {
   return parseJson(bytes.toString('utf8', from, to)) ?? null;
 }
 
-/** Variables whose values shape events: they are part of the digest. */
-function namedVariables(text: string): string[] {
-  return [...text.matchAll(/\benv\s*\(\s*@?["']([^"']*)["']/g)].map(([, name = '']) => name);
+/** Another key makes other pseudonyms. A file that cannot be read fails the compilation, not this. */
+function contentOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'base64');
+  } catch {
+    return null;
+  }
 }
 
 /** What a program may ask. The offset is looked for only when it is asked. */
