@@ -1,4 +1,5 @@
 /** What the agent is to those who start and stop it. */
+import type { ConfigChanges } from '../config/compare.ts';
 import type { Config } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -29,6 +30,13 @@ export interface Agent {
   observe(): Observed;
   /** Names a step of its own work that is past its deadline, such as a scan; undefined while all of it makes progress. */
   overdue(): string | undefined;
+  /** Why it cannot take the configuration into force while it runs; undefined where it can. */
+  whyRestart(next: Config, changes: ConfigChanges): string | undefined;
+  /**
+   * Takes the configuration into force; what did not change goes on untouched. Throws `TailraceError`, with the one before in force, when
+   * it cannot. `stopping` aborts when the agent is to stop.
+   */
+  reconfigure(next: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void>;
   /** Sends dead letters again (all where no id is given), `through` one sink or each through its own; resolves when they are settled. */
   replay(ids: readonly string[], through?: string): Promise<ReplayResult>;
   /** Removes dead letters for good (all where no id is given); the number of files removed. */

@@ -1,7 +1,22 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
 import type { Config, SourceConfig } from '../config/model.ts';
+import { codeOf } from '../core/errors.ts';
 import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../core/limits.ts';
+import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { memoryOf } from './sink-room.ts';
+
+/** Address space for what reloads add. */
+const RELOAD_BYTES = 256 * 1024 * 1024;
+
+/** A kernel of so many bytes, with room for what reloads add where the system gives it. Throws `TailraceError`. */
+export function createRoomyKernel(bytes: number): Kernel {
+  try {
+    return createKernel(bytes + RELOAD_BYTES);
+  } catch (error) {
+    if (codeOf(error) !== 'E_KERNEL_MEMORY') throw error;
+    return createKernel(bytes);
+  }
+}
 
 /** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */
 export function kernelBytesOf(config: Config): number {

@@ -15,10 +15,15 @@ export function explainPath(rooms: Rooms, path: string): object[] {
   );
 }
 
-export function pageSourceOf(config: Config, rooms: Rooms, deadLetters: DeadLetters): PageSource {
+/** A reload changes what is in force. */
+export function pageSourceOf(inForce: { readonly config: Config }, rooms: Rooms, deadLetters: DeadLetters): PageSource {
   return {
-    config,
-    secrets: secretsOf(config),
+    get config() {
+      return inForce.config;
+    },
+    get secrets() {
+      return secretsOf(inForce.config);
+    },
     listFiles: (limit) =>
       [...rooms.sources.values()].flatMap(({ source }) => {
         const listed = source.listFiles?.(limit);

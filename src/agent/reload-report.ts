@@ -3,7 +3,8 @@ import type { ConfigChanges } from '../config/compare.ts';
 import type { Problem } from '../config/config-error.ts';
 
 export type ReloadReport =
-  | { readonly ok: true; readonly changes: ConfigChanges }
+  /** `restarted`: why everything was stopped and started again. */
+  | { readonly ok: true; readonly changes: ConfigChanges; readonly restarted?: string }
   /** The configuration is wrong. */
   | { readonly ok: false; readonly problems: readonly Problem[] }
   /** It is right, but cannot be taken into force. */

@@ -1,13 +1,15 @@
 /** The running agent: every room wired to the others, from the start to the stop. */
 import { join } from 'node:path';
+import type { ConfigChanges } from '../config/compare.ts';
+import type { Config, IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { Region } from '../core/block.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { DeadLetter } from '../core/sink.ts';
 import { prepareContentSum } from '../kernel/content-sum.ts';
 import { prepareGzip } from '../kernel/gzip.ts';
-import { createKernel, type Kernel } from '../kernel/kernel.ts';
-import { createIngestSink } from '../sinks/ingest/sink.ts';
+import type { Kernel } from '../kernel/kernel.ts';
 import { type AbandonedSpool, findAbandoned } from '../state/abandoned.ts';
 import { DeadLetters } from '../state/dead-letters.ts';
 import type { State } from '../state/store.ts';
@@ -20,14 +22,17 @@ import type { Agent, AgentOptions } from './agent.ts';
 import { bury } from './bury.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control.ts';
 import { isRereadable } from './create-source.ts';
-import { hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
+import { createRoomyKernel, hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
 import { observeSink, observeSources } from './observe.ts';
 import { explainPath, pageSourceOf } from './page-source.ts';
 import { Replay, type ReplayResult } from './replay.ts';
 import { restoreRooms } from './restore-rooms.ts';
-import { Rooms } from './rooms.ts';
+import { closeDrained } from './close-drained.ts';
+import { whyRestart } from './needs-restart.ts';
+import { reconfigure } from './reconfigure.ts';
+import { Rooms, type SourceRoom } from './rooms.ts';
 import { SettlementSaver } from './settlement-saver.ts';
-import { createSinkRoom, drainSink } from './sink-room.ts';
+import { createSinkRoom, drainSink, type SinkRoom } from './sink-room.ts';
 import type { Shapers } from './shapers.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
@@ -37,6 +42,7 @@ const SAVE_EVERY_MS = 1000;
 
 export class RunningAgent implements Agent {
   readonly #options: AgentOptions;
+  readonly #inForce: { config: Config };
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #state: State;
@@ -54,6 +60,14 @@ export class RunningAgent implements Agent {
   #timer: NodeJS.Timeout | undefined;
   readonly #watchdog: Watchdog;
   readonly #saver: SettlementSaver;
+  #kernel: Kernel | undefined;
+  /** Where events are made before they are shaped. */
+  #shapingScratch: Region | undefined;
+  #restored: Promise<void> = Promise.resolve();
+  #isRestored = false;
+  /** What keeps the agent from its end: sources that read, and reloads. */
+  readonly #runs = new Set<Promise<void>>();
+  #moreRuns = Promise.withResolvers<void>();
   #started = false;
   #failure: string | undefined;
   #report: Promise<StopReport> | undefined;
@@ -62,8 +76,10 @@ export class RunningAgent implements Agent {
   #abandoned: readonly AbandonedSpool[] = [];
   ended: Promise<void> = Promise.resolve();
 
-  constructor(options: AgentOptions, state: State) {
+  /** `inForce` is kept up to date. */
+  constructor(options: AgentOptions, state: State, inForce: { config: Config }) {
     this.#options = options;
+    this.#inForce = inForce;
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log;
     this.#state = state;
@@ -75,7 +91,7 @@ export class RunningAgent implements Agent {
       letters: this.#deadLetters,
       log: this.#log,
       sink: (id) => this.#rooms.sinks.get(id),
-      datasetOf: (source, { config }) => options.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
+      datasetOf: (source, { config }) => inForce.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
       booksOf: (source) => this.#rooms.replayBooksOf(source),
       nextBatchId: () => state.nextBatchId(),
     });
@@ -87,37 +103,19 @@ export class RunningAgent implements Agent {
 
   async start(): Promise<void> {
     const { config } = this.#options;
-    const kernel = createKernel(kernelBytesOf(config));
+    const kernel = createRoomyKernel(kernelBytesOf(config));
+    this.#kernel = kernel;
     const isShaped = hasTransforms(config) && !this.#options.sinksOnly;
     if (isShaped) {
       const { Shapers } = await import('./shapers.ts');
       this.#shapers = new Shapers(config, this.#log);
       await this.#shapers.compile();
     }
-    const shapingScratch = isShaped ? kernel.reserve(SHAPING_SCRATCH_BYTES) : undefined;
+    this.#shapingScratch = isShaped ? kernel.reserve(SHAPING_SCRATCH_BYTES) : undefined;
     // Where the address space does not hold all of them, the start fails and not a file or a batch later on.
     prepareContentSum();
     if (config.sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
-    for (const sinkConfig of config.sinks) {
-      const sink = createIngestSink(sinkConfig, this.#clock, this.#log);
-      const paused = (dataset: string) => this.#notePause(sinkConfig.id, dataset);
-      const room = createSinkRoom({
-        config: sinkConfig,
-        sink,
-        kernel,
-        shapingScratch,
-        state: this.#state,
-        clock: this.#clock,
-        log: this.#log,
-        histograms: this.#histograms,
-        settled: () => this.#saver.noteSettled(),
-        paused,
-        folder: config.dataDir,
-        booksOf: (source) => this.#rooms.booksOf(source),
-        bury: (name, letters) => this.#bury(name, letters),
-      });
-      this.#rooms.sinks.set(sinkConfig.id, room);
-    }
+    for (const sink of config.sinks) this.#rooms.sinks.set(sink.id, this.#createSink(sink, kernel));
     if (!this.#options.sinksOnly) await this.#openSources(kernel);
     this.#started = true;
     this.#timer = setInterval(() => this.#tick(), SAVE_EVERY_MS);
@@ -126,11 +124,12 @@ export class RunningAgent implements Agent {
   }
 
   observe(): Observed {
-    const { file, hash } = this.#options.config;
+    const { config } = this.#inForce;
+    const { file, hash } = config;
     return {
       config: { file, hash },
-      sources: observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks),
-      sinks: [...this.#rooms.sinks.values()].map(observeSink),
+      sources: observeSources(new Map([...this.#rooms.removed, ...this.#rooms.sources]), this.#rooms.formerBooks, this.#rooms.sinks),
+      sinks: config.sinks.flatMap(({ id }) => this.#rooms.sinks.get(id) ?? []).map(observeSink),
       checkpointSaves: this.#state.saves,
       checkpointRefusals: this.#state.refusals,
       checkpointRefusal: this.#state.refusal,
@@ -151,6 +150,27 @@ export class RunningAgent implements Agent {
 
   replay(ids: readonly string[], through?: string): Promise<ReplayResult> {
     return this.#replay.run(ids, through);
+  }
+
+  whyRestart(next: Config, changes: ConfigChanges): string | undefined {
+    if (!this.#isRestored) return 'what the last process left is still being sent';
+    return whyRestart(this.#inForce.config, next, changes, this.#rooms, this.#state);
+  }
+
+  async reconfigure(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void> {
+    const kernel = this.#kernel!;
+    const work = reconfigure({
+      ...{ before: this.#inForce.config, after, changes, stopping },
+      ...{ rooms: this.#rooms, state: this.#state, clock: this.#clock, log: this.#log },
+      createSink: (config) => this.#createSink(config, kernel),
+      createSource: (config, former) => this.#createSource(config, kernel, former),
+      use: (config) => (this.#inForce.config = config),
+      run: (room) => this.#startReading(room),
+    });
+    // The agent has not ended while no source reads.
+    this.#note(work.catch(() => {}));
+    if (after.sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
+    await work;
   }
 
   drop(ids: readonly string[]): number {
@@ -180,19 +200,10 @@ export class RunningAgent implements Agent {
     if (config.telemetry.listen) {
       const { listen } = config.telemetry;
       const stalled = () => this.#watchdog.describe();
-      const page = config.telemetry.page ? pageSourceOf(config, this.#rooms, this.#deadLetters) : undefined;
+      const page = config.telemetry.page ? pageSourceOf(this.#inForce, this.#rooms, this.#deadLetters) : undefined;
       this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled, page });
     }
-    const common = {
-      rooms: this.#rooms,
-      kernel,
-      state: this.#state,
-      clock: this.#clock,
-      log: this.#log,
-      once: this.#options.once,
-      shapers: this.#shapers,
-    };
-    for (const source of config.sources) this.#rooms.sources.set(source.id, await createSourceRoom({ ...common, config: source }));
+    for (const source of config.sources) this.#rooms.sources.set(source.id, await this.#createSource(source, kernel));
     this.#forgetFormerRuns();
     for (const { buffer, sink } of this.#rooms.sinks.values()) {
       const batches = await buffer.recover();
@@ -242,26 +253,64 @@ export class RunningAgent implements Agent {
   }
 
   async #run(kernel: Kernel): Promise<void> {
-    const restored = restoreRooms({
+    this.#restored = restoreRooms({
       rooms: this.#rooms,
       state: this.#state,
       kernel,
-      scratchBytes: scratchBytesOf(this.#options.config),
+      scratchBytes: scratchBytesOf(this.#inForce.config),
       shapers: this.#shapers,
       clock: this.#clock,
       log: this.#log,
       stopping: this.#stopping.signal,
     });
-    const runs = [...this.#rooms.sources.values()].map(async ({ config, source }) => {
-      if (isRereadable(config)) await restored;
-      if (!this.#report) await source.run();
-    });
-    await Promise.all([restored, ...runs]);
+    void this.#restored.then(() => (this.#isRestored = true));
+    this.#note(this.#restored);
+    for (const room of this.#rooms.sources.values()) this.#startReading(room);
+    // A reload adds to them.
+    while (this.#runs.size > 0) await Promise.race([...this.#runs, this.#moreRuns.promise]);
     for (const { batcher } of this.#rooms.sinks.values()) batcher.flush();
     const never = new AbortController().signal;
     // Whoever asked for one run is told when it does not get through; any other ends when all is delivered.
-    const patienceMs = this.#options.once ? this.#options.config.shutdownTimeoutMs : Infinity;
+    const patienceMs = this.#options.once ? this.#inForce.config.shutdownTimeoutMs : Infinity;
     await Promise.all([...this.#rooms.sinks.values()].map((room) => drainSink(room, never, patienceMs)));
+  }
+
+  #startReading(room: SourceRoom): void {
+    const read = async (): Promise<void> => {
+      if (isRereadable(room.config)) await this.#restored;
+      if (!this.#report && this.#rooms.sources.get(room.config.id) === room) await room.source.run();
+    };
+    this.#note(read());
+  }
+
+  /** The agent has not ended before this has. */
+  #note(work: Promise<void>): void {
+    const noted = work.finally(() => this.#runs.delete(noted));
+    this.#runs.add(noted);
+    this.#moreRuns.resolve();
+    this.#moreRuns = Promise.withResolvers();
+  }
+
+  #createSink(config: IngestSinkConfig, kernel: Kernel): SinkRoom {
+    return createSinkRoom({
+      config,
+      kernel,
+      shapingScratch: this.#shapingScratch,
+      state: this.#state,
+      clock: this.#clock,
+      log: this.#log,
+      histograms: this.#histograms,
+      settled: () => this.#saver.noteSettled(),
+      paused: (dataset) => this.#notePause(config.id, dataset),
+      folder: this.#inForce.config.dataDir,
+      booksOf: (source) => this.#rooms.booksOf(source),
+      bury: (name, letters) => this.#bury(name, letters),
+    });
+  }
+
+  #createSource(config: SourceConfig, kernel: Kernel, former?: SourceRoom): Promise<SourceRoom> {
+    const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log, once: this.#options.once };
+    return createSourceRoom({ ...common, shapers: this.#shapers, config, former });
   }
 
   async #stop(deadline: AbortSignal): Promise<StopReport> {
@@ -301,5 +350,6 @@ export class RunningAgent implements Agent {
   #tick(): void {
     this.#watchdog.tick();
     this.#state.save();
+    closeDrained(this.#rooms, this.#inForce.config, this.#log);
   }
 }

@@ -1,5 +1,6 @@
 /** What one sink consists of: its memory, its batcher, its delivery, and the sink itself, wired together. */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../batcher/batcher.ts';
 import type { Batch } from '../batcher/batch.ts';
 import type { Books } from '../batcher/books.ts';
@@ -14,21 +15,28 @@ import type { Log } from '../core/log.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../core/sink-memory.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { createIngestSink } from '../sinks/ingest/sink.ts';
 import { encoderOf, formOf } from '../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../state/spool.ts';
 import type { State } from '../state/store.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
+import { createSwappableSink, type SwappableSink } from './swappable-sink.ts';
 
 const COMMIT_EVERY_MS = 4;
 
 export interface SinkRoom {
+  /** What is in force; `inputs` is empty once a reload removed the sink, until it is drained. */
   readonly config: IngestSinkConfig;
-  readonly sink: Sink;
+  readonly sink: SwappableSink;
   readonly room: Room;
   readonly batcher: Batcher;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly spool: Spool;
+  /** Takes a changed configuration into force, of which `needsNewRoom` says no. */
+  reconfigure(next: IngestSinkConfig): void;
+  /** Gives its memory back; nothing may be held any more. */
+  readonly release: () => void;
 }
 
 export interface SinkRoomOptions {
@@ -37,7 +45,8 @@ export interface SinkRoomOptions {
   /** The books of a source, also of one that is not configured any more. */
   booksOf(source: string): Books;
   readonly config: IngestSinkConfig;
-  readonly sink: Sink;
+  /** In place of the one that the configuration describes; a test gives its own. */
+  readonly sink?: Sink;
   readonly kernel: Kernel;
   /** Where events are made before they are shaped; undefined where none are. */
   readonly shapingScratch?: Region | undefined;
@@ -60,10 +69,14 @@ export function memoryOf({ buffer, batch, concurrency }: IngestSinkConfig): Sink
 }
 
 export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
-  const { config, sink, kernel, state, clock, log, histograms } = options;
+  const { kernel, state, clock, log, histograms } = options;
+  let { config } = options;
+  const sink = createSwappableSink(options.sink ?? createIngestSink(config, clock, log));
+  const retry = { ...config.retry };
   const { slotBytes, slots, requests } = memoryOf(config);
   const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
-  const room = new Room(slots * slotBytes, slotBytes, regions, kernel.reserve(slotBytes));
+  const reserve = kernel.reserve(slotBytes);
+  const room = new Room(slots * slotBytes, slotBytes, [...regions], reserve);
   const delivery = new Delivery(
     {
       sink,
@@ -71,7 +84,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       concurrency: requests,
       compression: config.compression,
       encode: encoderOf(config),
-      retry: config.retry,
+      retry,
       clock,
       log,
       commitEveryMs: COMMIT_EVERY_MS,
@@ -92,13 +105,17 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       },
     },
   );
+  /** Absent where `max_age` was written. */
+  function isIdleFor({ batch }: IngestSinkConfig): (() => boolean) | undefined {
+    return batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined;
+  }
   const batcher = new Batcher({
     sink: config.id,
     kernel,
     room,
     clock,
     limits: config.batch,
-    isIdle: config.batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined,
+    isIdle: isIdleFor(config),
     timestampField: config.timestampField,
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
     form: formOf(config),
@@ -137,7 +154,42 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       return id === undefined ? undefined : { id, parts: state.partsOf(id) };
     },
   });
-  return { config, sink, room, batcher, delivery, buffer, spool };
+  return {
+    get config() {
+      return config;
+    },
+    ...{ sink, room, batcher, delivery, buffer, spool },
+    reconfigure(next) {
+      const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: IngestSinkConfig) => rest;
+      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createIngestSink(next, clock, log));
+      config = next;
+      Object.assign(retry, next.retry);
+      delivery.compressWith(next.compression);
+      const { batch: limits, timestampField } = next;
+      batcher.reconfigure({ limits, isIdle: isIdleFor(next), timestampField, sumsLive: next.compression === 'none' });
+    },
+    release() {
+      for (const region of [...regions, reserve]) kernel.release(region);
+    },
+  };
+}
+
+/** True where the change is of what a sink's rooms are made for: memory, the disk buffer's bounds, the form of what is sent. */
+export function needsNewRoom(before: IngestSinkConfig, after: IngestSinkConfig): boolean {
+  const fixedOf = (config: IngestSinkConfig) => {
+    const { encoding, csv, json, transform, concurrency, buffer } = config;
+    return {
+      memory: memoryOf(config),
+      concurrency,
+      encoding,
+      csv,
+      json,
+      transform,
+      maxDisk: buffer.maxDiskBytes,
+      whenFull: buffer.whenFull,
+    };
+  };
+  return !isDeepStrictEqual(fixedOf(before), fixedOf(after));
 }
 
 /** What can be read again is kept by its positions in the database, the rest by the disk buffer. */

@@ -1,10 +1,12 @@
 /** What one source consists of: its books, its lane to the sinks that it feeds, and the source itself, wired together. */
 import { hostname } from 'node:os';
 import { Books } from '../batcher/books.ts';
-import { SourceLane } from '../batcher/lane.ts';
+import { type Route, SourceLane } from '../batcher/lane.ts';
 import type { SourceConfig } from '../config/model.ts';
+import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { SourceStats } from '../core/source.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
 import { createSource, isRereadable } from './create-source.ts';
@@ -21,6 +23,8 @@ export interface SourceRoomOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly once: boolean;
+  /** Of the same id, stopped: its counters go on. */
+  readonly former?: SourceRoom | undefined;
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
   /** Makes the source itself; a test may put another file system under it. */
@@ -36,23 +40,23 @@ export async function createSourceRoom({
   clock,
   log,
   once,
+  former,
   shapers,
   create = createSource,
 }: SourceRoomOptions): Promise<SourceRoom> {
   // Events are numbered in the order of acceptance, so what goes another way has books of its own.
-  const books = new Books(config.id);
-  const rescueBooks = new Books(config.id);
-  const replayed = new Books(config.id);
+  const books = former?.books ?? rooms.formerBooks.get(config.id) ?? new Books(config.id);
+  const rescueBooks = former?.rescue.books ?? new Books(config.id);
+  const replayed = former?.replayed ?? new Books(config.id);
   // Each lane has shapers of its own: they take one block at a time.
-  const routes = () =>
+  const routes = (kept: readonly Route[] = []): readonly Route[] =>
     [...rooms.sinks.values()]
       .filter((sink) => sink.config.inputs.includes(config.id))
-      .map((sink) => ({
-        sink: sink.config.id,
-        dataset: config.dataset ?? sink.config.dataset,
-        batcher: sink.batcher,
-        shaper: shapers?.shaperFor(config, sink.config),
-      }));
+      .map(({ config: sink, batcher }) => {
+        const dataset = config.dataset ?? sink.dataset;
+        const same = kept.find((route) => route.batcher === batcher && route.dataset === dataset);
+        return same ?? { sink: sink.id, dataset, batcher, shaper: shapers?.shaperFor(config, sink) };
+      });
   const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
   const canReread = isRereadable(config);
   const lane = new SourceLane({
@@ -61,8 +65,18 @@ export async function createSourceRoom({
     isTracked: canReread,
     isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
     committedTo,
+    waitedMs: former?.lane.backpressureMs ?? 0,
   });
   const rescue = new SourceLane({ books: rescueBooks, routes: routes(), isTracked: true, isRereadable: () => false, committedTo });
+  const regions: Region[] = [];
+  const reserve = (bytes: number): Region => {
+    const region = kernel.reserve(bytes);
+    regions.push(region);
+    return region;
+  };
+  const release = (): void => {
+    for (const region of regions.splice(0)) kernel.release(region);
+  };
   const context = {
     lane,
     streams: createStreamView(
@@ -86,9 +100,25 @@ export async function createSourceRoom({
     clock,
     log,
     hostname: hostname(),
-    reserve: (bytes: number) => kernel.reserve(bytes),
+    reserve,
     once,
   };
-  const source = await create(config, context, kernel);
-  return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue }, replayed };
+  try {
+    const source = await create(config, context, kernel);
+    if (former) addTotals(source.stats, former.stats);
+    return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue }, replayed, routes, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Totals go on; what is true now (lag, files) does not. */
+function addTotals(stats: SourceStats, former: SourceStats): void {
+  const before = former as unknown as Record<string, unknown>;
+  const now = stats as unknown as Record<string, unknown>;
+  for (const [name, total] of Object.entries(before)) {
+    const isComputed = Object.getOwnPropertyDescriptor(stats, name)?.get !== undefined;
+    if (typeof total === 'number' && name !== 'lagBytes' && !isComputed) now[name] = Number(now[name] ?? 0) + total;
+  }
 }

@@ -9,13 +9,14 @@ import { RunningAgent } from './running-agent.ts';
 /** Starts everything; throws `TailraceError` when that cannot be done, with nothing left open. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { config, log } = options;
+  const inForce = { config };
   const state = openState({
     folder: config.dataDir,
-    sinksOf: (source) => config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
+    sinksOf: (source) => inForce.config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
     log,
     reserves: true,
   });
-  const running = new RunningAgent(options, state);
+  const running = new RunningAgent(options, state, inForce);
   try {
     await running.start();
     return running;

@@ -47,17 +47,26 @@ interface CompiledShape {
 }
 
 export class Batcher {
-  readonly #options: BatcherOptions;
+  #options: BatcherOptions;
   readonly #open = new Map<string, { readonly batch: Batch; readonly openedMs: number }>();
-  readonly #age: BatchAge;
+  #age: BatchAge;
   /** Ends the wait for open batches to be old enough; undefined while nobody waits. */
   #watch: AbortController | undefined;
-  readonly #shapes = new WeakMap<EventShape, CompiledShape>();
+  #shapes = new WeakMap<EventShape, CompiledShape>();
 
   constructor(options: BatcherOptions) {
     this.#options = options;
     const { clock, limits, isIdle } = options;
     this.#age = new BatchAge({ clock, maxAgeMs: limits.maxAgeMs, isIdle });
+  }
+
+  /** Closes every open batch; those after it are made as `changes` say. */
+  reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'isIdle' | 'timestampField' | 'sumsLive'>>): void {
+    this.flush();
+    this.#options = { ...this.#options, ...changes };
+    const { clock, limits, isIdle } = this.#options;
+    this.#age = new BatchAge({ clock, maxAgeMs: limits.maxAgeMs, isIdle });
+    this.#shapes = new WeakMap();
   }
 
   /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */

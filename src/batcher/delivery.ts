@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 import { messageOf } from '../core/errors.ts';
 import { HOPELESS_AFTER_MS } from '../core/limits.ts';
 import { type Batch, keyOf } from './batch.ts';
-import { type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
+import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
 import { Dispatch } from './dispatch.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
@@ -103,6 +103,11 @@ export class Delivery {
   /** True while no batch waits, or is being sent. */
   isAtRest(): boolean {
     return this.#closed.length + this.#inFlight.size === 0;
+  }
+
+  /** Bodies are compressed so from now on. */
+  compressWith(compression: Compression): void {
+    this.#dispatch.compression = compression;
   }
 
   /** True while no batch waits for a worker. */

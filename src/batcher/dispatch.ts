@@ -58,6 +58,11 @@ export class Dispatch {
     this.#compression = options.compression;
   }
 
+  /** Bodies are compressed so from now on. */
+  set compression(compression: Compression) {
+    this.#compression = compression;
+  }
+
   /** How bodies are compressed now. */
   get compression(): Compression {
     return this.#compression;

@@ -26,10 +26,13 @@ export interface LaneOptions {
   isRereadable(stream: string): boolean;
   /** Up to where the sink has the stream already (committed by this or an earlier process). */
   committedTo(sink: string, stream: string): number | undefined;
+  /** Milliseconds that the source waited before, with another configuration. */
+  readonly waitedMs?: number;
 }
 
 export class SourceLane implements Lane {
   readonly #options: LaneOptions;
+  #routes: readonly Route[];
   /** Events of the block under way that some sink has accepted and another has not taken yet. */
   #inHand: { from: number; to: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -39,6 +42,17 @@ export class SourceLane implements Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#routes = options.routes;
+    this.#waitedMs = options.waitedMs ?? 0;
+  }
+
+  /** The sinks that blocks go to from now on. The block under way still goes to those before, but for one that takes no more. */
+  get routes(): readonly Route[] {
+    return this.#routes;
+  }
+
+  set routes(routes: readonly Route[]) {
+    this.#routes = routes;
   }
 
   /** Blocks of one source enter one after the other, also when its connections offer them side by side. */
@@ -49,7 +63,7 @@ export class SourceLane implements Lane {
   }
 
   rest(): void {
-    for (const { batcher } of this.#options.routes) batcher.closeEarly();
+    for (const { batcher } of this.#routes) batcher.closeEarly();
   }
 
   /** Milliseconds that blocks waited for room, the wait under way included. */
@@ -90,12 +104,15 @@ export class SourceLane implements Lane {
     const { books, isTracked } = this.#options;
     const firstEvent = books.accepted;
     const isRereadable = (): boolean => this.#isRereadable(block);
+    let sinks = routes.length;
     for (const route of routes) {
+      let next = firstEvent;
       const isLast = route === routes.at(-1);
       const taken = (nextEvent: number, replaced: number, errors = 0): void => {
+        next = nextEvent;
         books.transformErrors += errors;
         if (nextEvent > books.accepted) {
-          books.accept(nextEvent - books.accepted, routes.length);
+          books.accept(nextEvent - books.accepted, sinks);
           books.invalidCharacters += replaced;
         }
         if (routes.length > 1) this.#inHand = { from: isLast ? nextEvent : firstEvent, to: books.accepted };
@@ -104,20 +121,15 @@ export class SourceLane implements Lane {
         this.#wait = { route, stream: block.stream, elapsedMs };
       };
       const { dataset, shaper } = route;
-      await route.batcher.take({
-        books,
-        block,
-        dataset,
-        isTracked,
-        isRereadable,
-        start,
-        end,
-        firstEvent,
-        shaper,
-        taken,
-        waits,
-        waited: this.#waited,
-      });
+      const intake = { books, block, dataset, isTracked, isRereadable, start, end, firstEvent, shaper, taken, waits, waited: this.#waited };
+      try {
+        await route.batcher.take(intake);
+      } catch (error) {
+        if (!(error instanceof StoppedError) || this.#routes.some(({ sink }) => sink === route.sink)) throw error;
+        // A reload removed the sink, so the other ones alone decide what becomes of the rest.
+        sinks -= 1;
+        if (books.accepted > next) books.settle(next, books.accepted, 'filtered');
+      }
     }
     this.#inHand = undefined;
   }
@@ -133,7 +145,7 @@ export class SourceLane implements Lane {
 
   /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
-    const { routes } = this.#options;
+    const routes = this.#routes;
     const positions = routes.map(({ sink }) => this.#options.committedTo(sink, block.stream) ?? 0);
     if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
     if (block.single) {

@@ -15,6 +15,8 @@ interface Waiter {
   readonly reject: (error: Error) => void;
   /** Asked when it is turned away: a file may have been deleted while it waited. */
   readonly isRereadable: () => boolean;
+  /** Whose events they are. */
+  readonly owner: object | undefined;
 }
 
 export class Room {
@@ -94,10 +96,10 @@ export class Room {
   }
 
   /** Resolves once `admits` says yes (asked whenever room comes free); rejects with `E_STOPPED` after `close`. */
-  wait(isRereadable: () => boolean, admits: () => boolean): Promise<void> {
+  wait(isRereadable: () => boolean, admits: () => boolean, owner?: object): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#isClosedFor(isRereadable())) return reject(new StoppedError(0));
-      this.#waiters.push({ admits, resolve, reject, isRereadable });
+      this.#waiters.push({ admits, resolve, reject, isRereadable, owner });
     });
   }
 
@@ -119,6 +121,19 @@ export class Room {
     this.#closed = whom;
     for (const waiter of this.#waiters.splice(0)) {
       if (this.#isClosedFor(waiter.isRereadable())) waiter.reject(new StoppedError(0));
+      else this.#waiters.push(waiter);
+    }
+  }
+
+  /** Takes waiters again after `close`. */
+  reopen(): void {
+    this.#closed = 'open';
+  }
+
+  /** Turns away those who wait for this owner now. */
+  turnAway(owner: object): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      if (waiter.owner === owner) waiter.reject(new StoppedError(0));
       else this.#waiters.push(waiter);
     }
   }

@@ -14,7 +14,7 @@ export async function waitForRoom({ room, clock }: WaitOptions, intake: Intake, 
   const from = clock.monotonic();
   intake.waits?.(() => clock.monotonic() - from);
   try {
-    await room.wait(() => intake.isRereadable(), admits);
+    await room.wait(() => intake.isRereadable(), admits, intake.books);
   } catch (error) {
     throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
   } finally {

@@ -1,15 +1,15 @@
 /**
- * Takes the changed configuration into force in the same process. The agent is stopped as SIGTERM stops it (nothing is lost by it),
- * then it starts again. A configuration with problems changes nothing.
+ * Takes the changed configuration into force in the same process: while the agent runs, or where that cannot be by a restart of it, which stops
+ * it as SIGTERM does (nothing is lost by it). A configuration with problems changes nothing.
  */
 import type { Agent, AgentOptions } from '../agent/agent.ts';
 import { loadRunnable } from '../agent/check-transforms.ts';
 import type { ReloadReport } from '../agent/reload-report.ts';
 import { startAgent } from '../agent/start-agent.ts';
-import { compareConfigs } from '../config/compare.ts';
+import { compareConfigs, type ConfigChanges } from '../config/compare.ts';
 import { ConfigError, formatProblem, type Problem } from '../config/config-error.ts';
 import type { Config } from '../config/model.ts';
-import { messageOf, TailraceError } from '../core/errors.ts';
+import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { explainStop } from './explain-stop.ts';
 import type { Signals } from './signals.ts';
 
@@ -50,22 +50,56 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     );
     return { now, report: { ok: false, problems } };
   }
-  const pipe = [...now.config.sources, ...next.sources].find(({ type }) => type === 'stdin');
+  const changes = compareConfigs(now.config, next);
+  const restart = now.agent.whyRestart(next, changes);
+  const { untouched } = changes.sources;
+  const pipe = [...now.config.sources, ...next.sources].find(
+    ({ id, type }) => type === 'stdin' && (restart !== undefined || !untouched.includes(id)),
+  );
   if (pipe) {
     const error = `source "${pipe.id}": standard input cannot be handed over to a changed configuration`;
     const fix = 'restart the agent instead';
     log.error({ source: pipe.id, fix }, `${error}; the one before stays in force`);
     return { now, report: { ok: false, error, fix } };
   }
-  const changes = compareConfigs(now.config, next);
-  log.info({ config: next.file, ...changes }, 'reloading the configuration: what was read is delivered first');
+  if (restart !== undefined) return restartAgent(now, next, changes, restart, { common, signals });
+  log.info({ config: next.file, ...changes }, 'reloading the configuration: what did not change goes on');
+  try {
+    await now.agent.reconfigure(next, changes, signals.stopping);
+    if (signals.stopping.aborted) return { now, report: STOPPED };
+    log.info({ config: next.file, telemetry: now.agent.telemetry?.address }, 'the changed configuration is in force');
+    return { now: { ...now, config: next }, report: { ok: true, changes } };
+  } catch (error) {
+    if (codeOf(error) === 'E_KERNEL_MEMORY' && !pipe) return restartAgent(now, next, changes, messageOf(error), { common, signals });
+    if (!(error instanceof TailraceError)) throw error;
+    const { fix } = error;
+    log.error({ reason: messageOf(error), fix }, 'cannot run with the changed configuration; the one before stays in force');
+    return { now, report: { ok: false, error: messageOf(error), ...(fix === undefined ? {} : { fix }) } };
+  }
+}
+
+const STOPPED: ReloadReport = { ok: false, error: 'the agent was asked to stop during the reload' };
+
+/** Listeners are closed for a moment, and counters start from zero. */
+async function restartAgent(
+  now: InForce,
+  next: Config,
+  changes: ConfigChanges,
+  why: string,
+  { common, signals }: ReloadOptions,
+): Promise<Reloaded> {
+  const { log } = common;
+  log.info(
+    { config: next.file, why, ...changes },
+    'reloading the configuration by a restart of the agent: what was read is delivered first',
+  );
   const report = await now.agent.stop(AbortSignal.any([signals.atOnce, AbortSignal.timeout(now.config.shutdownTimeoutMs)]));
-  if (signals.stopping.aborted) return { now, report: { ok: false, error: 'the agent was asked to stop during the reload' } };
+  if (signals.stopping.aborted) return { now, report: STOPPED };
   const hasLost = explainStop(report, log) || now.hasLost;
   try {
     const agent = await startAgent({ ...common, config: next });
     log.info({ config: next.file, telemetry: agent.telemetry?.address }, 'the changed configuration is in force');
-    return { now: { agent, config: next, hasLost }, report: { ok: true, changes } };
+    return { now: { agent, config: next, hasLost }, report: { ok: true, changes, restarted: why } };
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;
     const { fix } = error;

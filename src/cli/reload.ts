@@ -28,15 +28,16 @@ export async function reload(args: ReloadArguments): Promise<number> {
 
 function print(report: ReloadReport, { json }: ReloadArguments): number {
   if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
-  else if (report.ok) process.stdout.write(describeChanges(report.changes));
+  else if (report.ok) process.stdout.write(describeChanges(report.changes, report.restarted));
   else process.stderr.write('problems' in report ? describeProblems(report.problems) : describeFailure(report));
   return report.ok ? 0 : 'problems' in report ? 2 : 1;
 }
 
 /** One line for what is in force, one for each kind of change. */
-function describeChanges({ sources, sinks, other }: ConfigChanges): string {
+function describeChanges({ sources, sinks, other }: ConfigChanges, restarted: string | undefined): string {
   const changes = [...describeComponents('source', sources), ...describeComponents('sink', sinks)];
   if (other.length > 0) changes.push(`  changed: ${other.join(', ')}`);
+  if (restarted !== undefined) changes.push(`  everything was stopped and started again: ${restarted}`);
   const untouched = `${plural(sources.untouched.length, 'source')} and ${plural(sinks.untouched.length, 'sink')} untouched`;
   if (changes.length === 0) return `the configuration is in force; nothing changed: ${untouched}\n`;
   return `the changed configuration is in force\n${changes.map((line) => `${line}\n`).join('')}  ${untouched}\n`;

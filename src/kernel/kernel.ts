@@ -6,6 +6,7 @@ import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
 import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
 import { sumInPlace, WEIGHTS_BYTES } from './content-sum.ts';
+import { Gaps } from './gaps.ts';
 import { checkRange } from './range.ts';
 import { countInvalid, eventOf, timeText } from './reference.ts';
 import { createSyslogFactory, type SyslogExports, type SyslogFactory } from './syslog.ts';
@@ -23,6 +24,8 @@ export interface Template {
 export interface Kernel {
   /** Reserves memory; throws `TailraceError` `E_KERNEL_MEMORY` when the capacity given at start is used up. */
   reserve(bytes: number): Region;
+  /** Gives a region back: another one may get its bytes. */
+  release(region: Region): void;
   /** `timestampField`: `_time` is not added to a JSON line that has this key. */
   compile(shape: EventShape, timestampField: string | undefined): Template;
   /**
@@ -138,6 +141,7 @@ export function createKernel(capacityBytes: number): Kernel {
   sumInPlace(memory, SUM_WEIGHTS_AT);
 
   let free = REGIONS_AT;
+  const gaps = new Gaps();
   let timeMs = Number.NaN;
   /** What the kernel reads times by. */
   let zone: ZoneTable | undefined;
@@ -147,8 +151,11 @@ export function createKernel(capacityBytes: number): Kernel {
   const result: WrapResult = { consumed: 0, written: 0, events: 0, skipped: 0, replaced: 0, stop: 'input' };
 
   function reserve(size: number): Region {
+    const length = aligned(size + KERNEL_SLACK_BYTES);
+    const reused = gaps.take(length);
+    if (reused !== undefined) return { at: reused, bytes: bytes.subarray(reused, reused + size) };
     const at = free;
-    const end = aligned(at + size + KERNEL_SLACK_BYTES);
+    const end = at + length;
     if (end > capacityEnd) {
       throw new TailraceError(
         'E_KERNEL_MEMORY',
@@ -198,6 +205,8 @@ export function createKernel(capacityBytes: number): Kernel {
 
   return {
     reserve,
+
+    release: ({ at, bytes: { length } }) => gaps.add(at, aligned(length + KERNEL_SLACK_BYTES)),
 
     syslog: createSyslogFactory(kernel, bytes, RESULTS_AT, reserve),
 

@@ -97,6 +97,16 @@ export class State implements StreamStore {
     this.#streams.addNewSinks();
   }
 
+  /** Gives sinks that a reload added their marks, after what was accepted is committed. */
+  addNewSinks(): void {
+    this.#streams.addNewSinks();
+  }
+
+  /** True where the sink has marks of the source's streams: it had the source before, maybe not up to where the others are. */
+  knowsSink(source: string, sink: string): boolean {
+    return this.#streams.list(source).some(({ id }) => this.#streams.markOf(id, sink) !== undefined);
+  }
+
   /** True when the source ran on this folder before, even if the database was lost since: `start_at: end` then does not apply. */
   hasStarted(source: string): boolean {
     return this.#startedSources.has(source);

@@ -223,7 +223,11 @@ test('run is stopped by a signal that comes during a reload', async () => {
   service.respond = (request, response) => void held.push(() => service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('a request is under way', () => held.length > 0);
-  configure(`  b: {type: file, include: ["${folder}/b.log"]}`);
+  // This takes a restart of the agent, which waits for the request.
+  configure(
+    `  b: {type: file, include: ["${folder}/b.log"]}`,
+    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ndead_letter: {max_bytes: 2GiB}',
+  );
   reload();
   await program.says('reloading the configuration');
   program.process.kill('SIGTERM');

@@ -1,0 +1,128 @@
+/** What tests of reloads run on: the real agent, senders that stay connected, and a service that may be away. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { startProgram } from '../support/program.ts';
+import { parsePrometheus, type Sample } from '../support/prometheus-text.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface Parts {
+  readonly sources?: string;
+  /** Further keys of the sink `store`. */
+  readonly store?: string;
+  readonly sinks?: string;
+}
+
+export async function startBench(more = '') {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ 'a.log': '', 'b.log': '' });
+  const config = join(folder, 'tailrace.yaml');
+  const port = await freePort();
+  const telemetry = await freePort();
+  const net = `  net: {type: syslog, listen: ["udp://127.0.0.1:${port}", "tcp://127.0.0.1:${port}"]}`;
+  const file = (id: string, keys = ''): string => `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
+  const configure = ({ sources = `${net}\n${file('a')}`, store = '', sinks = '' }: Parts = {}): void =>
+    writeFileSync(
+      config,
+      `data_dir: ${join(folder, 'data')}
+telemetry: {listen: "127.0.0.1:${telemetry}"}${more}
+sources:
+${sources}
+sinks:
+  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}${store}}
+${sinks}
+`,
+    );
+  configure();
+  const program = startProgram(['run', '--config', config]);
+  onTestFinished(async () => void (await program.end('SIGKILL')));
+  await program.says('tailrace runs');
+  const reload = async () => {
+    const run = startProgram(['reload', '--json', '--config', config]);
+    const code = await run.exited;
+    return { code, error: run.stderr(), ...(JSON.parse(run.stdout() || '{}') as { ok?: boolean; restarted?: string; error?: string }) };
+  };
+  const samples = async (): Promise<readonly Sample[]> =>
+    [...parsePrometheus(await (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text()).values()].flatMap((family) => family.samples);
+  const messages = (): string[] => service.lines.map((line) => String((JSON.parse(line) as { message: unknown }).message));
+  return { service, folder, program, port, net, file, configure, reload, samples, messages, telemetry };
+}
+
+export type Bench = Awaited<ReturnType<typeof startBench>>;
+
+export async function openConnection({ port }: Bench): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
+  const socket = connect(port, '127.0.0.1');
+  let isClosed = false;
+  socket.on('error', () => {}).on('close', () => (isClosed = true));
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return { socket, send: (text) => void socket.write(`<13>1 - h a - - - ${text}\n`), isClosed: () => isClosed };
+}
+
+/** Reloads under load, the service up and down: nothing may be lost or stored twice, no counter may go back, a stop in the middle is obeyed. */
+export async function stormOfReloads(reloads: number): Promise<void> {
+  const bench = await startBench();
+  const { service, folder, port, net, file, configure, reload, program, samples, messages } = bench;
+  let isAway = false;
+  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  const { send, isClosed } = await openConnection(bench);
+  const udp = createSocket('udp4');
+  udp.connect(port, '127.0.0.1');
+  await once(udp, 'connect');
+  onTestFinished(() => void udp.close());
+  let lines = 0;
+  const write = (): void => {
+    for (let i = 0; i < 5; i += 1) {
+      lines += 1;
+      appendFileSync(join(folder, 'a.log'), `file ${lines}\n`);
+      send(`tcp ${lines}`);
+      udp.send(`<13>1 - h a - - - udp ${lines}`);
+    }
+  };
+  const writing = setInterval(write, 10);
+  onTestFinished(() => clearInterval(writing));
+  const variants: Parts[] = [
+    { sources: `${net}\n${file('a', ', fields: {role: web}')}` },
+    { store: ', labels: {n: 1}' },
+    { sources: `${net}\n${file('a')}\n${file('b')}`, store: ', timeout: 7s' },
+    {},
+  ];
+  let before = await samples();
+  for (let n = 0; n < reloads; n += 1) {
+    isAway = n % 3 === 1;
+    configure(variants[n % variants.length]);
+    if (n % 5 === 0) for (let i = 0; i < 20; i += 1) program.process.kill('SIGHUP');
+    expect(await reload()).toMatchObject({ code: 0, ok: true });
+    const after = await samples();
+    for (const { name, labels, value } of before) {
+      if (!name.endsWith('_total') || labels['source'] === 'b') continue;
+      const now = after.find((each) => each.name === name && JSON.stringify(each.labels) === JSON.stringify(labels));
+      expect({ name, labels, isLess: (now?.value ?? 0) < value }).toEqual({ name, labels, isLess: false });
+    }
+    before = after;
+  }
+  isAway = false;
+  clearInterval(writing);
+  const expected = ['file', 'tcp', 'udp'].flatMap((kind) => Array.from({ length: lines }, (_, i) => `${kind} ${i + 1}`));
+  await until('everything is stored', () => new Set(messages()).size >= expected.length, 120_000);
+  expect(messages().toSorted()).toEqual(expected.toSorted());
+  expect(isClosed()).toBe(false);
+  expect(program.stderr()).not.toContain('by a restart of the agent');
+  // A stop is obeyed in the middle of them.
+  for (let i = 0; i < 20; i += 1) program.process.kill('SIGHUP');
+  expect(await program.end('SIGTERM')).toBe(0);
+}
