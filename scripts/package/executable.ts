@@ -30,12 +30,12 @@ export interface ExecutableOptions {
   readonly node: string;
 }
 
-/** Builds it; resolves with its path, and with what esbuild put into the module (for the SBOM). Throws when a step fails. */
+/** Builds it; resolves with its path, and with what esbuild put into the module and the pages (for the SBOM). Throws when a step fails. */
 export async function buildExecutable({ root, work, arch, node }: ExecutableOptions): Promise<{ path: string; metafile: Metafile }> {
   mkdirSync(work, { recursive: true });
   const main = join(work, 'main.mjs');
   const result = await build({ ...bundleOptions(root), entryPoints: [join(root, 'src/main.ts')], outfile: main, metafile: true });
-  await buildPages(root, work);
+  const pages = await buildPages(root, work);
   const stripped = join(work, 'node');
   copyFileSync(node, stripped);
   chmodSync(stripped, 0o755);
@@ -63,7 +63,7 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
   );
   run(process.execPath, ['--build-sea', config], { cwd: work });
   chmodSync(path, 0o755);
-  return { path, metafile: result.metafile };
+  return { path, metafile: { ...result.metafile, inputs: { ...result.metafile.inputs, ...pages.inputs } } };
 }
 
 function stripSymbols(arch: Arch, file: string): void {

@@ -84,6 +84,14 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
     ).toBe(0);
   });
 
+  test('the executable holds the status page', () => {
+    const config = String.raw`sources: {a: {type: file, include: ["'$PWD'/a.log"]}}\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\ndata_dir: data\ntelemetry: {listen: "127.0.0.1:0"}\n`;
+    const script = `printf '${config}' >page.yaml; tree/usr/bin/tailrace run -c page.yaml 2>page.log & pid=$!
+      until address=$(grep -o 'http://127.0.0.1:[0-9]*' page.log | grep -v ':1$'); do kill -0 $pid || break; sleep 0.1; done
+      for file in '' status-page.js status-page.css; do curl -sf -o /dev/null -w '%{http_code} ' $address/$file; done; kill $pid`;
+    expect(run(script).out.trim()).toBe('200 200 200');
+  });
+
   test('the manual page renders without a warning and names every command', () => {
     expect(run('man --warnings -E UTF-8 -l -Tutf8 -Z tree/usr/share/man/man1/tailrace.1.gz >/dev/null').out).toBe('');
     const page = run('man -l tree/usr/share/man/man1/tailrace.1.gz | cat').out;
@@ -110,7 +118,9 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
       components: { name: string; version: string; licenses: unknown[] }[];
     };
     expect(bom.bomFormat).toBe('CycloneDX');
-    expect(bom.components.map((each) => each.name)).toEqual(expect.arrayContaining(['node', 'undici', 'pino', 'yaml', 'commander']));
+    expect(bom.components.map((each) => each.name)).toEqual(
+      expect.arrayContaining(['node', 'undici', 'pino', 'yaml', 'commander', 'preact', 'uplot']),
+    );
     expect(bom.components.filter(({ licenses }) => JSON.stringify(licenses).includes('UNKNOWN'))).toEqual([]);
   });
 });
