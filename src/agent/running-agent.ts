@@ -36,6 +36,7 @@ import { createSinkRoom, drainSink, type SinkRoom } from './sink-room.ts';
 import type { Shapers } from './shapers.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
+import { answerTap } from './tap.ts';
 import { Watchdog } from './watchdog.ts';
 
 const SAVE_EVERY_MS = 1000;
@@ -245,6 +246,8 @@ export class RunningAgent implements Agent {
         return this.#options.reload();
       case 'status':
         return statusOf(this.observe());
+      case 'tap':
+        return answerTap(this.#rooms, this.#shapers, args);
       case 'explain':
         return explainPath(this.#rooms, args[0] ?? '');
       default:

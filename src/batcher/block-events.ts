@@ -15,6 +15,15 @@ export function eventEndAt(block: Block, start: number): number {
   return block.ends ? block.ends[firstAbove(block.ends, start)]! : block.end;
 }
 
+/** Where the first `count` events and empty lines of the block end. */
+export function endOfEvents({ window, start, end, single, ends }: Block, count: number): number {
+  if (single) return end;
+  if (ends) return ends[Math.min(count, ends.length) - 1]!;
+  let at = start;
+  for (let events = 0; events < count && at < end; events++) at = window.bytes.indexOf(NEWLINE, at) + 1;
+  return at;
+}
+
 /** The stream's bytes that the window's `[from, to)` stands for, as offsets from the block's own. */
 export function streamRange(block: Block, from: number, to: number): { readonly from: number; readonly to: number } {
   if (block.single) return { from: 0, to: block.single.length };

@@ -36,6 +36,8 @@ export class SourceLane implements Lane {
   /** Events of the block under way that some sink has accepted and another has not taken yet. */
   #inHand: { from: number; to: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
+  /** Looks at blocks before they are taken; undefined while nobody taps. */
+  tap: ((block: Block) => void) | undefined;
   #waitedMs = 0;
   /** Set while a sink has no room for the block under way. */
   #wait: { readonly route: Route; readonly stream: string; readonly elapsedMs: () => number } | undefined;
@@ -89,6 +91,7 @@ export class SourceLane implements Lane {
   }
 
   async #accept(block: Block): Promise<void> {
+    this.tap?.(block);
     let start = block.start;
     for (const { end, routes } of this.#parts(block)) {
       try {

@@ -67,7 +67,8 @@ async function examine(named: string | undefined): Promise<Findings> {
   const { checkTransforms } = await import('../agent/check-transforms.ts');
   const machine = await checkMachine(read.config, locate);
   const problems = [...machine.problems, ...(await checkTransforms(read))];
-  return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings], locate };
+  const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, locate) : [];
+  return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings, ...samples], locate };
 }
 
 function printJson({ file, config, problems, warnings }: Findings, { out }: CheckOutput): void {

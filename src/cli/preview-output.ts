@@ -26,20 +26,21 @@ export function toText({ text, sent, refusals, isDropped }: PreviewedEvent): str
 
 /** The input line, and below it the event before and after its transforms, or once where they are alike. */
 export function toDiff({ text, sent, before, refusals, isDropped }: PreviewedEvent): string {
-  if (sent.length === 1 && sent[0] === before) return lines([...inputLines(text), `  = ${sent[0]}`]);
-  return lines([
-    ...inputLines(text),
-    ...(before === undefined ? [] : [paint('red', `  - ${before}`)]),
-    ...sent.map((event) => paint('green', `  + ${event}`)),
-    ...fates(sent, refusals, isDropped),
-  ]);
+  return lines([...inputLines(text), ...eventChange(before, sent), ...fates(sent, refusals, isDropped)]);
+}
+
+/** An event before and after its transforms. */
+export function eventChange(before: string | undefined, sent: readonly string[]): string[] {
+  if (sent.length === 1 && sent[0] === before) return [`  = ${before}`];
+  return [...(before === undefined ? [] : [paint('red', `  - ${before}`)]), ...sent.map((event) => paint('green', `  + ${event}`))];
 }
 
 function inputLines(text: string): string[] {
   return text.split('\n').map((line) => paint('dim', line.split('\t').map(printable).join('\t')));
 }
 
-function fates(sent: readonly string[], refusals: readonly string[], isDropped: boolean): string[] {
+/** What became of an event that is not sent. */
+export function fates(sent: readonly string[], refusals: readonly string[], isDropped: boolean): string[] {
   if (refusals.length > 0) return refusals.map((reason) => `  ${paint('red', '✗')} dead letter: ${printable(reason)}`);
   if (isDropped) return [`  ${paint('red', '✗')} dropped: its transform failed`];
   return sent.length === 0 ? [`  ${paint('yellow', '·')} filtered`] : [];

@@ -1,4 +1,6 @@
 /** Counts for `preview --stats`: how many lines each format and time took, failed on or dropped. */
+import type { StepCounts } from '../agent/preview/step-counts.ts';
+import { quote } from '../config/quote.ts';
 import { plural } from './client/print.ts';
 import type { PreviewCounts, PreviewedEvent } from '../agent/preview/previewer.ts';
 import type { PreviewTarget } from './preview-source.ts';
@@ -12,18 +14,21 @@ export class PreviewStats {
   readonly #time: Tally = {};
   readonly #outcome: Tally = { sent: 0, filtered: 0, dropped: 0, dead_lettered: 0 };
   readonly #target: PreviewTarget;
+  readonly #steps: StepCounts | undefined;
 
-  constructor(target: PreviewTarget) {
+  constructor(target: PreviewTarget, steps: StepCounts | undefined) {
     this.#target = target;
+    this.#steps = steps;
   }
 
-  add({ text, before, sent, refusals, isDropped, readAtMs }: PreviewedEvent): void {
+  async add({ text, before, sent, refusals, isDropped, readAtMs, offset }: PreviewedEvent): Promise<void> {
     this.#inputs += 1;
     this.#sent += sent.length;
     count(this.#outcome, refusals.length > 0 ? 'dead_lettered' : isDropped ? 'dropped' : sent.length === 0 ? 'filtered' : 'sent');
     const event = (before === undefined ? {} : JSON.parse(before)) as Record<string, unknown>;
     count(this.#format, this.#formatOf(event, text));
     count(this.#time, this.#timeOf(event, readAtMs));
+    if (before !== undefined) await this.#steps?.add(before, this.#target.source.id, offset, readAtMs);
   }
 
   /** As `--json` prints it. */
@@ -34,6 +39,7 @@ export class PreviewStats {
       events: this.#sent,
       format: this.#format,
       time: this.#time,
+      steps: this.#steps?.counts ?? [],
       outcome: this.#outcome,
       truncated: truncatedEvents,
       type_errors: typeErrors,
@@ -47,6 +53,7 @@ export class PreviewStats {
       ['input', `${plural(this.#inputs, 'event')}${emptyLines > 0 ? `, ${plural(emptyLines, 'empty line')}` : ''}`],
       ['format', tallyText(this.#format)],
       ['time', tallyText(this.#time)],
+      ...this.#stepRows(),
       ['outcome', tallyText(this.#outcome)],
       ['would send', plural(this.#sent, 'event')],
     ];
@@ -55,6 +62,16 @@ export class PreviewStats {
     if (transformErrors > 0) rows.push(['transform errors', plural(transformErrors, 'event')]);
     const width = Math.max(...rows.map(([name]) => name.length));
     return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+  }
+
+  #stepRows(): [string, string][] {
+    return (this.#steps?.counts ?? []).map(({ step, events, filtered, failed }) => {
+      const lost = [
+        ...(filtered > 0 ? [`filtered ${filtered.toLocaleString('en')}`] : []),
+        ...(failed > 0 ? [`failed ${failed.toLocaleString('en')}`] : []),
+      ];
+      return ['step', `${quote(step)}: ${[`took ${events.toLocaleString('en')}`, ...lost].join(', ')}`];
+    });
   }
 
   #formatOf(event: Readonly<Record<string, unknown>>, text: string): string {

@@ -1,9 +1,10 @@
 /** `tailrace preview [FILE…]`: lines as the events they would become. Sends nothing, moves no checkpoint, needs no token. */
 import { Previewer, type PreviewedEvent } from '../agent/preview/previewer.ts';
+import type { StepCounts } from '../agent/preview/step-counts.ts';
 import { UsageError } from '../core/errors.ts';
 import { flush, say, write } from './client/print.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
-import { choosePreview } from './preview-source.ts';
+import { choosePreview, type PreviewTarget } from './preview-source.ts';
 import { PreviewStats } from './preview-stats.ts';
 
 export interface PreviewArguments {
@@ -25,7 +26,8 @@ export async function preview(files: readonly string[], args: PreviewArguments):
       fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
     });
   const target = await choosePreview(args, files);
-  const stats = args.stats ? new PreviewStats(target) : undefined;
+  const steps = args.stats ? await countSteps(target) : undefined;
+  const stats = args.stats ? new PreviewStats(target, steps) : undefined;
   let hasFailed = false;
   const fail = (_fields: object, message: string): void => {
     hasFailed = true;
@@ -45,8 +47,15 @@ export async function preview(files: readonly string[], args: PreviewArguments):
     for (const file of files) await previewer.read(file === '-' ? undefined : file);
   } finally {
     await previewer.close();
+    await steps?.close();
   }
   if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
   await flush();
   return hasFailed ? 1 : 0;
+}
+
+/** Undefined where there are no transforms. */
+async function countSteps({ config, source, sink }: PreviewTarget): Promise<StepCounts | undefined> {
+  const transforms = [source.transform, config.transform, sink.transform].filter((each) => each !== undefined);
+  return transforms.length === 0 ? undefined : (await import('../agent/preview/step-counts.ts')).StepCounts.create(transforms);
 }

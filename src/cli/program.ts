@@ -7,6 +7,7 @@ import type { MigrateArgs } from './migrate.ts';
 import type { PreviewArguments } from './preview.ts';
 import type { RunArguments } from './run.ts';
 import type { StatusArguments } from './status.ts';
+import type { TapArguments } from './tap.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
@@ -75,6 +76,16 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--json', 'the results as one JSON object')
     .action(async (options: CheckArguments) => exitWith((await import('./test.ts')).test(options)));
+
+  program
+    .command('tap')
+    .description('a bounded sample of the events that a running agent takes, before and after their transforms')
+    .argument('[source]', 'a source (default: every one)')
+    .addOption(configOption())
+    .addOption(new Option('--count <n>', 'ends after so many events (default 20)').argParser(positive))
+    .addOption(new Option('--seconds <n>', 'ends after so many seconds (default 10)').argParser(positive))
+    .option('--json', 'one JSON object an event: {"source", "before", "events": […]}')
+    .action(async (source: string | undefined, options: TapArguments) => exitWith((await import('./tap.ts')).tap(source, options)));
 
   program
     .command('serve')
@@ -166,6 +177,11 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .action(() => void process.stdout.write(`${version}\n`));
   pointToHelp(program);
   return program;
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('wanted a whole number from 1.');
+  return Number(text);
 }
 
 /** One configuration is in force: a second one would silently take the place of the first. */

@@ -195,6 +195,65 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
   expect(text.stdout).toMatch(/^format +json 2, failed 1$/m);
 });
 
+test('preview --stats counts what each step of the transforms took, left out and failed on', async () => {
+  const folder = makeTree({
+    'shape.ts': `import { defineTransform } from 'tailrace/transform';
+export default defineTransform((event) => {
+  if (event.n === 3) throw new Error('no');
+  return event.n === 4 ? null : event;
+});
+`,
+    'tailrace.yaml': `
+sources: {app: {type: stdin, transform: 'where n > 1 | extend m = n | where m < 9'}}
+transform: {script: ./shape.ts, on_error: drop}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
+`,
+  });
+  const input = [1, 2, 3, 4, 9].map((n) => `{"n":${n}}\n`).join('');
+  const { stdout } = await tailrace(['preview', '--stats', '--json'], { cwd: folder, input });
+  expect(JSON.parse(stdout)).toMatchObject({
+    outcome: { sent: 1, filtered: 3, dropped: 1 },
+    steps: [
+      { transform: 'sources.app.transform', step: 'where n > 1', events: 5, filtered: 1, failed: 0 },
+      { step: 'extend m = n', events: 4, filtered: 0, failed: 0 },
+      { step: 'where m < 9', events: 4, filtered: 1, failed: 0 },
+      { step: join(folder, 'shape.ts'), events: 3, filtered: 1, failed: 1 },
+    ],
+  });
+  const text = await tailrace(['preview', '--stats'], { cwd: folder, input });
+  expect(text.stdout).toMatch(/^step +where n > 1: took 5, filtered 1$/m);
+});
+
+test('check warns where most of the first lines fail, and quotes none that a transform could hide', async () => {
+  const folder = makeTree({
+    'app.log': 'no pairs\nnone either\nlevel=info\n',
+    'json.log': '{"when":"soon","password":"geheim"}\n{"when":"later","password":"geheim"}\n',
+    'fine.log': 'level=info\nno pairs\n',
+  });
+  const yaml = (json: string) => `data_dir: ${folder}/data
+sources:
+  app: {type: file, include: ["${folder}/app.log"], format: logfmt}
+  json: {type: file, include: ["${folder}/json.log"], format: json, time: {field: when}${json}}
+  fine: {type: file, include: ["${folder}/fine.log"], format: logfmt}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "\${TOKEN}"}}
+`;
+  const warningsOf = async (json: string) => {
+    const check = await tailrace(['check', '--json'], { cwd: makeTree({ 'tailrace.yaml': yaml(json) }), env: { TOKEN: 'x' } });
+    expect(check.code).toBe(0);
+    return check.json<{ warnings: { line: number; message: string }[] }>()[0]!.warnings;
+  };
+  expect(await warningsOf('')).toMatchObject([
+    {
+      line: 3,
+      message: expect.stringMatching(/^the format fails on 2 of the first 3 events of the files, such as `no pairs`: .*app\.log\)$/),
+    },
+    { line: 4, message: expect.stringMatching(/^the time fails on 2 of the first 2 events of the files, such as `\{"when":"soon"/) },
+  ]);
+  const hidden = await warningsOf(', transform: project-away password');
+  expect(hidden).toHaveLength(2);
+  expect(JSON.stringify(hidden)).not.toContain('geheim');
+});
+
 test('preview ends with its reader, and names a source, file or configuration that is not there', async () => {
   const child = spawn('sh', ['-c', `yes '{"n":1}' | "${BINARY}" preview | head -n 2; echo "rest $?"`]);
   let output = '';
