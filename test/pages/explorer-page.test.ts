@@ -68,7 +68,11 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await page.reload();
     await page.getByRole('button', { name: /^many/ }).getByText('50k events').waitFor();
     expect(await page.evaluate('localStorage.length')).toBe(0);
+    await page.getByRole('button', { name: /^many/ }).click();
+    await cells(page).first().waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('Sign in with a token').waitFor();
+    expect(await cells(page).count()).toBe(0);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(problems).toEqual([]);
   });

@@ -32,9 +32,8 @@ function Page({ given }: { readonly given: string }) {
     writeLink({ query: text, range: over });
     run(text, over);
   };
-  useEffect(() => {
-    if (api && query !== '') run(query, range);
-  }, [api]);
+  // Without a token nothing of what was found stays in sight.
+  useEffect(() => run(query, range), [api]);
   useEffect(() => {
     const follow = () => {
       const link = readLink();
