@@ -4,8 +4,8 @@
  */
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { nativeLibrary } from '../../sources/syslog/native/library.ts';
-import { sendUnix } from '../../sources/syslog/native/sockets.ts';
+import { nativeLibrary } from '../../sources/native/library.ts';
+import { sendUnix } from '../../sources/native/sockets.ts';
 
 export interface ServiceManager {
   /** Sources are open: the unit counts as started, or as reloaded. */

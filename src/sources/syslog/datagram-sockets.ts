@@ -18,8 +18,8 @@ import type { Listener } from './listen/addresses.ts';
 import { listenBound, listenUdp, listenUnixgram, noNativeWay } from './listen/datagram.ts';
 import type { DatagramListener } from './listen/datagram.ts';
 import { listenUdpByNode } from './listen/udp-node.ts';
-import type { NativeLibrary } from './native/library.ts';
-import { adoptSocket } from './native/sockets.ts';
+import type { NativeLibrary } from '../native/library.ts';
+import { adoptSocket } from '../native/sockets.ts';
 import { suffixOf } from './sender.ts';
 import { UdpDrops } from './udp-drops.ts';
 

@@ -12,9 +12,9 @@ import type { EventForm } from './event-form.ts';
 import type { Flow, Reader } from './flow.ts';
 import type { Intake } from './intake.ts';
 import { formatPeer } from './listen/addresses.ts';
-import type { NativeLibrary } from './native/library.ts';
-import { createReceiver, type Receiver, receiverBytes } from './native/receive.ts';
-import { peerOfName } from './native/sockets.ts';
+import type { NativeLibrary } from '../native/library.ts';
+import { createReceiver, type Receiver, receiverBytes } from '../native/receive.ts';
+import { peerOfName } from '../native/sockets.ts';
 import { suffixOf } from './sender.ts';
 
 export interface DatagramsOptions {

@@ -25,8 +25,8 @@ import type { Listener } from './listen/addresses.ts';
 import { listenDescriptor, listenInternet, listenUnix } from './listen/streams.ts';
 import type { StreamHandlers } from './listen/streams.ts';
 import { systemdDescriptors } from './listen/systemd.ts';
-import { nativeLibrary, type NativeLibrary } from './native/library.ts';
-import { kindOf } from './native/sockets.ts';
+import { nativeLibrary, type NativeLibrary } from '../native/library.ts';
+import { kindOf } from '../native/sockets.ts';
 import { createNotice } from './notice.ts';
 import { createZone } from '../../core/zone.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, ListenAddress } from '../../../src/config/model.ts';
-import { nativeLibrary } from '../../../src/sources/syslog/native/library.ts';
+import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate } from '../../support/certificates.ts';
 import { findProgram } from '../../support/installed.ts';
 import { hasRsyslog, startRsyslog } from '../../support/rsyslog.ts';

@@ -11,7 +11,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
 import { systemdDescriptors } from '../../../src/sources/syslog/listen/systemd.ts';
-import { nativeLibrary } from '../../../src/sources/syslog/native/library.ts';
+import { nativeLibrary } from '../../../src/sources/native/library.ts';
 import { type Certificate, hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createTestContext } from '../source-context.ts';

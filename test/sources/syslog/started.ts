@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import type { InternetAddress, SyslogSourceConfig } from '../../../src/config/model.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
-import { nativeLibrary, type NativeLibrary } from '../../../src/sources/syslog/native/library.ts';
+import { nativeLibrary, type NativeLibrary } from '../../../src/sources/native/library.ts';
 import { createSyslogSource, type SyslogSource } from '../../../src/sources/syslog/source.ts';
 import { createTestContext, type TestContext } from '../source-context.ts';
 

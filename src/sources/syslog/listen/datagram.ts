@@ -2,10 +2,10 @@
 import { fstatSync } from 'node:fs';
 import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
 import { TailraceError } from '../../../core/errors.ts';
-import type { NativeLibrary } from '../native/library.ts';
-import { createPoll } from '../native/poll.ts';
-import { bindUdp, bindUnix, closeSocket, isUnixTaken } from '../native/sockets.ts';
-import type { BoundSocket } from '../native/sockets.ts';
+import type { NativeLibrary } from '../../native/library.ts';
+import { createPoll } from '../../native/poll.ts';
+import { bindUdp, bindUnix, closeSocket, isUnixTaken } from '../../native/sockets.ts';
+import type { BoundSocket } from '../../native/sockets.ts';
 import { formatListen, listenError, type Listener } from './addresses.ts';
 import { freePath, ownPath } from './unix-path.ts';
 

@@ -2,7 +2,7 @@
  * Many datagrams a call: `recvmmsg` straight into the kernel's memory. Owns the structures that the system fills, laid out once.
  * Promises: a datagram that is longer than its place is cut, and its real length told.
  */
-import type { Region } from '../../../core/block.ts';
+import type { Region } from '../../core/block.ts';
 import type { NativeLibrary } from './library.ts';
 
 /** `mmsghdr`, `iovec` and `sockaddr_storage` of 64-bit Linux, the last as far as it is looked at. */
