@@ -27,6 +27,7 @@ export function renderReport(results: Results): string {
       `of a pass. Starting, shipping one line and ending cost the agent ${startup.agent.toFixed(2)} CPU-s.`,
     renderSyslogNg(results),
     renderLatency(results),
+    renderRotation(results),
     renderManyFiles(results),
     renderIdleAndKernel(results),
   ];
@@ -111,6 +112,14 @@ function renderLatency({ latency }: Results): string {
   const cells = [latency.p50Ms, latency.p99Ms, latency.maxMs].map((ms) => `${Math.round(ms)} ms`);
   const rows = [[String(latency.linesPerSecond), ...cells, `${latency.cpuMicrosecondsPerEvent.toFixed(1)} µs`]];
   return ['### From write to stored', '', ...table(['lines a second', 'p50', 'p99', 'longest', 'CPU an event'], rows)].join('\n');
+}
+
+function renderRotation({ rotation }: Results): string {
+  if (rotation === undefined) return '';
+  const { lines, missing, twice, rotateEveryMs, linesPerSecond, cpuSeconds, load } = rotation;
+  const rows = [[`${rotateEveryMs} ms`, linesPerSecond, lines, missing, twice, cpuSeconds.toFixed(2), load.toFixed(1)].map(String)];
+  const head = ['renamed every', 'lines a second', 'lines', 'missing', 'twice', 'CPU-s', 'load of the machine'];
+  return ['### Rotation', '', ...table(head, rows)].join('\n');
 }
 
 function renderManyFiles({ manyFiles }: Results): string {

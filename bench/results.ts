@@ -4,6 +4,7 @@ import type { ManyFilesFigures } from './files.ts';
 import type { IdleFigures } from './idle.ts';
 import type { InputKind } from './inputs.ts';
 import type { LatencyFigures } from './latency.ts';
+import type { RotationFigures } from './rotation.ts';
 import type { Machine } from './machine.ts';
 import type { Figures } from './run.ts';
 import type { SyslogNgJob } from './syslog-ng.ts';
@@ -40,6 +41,7 @@ export interface Results {
   readonly agent: readonly AgentRow[];
   readonly idle: IdleFigures | undefined;
   readonly latency: LatencyFigures | undefined;
+  readonly rotation: RotationFigures | undefined;
   readonly manyFiles: ManyFilesFigures | undefined;
   readonly kernel: readonly KernelRow[] | undefined;
   readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;

@@ -10,6 +10,7 @@ import { measureCompression } from './floor.ts';
 import { measureIdle } from './idle.ts';
 import { writeInput } from './inputs.ts';
 import { measureLatency } from './latency.ts';
+import { measureRotation } from './rotation.ts';
 import type { Input, InputKind } from './inputs.ts';
 import { describeMachine } from './machine.ts';
 import type { Options } from './options.ts';
@@ -21,6 +22,7 @@ import { SYSLOG_NG_JOBS, findSyslogNg } from './syslog-ng.ts';
 import type { SyslogNgJob } from './syslog-ng.ts';
 
 const SEED = 20_260_101;
+const ROTATION_SECONDS = 10;
 const KINDS: readonly InputKind[] = ['text', 'json'];
 const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
 const execute = promisify(execFile);
@@ -114,6 +116,8 @@ export async function measureAll(options: Options, program: string, folder: stri
   const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
   if (wants('latency')) say(`latency: ${options.latencySeconds} s at 1,000 lines a second`);
   const latency = wants('latency') ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds) : undefined;
+  if (wants('rotation')) say(`rotation: every 50 ms, for ${ROTATION_SECONDS} s`);
+  const rotation = wants('rotation') ? await measureRotation(program, join(folder, 'rotation'), ROTATION_SECONDS) : undefined;
   if (wants('files')) say(`files: 10,000 of them, ${options.idleSeconds / 2} s idle, as long with 100 that grow`);
   const manyFiles = wants('files') ? await measureManyFiles(program, join(folder, 'files'), options.idleSeconds / 2) : undefined;
   return {
@@ -128,6 +132,7 @@ export async function measureAll(options: Options, program: string, folder: stri
     agent,
     idle,
     latency,
+    rotation,
     manyFiles,
     kernel,
     syslogNg: found === undefined ? undefined : { version: found.version, rows },

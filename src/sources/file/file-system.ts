@@ -3,22 +3,11 @@
  * stat is about 1 µs that way and 20 to 30 µs through the thread pool), bulk reads while they are fast.
  * Nothing here opens anything but what is named, and opening never blocks on a FIFO.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  read,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-  watch,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
 import { codeOf } from '../../core/errors.ts';
+import { nativeLibrary } from '../native/library.ts';
+import { type FolderChanged, type FolderWatch, watchFolder } from './watch-folder.ts';
 
 /** What one stat says. Two stats of one file compare by `===` on each field. */
 export interface FileStat {
@@ -59,13 +48,6 @@ export interface FileSystem {
   realPath(path: string): string | undefined;
   /** Tells of changes in a folder, until it is closed. Throws, or tells `failed`, where that cannot be had. Absent: nothing can be watched. */
   readonly watch?: (folder: string, changed: FolderChanged, failed: (error: unknown) => void) => FolderWatch;
-}
-
-/** `isEntry`: the name came, went or was renamed; else what it stands for changed. Without a name where the system does not tell it. */
-export type FolderChanged = (name: string | undefined, isEntry: boolean) => void;
-
-export interface FolderWatch {
-  close(): void;
 }
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -112,20 +94,8 @@ export const nodeFileSystem: FileSystem = {
       return undefined;
     }
   },
-  watch(folder, changed, failed) {
-    if (REMOTE_FILE_SYSTEMS.has(statfsSync(folder).type)) {
-      throw Object.assign(new Error('changes that other machines make on a network file system are not told'), { code: 'ENOTSUP' });
-    }
-    const watcher = watch(folder, { persistent: false }, (event, name) => changed(name ?? undefined, event === 'rename'));
-    return watcher.on('error', failed);
-  },
+  watch: (folder, changed, failed) => watchFolder(nativeLibrary(), folder, changed, failed),
 };
-
-/** By what statfs(2) calls them: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS, Coda, GFS2, OCFS2, Lustre, VirtualBox. */
-const REMOTE_FILE_SYSTEMS: ReadonlySet<number> = new Set([
-  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x73757245, 0x01161970, 0x7461636f, 0x0bd00bd0,
-  0x786f4256,
-]);
 
 function linkTarget(path: string): string | undefined {
   try {

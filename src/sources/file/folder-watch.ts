@@ -1,6 +1,7 @@
 /**
  * One watched folder: what its watch told of and when to look at it. While few events come, each is looked at at once. A folder that
- * is written to all the time has its watch parked (closed) and is looked at in turns: an event costs more CPU than a look.
+ * is written to all the time has its watch parked and is looked at in turns: an event costs more CPU than a look. A parked watch tells
+ * of names alone; where the system gives no such choice it is closed, and names are looked for.
  */
 import {
   APPEND_LOOK_MS,
@@ -13,7 +14,7 @@ import {
   NAMES_LOOK_MS,
   PARK_MS,
 } from '../../core/limits.ts';
-import type { FolderWatch as Handle } from './file-system.ts';
+import type { FolderWatch as Handle } from './watch-folder.ts';
 
 /** `names`: at these files alone. `whole`: at all files of the folder. `entries`: whether names came or went, which the folder's own time tells. */
 export type Look =
@@ -25,8 +26,9 @@ export class WatchedFolder {
   readonly path: string;
   /** Of the folder that is watched: another one may have its path by now. */
   readonly key: string;
-  /** Undefined while the watch is parked. */
+  /** Undefined while nothing tells of the folder. */
   #handle: Handle | undefined;
+  #isParked = true;
   readonly #names = new Set<string>();
   #isWhole = true;
   #events = 0;
@@ -51,7 +53,7 @@ export class WatchedFolder {
   }
 
   get isParked(): boolean {
-    return this.#handle === undefined;
+    return this.#isParked;
   }
 
   /** When its watch told of something last (monotonic). */
@@ -65,8 +67,10 @@ export class WatchedFolder {
   }
 
   /** The watch is there; what happened before that is found by a look at everything. */
-  arm(handle: Handle, nowMs: number): void {
-    this.#handle = handle;
+  arm(watch: () => Handle, nowMs: number): void {
+    if (this.#handle) this.#handle.setAppends?.(true);
+    else this.#handle = watch();
+    this.#isParked = false;
     this.#armedAtMs = this.#countedSinceMs = nowMs;
     this.#events = 0;
     this.#isWhole = true;
@@ -75,6 +79,7 @@ export class WatchedFolder {
   close(): void {
     this.#handle?.close();
     this.#handle = undefined;
+    this.#isParked = true;
   }
 
   /** The watch told of something. */
@@ -104,7 +109,8 @@ export class WatchedFolder {
     let dueMs = Infinity;
     if (this.#isWhole) dueMs = this.#namesLookMs + NAMES_LOOK_MS;
     if (this.#names.size > 0) dueMs = Math.min(dueMs, this.#appendLookMs + APPEND_LOOK_MS);
-    if (this.isParked) dueMs = Math.min(dueMs, this.#nextHotMs, this.#namesLookMs + this.#namesEveryMs);
+    if (this.isParked) dueMs = Math.min(dueMs, this.#nextHotMs);
+    if (this.#handle === undefined) dueMs = Math.min(dueMs, this.#namesLookMs + this.#namesEveryMs);
     return Math.max(dueMs, this.#restsUntilMs);
   }
 
@@ -153,10 +159,12 @@ export class WatchedFolder {
     this.#parkMs = nowMs - this.#armedAtMs < PARK_MS ? Math.min(MAX_PARK_MS, this.#parkMs * 2) : PARK_MS;
     this.#parkedUntilMs = nowMs + this.#parkMs;
     this.#namesEveryMs = NAMES_LOOK_MS;
-    // Once the watch is closed nobody tells of more.
+    // Nobody tells of appends any more.
     this.#names.clear();
     this.#isWhole = true;
-    this.close();
+    this.#isParked = true;
+    if (this.#handle?.setAppends) this.#handle.setAppends(false);
+    else this.close();
   }
 
   /** All busy folders are looked at together: each waking of the process costs as much as some looks. */

@@ -165,10 +165,8 @@ export class FolderWatches {
     if (!fileSystem.watch || clock.monotonic() < this.#retryAtMs) return this.#giveUp(path);
     try {
       const tell = (name: string | undefined, isEntry: boolean): void => this.#tell(folder, name, isEntry);
-      folder.arm(
-        fileSystem.watch(path, tell, (error) => this.#fail(path, error)),
-        clock.monotonic(),
-      );
+      const { watch } = fileSystem;
+      folder.arm(() => watch(path, tell, (error) => this.#fail(path, error)), clock.monotonic());
       notices.clear(WATCHES);
     } catch (error) {
       this.#fail(path, error);

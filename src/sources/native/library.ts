@@ -1,7 +1,8 @@
 /**
  * The door to what Node has no function for: datagram sockets of which many messages are read in one call, into memory that
- * was reserved before, and unix datagram sockets at all. Owns the declarations of the few functions of libc and libuv that are
- * called through `node:ffi` (docs/adr/0006-datagrams.md). Promises: undefined where they cannot be had, never a guess.
+ * was reserved before, unix datagram sockets at all, and folder watches that choose their events. Owns the declarations of the
+ * few functions of libc and libuv that are called through `node:ffi` (docs/adr/0006-datagrams.md). Promises: undefined where
+ * they cannot be had, never a guess.
  */
 import { endianness } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
@@ -21,6 +22,9 @@ const DEFINITIONS = {
   recvmmsg: { arguments: ['i32', 'pointer', 'u32', 'i32', 'pointer'], return: 'i32' },
   inet_pton: { arguments: ['i32', 'string', 'buffer'], return: 'i32' },
   inet_ntop: { arguments: ['i32', 'buffer', 'buffer', 'u32'], return: 'pointer' },
+  inotify_init1: { arguments: ['i32'], return: 'i32' },
+  inotify_add_watch: { arguments: ['i32', 'string', 'u32'], return: 'i32' },
+  inotify_rm_watch: { arguments: ['i32', 'i32'], return: 'i32' },
   __errno_location: { arguments: [], return: 'pointer' },
   uv_handle_size: { arguments: ['i32'], return: 'u64' },
   uv_poll_init: { arguments: ['pointer', 'buffer', 'i32'], return: 'i32' },

@@ -1,8 +1,9 @@
 /** Folders are watched: what the system tells of is read without a full scan, and what it does not tell of is found by one. */
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { HOT_EVENTS, HOT_LOOK_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS } from '../../../src/core/limits.ts';
-import type { FolderChanged, FileSystem } from '../../../src/sources/file/file-system.ts';
+import { HOT_EVENTS, HOT_LOOK_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
+import type { FileSystem } from '../../../src/sources/file/file-system.ts';
+import { type FolderChanged, watchFolder } from '../../../src/sources/file/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 
@@ -36,6 +37,7 @@ async function startWatched(watch?: (real: Watch) => Watch, options: object = {}
       const handle = (watch?.(real.watch!) ?? real.watch!)(folder, changed, failed);
       watches.set(folder, changed);
       return {
+        ...handle,
         close() {
           handle.close();
           if (watches.get(folder) === changed) watches.delete(folder);
@@ -221,6 +223,54 @@ test('the watch of a busy folder is closed, its files are looked at in turns, an
     await settleTurns();
   }
   expect(watches.has(bench.folder)).toBe(true);
+});
+
+test('while a folder is busy its watch tells of new files, which are opened at once, and not of appends', async () => {
+  let told = 0;
+  const { bench, arrive, watches, fullScans } = await startWatched((real) => (folder, changed, failed) => {
+    const count = (name: string | undefined, isEntry: boolean): void => {
+      if (folder === bench.folder) told += 1;
+      changed(name, isEntry);
+    };
+    return real(folder, count, failed);
+  });
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await arrive(['one']);
+  const park = (): void => {
+    for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(bench.folder)!('a.log', false);
+  };
+  park();
+  await settleTurns();
+  bench.clock.advance(HOT_LOOK_MS);
+  await settleTurns();
+  const [before, scans] = [told, fullScans()];
+  for (let n = 0; n < 100; n += 1) appendFileSync(bench.path('a.log'), 'more\n');
+  const active = bench.source.stats.files['active']!;
+  renameSync(bench.path('a.log'), bench.path('a.log.1'));
+  writeFileSync(bench.path('a.log'), 'two\n');
+  // Less than the time between two looks at a busy folder, which find what was appended.
+  bench.clock.advance(NAMES_LOOK_MS);
+  await until('the new file is known', () => {
+    bench.clock.advance(0);
+    return bench.source.stats.files['active']! > active || bench.texts.includes('two');
+  });
+  expect(told - before).toBe(3);
+  expect(fullScans()).toBe(scans);
+});
+
+test('without inotify functions Node watches folders, and the watch of a busy one is closed', async () => {
+  const { bench, arrive, calm, watches } = await startWatched(
+    () => (folder, changed, failed) => watchFolder(undefined, folder, changed, failed),
+  );
+  writeFileSync(bench.path('a.log'), 'one\n');
+  await arrive(['one']);
+  await calm();
+  appendFileSync(bench.path('a.log'), 'two\n');
+  await arrive(['two']);
+  for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(bench.folder)?.('a.log', false);
+  expect(watches.has(bench.folder)).toBe(false);
+  writeFileSync(bench.path('b.log'), 'three\n');
+  await arrive(['three']);
 });
 
 test('files are opened at birth while the lane takes nothing', async () => {

@@ -1,0 +1,105 @@
+/** How many lines a fast rotation costs: the log is renamed and made anew while the agent follows it, and old files are soon gone. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { prepareAgent } from './agent.ts';
+import { readCpuSeconds, startMeasured } from './measure.ts';
+
+export interface RotationFigures {
+  readonly seconds: number;
+  readonly linesPerSecond: number;
+  readonly rotateEveryMs: number;
+  readonly lines: number;
+  readonly missing: number;
+  readonly twice: number;
+  /** Of the whole process, while lines were written. */
+  readonly cpuSeconds: number;
+  /** Of the machine, at the end. */
+  readonly load: number;
+}
+
+const LINES_PER_SECOND = 20_000;
+const ROTATE_EVERY_MS = 50;
+const WARM_UP_MS = 3000;
+/** Nothing arrived for so long: nothing will. */
+const QUIET_MS = 5000;
+const WRITER = fileURLToPath(new URL('rotation-writer.ts', import.meta.url));
+
+export async function measureRotation(program: string, folder: string, seconds: number): Promise<RotationFigures> {
+  const log = join(folder, 'app.log');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(log, '');
+  const sink = await startCountingSink();
+  const setup = {
+    program,
+    folder: join(folder, 'agent'),
+    include: log,
+    kind: 'text',
+    compression: 'gzip',
+    port: sink.port,
+    once: false,
+  } as const;
+  const agent = await startMeasured(prepareAgent(setup));
+  try {
+    await sleep(WARM_UP_MS);
+    const cpuBefore = readCpuSeconds(agent.pid);
+    const writer = [WRITER, log, LINES_PER_SECOND, ROTATE_EVERY_MS, seconds].map(String);
+    const { stdout } = await promisify(execFile)(process.execPath, writer);
+    const cpuSeconds = readCpuSeconds(agent.pid) - cpuBefore;
+    const lines = Number(stdout);
+    while (sink.seen.size < lines && Date.now() - sink.receivedAtMs() < QUIET_MS) await sleep(100);
+    return {
+      seconds,
+      linesPerSecond: LINES_PER_SECOND,
+      rotateEveryMs: ROTATE_EVERY_MS,
+      lines,
+      missing: lines - sink.seen.size,
+      twice: sink.events() - sink.seen.size,
+      cpuSeconds,
+      load: loadavg()[0]!,
+    };
+  } finally {
+    agent.terminate();
+    await agent.done;
+    await sink.stop();
+  }
+}
+
+async function startCountingSink() {
+  const seen = new Set<number>();
+  let events = 0;
+  let receivedAtMs = Date.now();
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      receivedAtMs = Date.now();
+      const text = gunzipSync(Buffer.concat(pieces)).toString('latin1');
+      const numbers = [...text.matchAll(/"n=(\d+) /g)].map(([, number]) => Number(number));
+      for (const number of numbers) seen.add(number);
+      events += numbers.length;
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ ingested: numbers.length, failed: 0, failures: [], processedBytes: 0, blocksCreated: 1, walLength: 0 }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    seen,
+    events: () => events,
+    receivedAtMs: () => receivedAtMs,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
