@@ -97,7 +97,7 @@ test('script that loops, takes all memory or exits is stopped, and its event kep
 const hoard: unknown[] = [];
 export default defineTransform((event) => {
   if (event['do'] === 'loop') for (;;);
-  if (event['do'] === 'heap') for (;;) hoard.push(Array.from({ length: 1000 }, (_, n) => ({ n })));
+  if (event['do'] === 'heap') for (;;) hoard.push(new Array(100_000).fill(0.5));
   if (event['do'] === 'buffers') for (let n = 0; n < 20; n++) hoard.push(Buffer.alloc(100 * 1024 * 1024));
   if (event['do'] === 'exit') process.exit(0);
   if (event['do'] === 'promise') return Promise.resolve(event) as never;

@@ -68,6 +68,7 @@ export class CopyOutcomes {
     copy.startAt = copy.offset = copy.readTo = copy.size = size;
     copy.tail = tail;
     copy.content = new ContentSum(size, 0);
+    copy.isNews = false;
     naming.mint(copy);
   }
 

@@ -8,6 +8,7 @@ import type { StreamStore } from '../../core/stream.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Holes } from './hole.ts';
 import { hashHead } from './identity.ts';
+import type { Notices } from './notices.ts';
 import { readHead } from './sample.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
@@ -18,6 +19,7 @@ export interface NamingOptions {
   readonly streams: StreamStore;
   readonly rescue: Rescue | undefined;
   readonly holes: Holes;
+  readonly notices: Notices;
 }
 
 export class Naming {
@@ -29,7 +31,7 @@ export class Naming {
 
   /** Gives an open file its stream. False where there is no byte that it could be known by. Throws system errors. */
   mint(file: TrackedFile): boolean {
-    const { fileSystem, streams, source } = this.#options;
+    const { fileSystem, streams, source, notices } = this.#options;
     const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
     this.#options.holes.passInHead(file, head);
@@ -40,6 +42,8 @@ export class Naming {
     file.createdMs = createdMs;
     file.nextBornMs ??= createdMs;
     if (isGone(file)) this.#options.rescue?.keep(id);
+    if (file.isNews) notices.event('info', { path: file.path, size: file.size }, 'new file');
+    file.isNews = false;
     return true;
   }
 

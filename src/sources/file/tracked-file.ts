@@ -59,6 +59,8 @@ export interface TrackedFile {
   isAway: boolean;
   /** It may be a copy of another one: nothing of it is read until that is decided. */
   isUndecided: boolean;
+  /** It appeared while the agent runs, which is still to be told: once it has bytes and is known to be no copy. */
+  isNews: boolean;
   /** The number of the scan that it appeared in; 0 for one that was found at the start, -1 for one that is known from before. */
   firstScan: number;
   /** The number of the scan that saw its first bytes, where it was empty before. */
@@ -138,6 +140,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     isHomeless: false,
     isAway: false,
     isUndecided: false,
+    isNews: false,
     firstScan: 0,
     filledScan: 0,
     startAt: 0,

@@ -215,8 +215,10 @@ export class Tracker {
   #trackNew(found: FoundFile): TrackedFile {
     // The first scan tells its number in one line.
     const isExpected = this.#scan === 1 || this.#left.has(found.path);
-    this.#options.notices.event(isExpected ? 'debug' : 'info', { path: found.path, size: found.stat.size }, 'new file');
-    return this.#generations.track(found);
+    if (isExpected) this.#options.notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
+    const file = this.#generations.track(found);
+    file.isNews = !isExpected;
+    return file;
   }
 
   #see(file: TrackedFile, stat: FileStat, place: Place): void {

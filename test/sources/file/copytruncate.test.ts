@@ -38,6 +38,31 @@ test.for(inGlobs)('copytruncate with %s: what was not read yet is read from the 
   expect(bench.said(/copied and truncated/)).toHaveLength(2);
 });
 
+// Symptom: two lines at info for one rotation. Cause: where a scan came between copy and truncation, the copy was told as a new
+// file. Fix: a file is told as new once it has bytes and is known to be no copy.
+test('copytruncate with *.log*: a copy that is seen before the truncation is not told as a new file, other files are', async () => {
+  const bench = await startWith('*.log*');
+  writeFileSync(bench.path('a.log'), 'one\ntwo\n');
+  await bench.drain();
+  appendFileSync(bench.path('a.log'), 'three\n');
+  writeFileSync(bench.path('a.log.1'), '');
+  writeFileSync(bench.path('b.log'), 'of its own\n');
+  await bench.source.scanOnce();
+  copyFileSync(bench.path('a.log'), bench.path('a.log.1'));
+  await bench.source.scanOnce();
+  truncateSync(bench.path('a.log'), 0);
+  await bench.drain();
+  expect(bench.texts.toSorted()).toEqual(['of its own', 'one', 'three', 'two']);
+  const told = (): unknown[] => bench.said(/^new file$/).map(({ level, fields }) => `${level} ${String(fields['path'])}`);
+  expect(told()).toEqual([`info ${bench.path('a.log')}`, `info ${bench.path('b.log')}`]);
+  expect(bench.said(/copied and truncated/)).toHaveLength(1);
+  // One that only begins alike is told once that is known.
+  writeFileSync(bench.path('b.log.1'), 'of its own\n');
+  await bench.pass(60);
+  expect(bench.texts.filter((text) => text === 'of its own')).toHaveLength(2);
+  expect(told().slice(2)).toEqual([`info ${bench.path('b.log.1')}`]);
+});
+
 test.for(inGlobs)('copytruncate with %s after everything was read sends nothing twice, also after a restart', async (include) => {
   const bench = await startWith(include);
   writeFileSync(bench.path('a.log'), 'one\ntwo\n');
