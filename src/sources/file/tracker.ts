@@ -383,6 +383,7 @@ function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file)
 }
 
 /** One line at most tells of a rotated file, and none of one that was read to its end. */
-function levelOf({ place, isRotated }: TrackedFile, unreadBytes: number): 'info' | 'debug' {
-  return unreadBytes > 0 && place === 'matched' && !isRotated ? 'info' : 'debug';
+function levelOf({ place, isRotated, stream }: TrackedFile, unreadBytes: number): 'info' | 'debug' {
+  // Without a stream it may be a copy; a file of its own is told as new.
+  return unreadBytes > 0 && place === 'matched' && !isRotated && stream !== undefined ? 'info' : 'debug';
 }
