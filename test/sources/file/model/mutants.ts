@@ -53,8 +53,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the position moves before the lane has taken the lines',
     file: 'sources/file/reader.ts',
-    find: 'await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());',
-    replace: 'file.offset = block.offset + length; await offerBlock(lane, file, block.single ? block : { ...block, sum }, clock.now());',
+    find: 'await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);',
+    replace: 'file.offset = block.offset + length; await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);',
     include: alone,
   },
   {
