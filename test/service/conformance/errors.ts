@@ -19,10 +19,10 @@ describe('errors', () => {
     expect(answer.json).toEqual({ code: status, message: expect.stringMatching(/./) });
   });
 
-  test('an address that is opened in a browser tells where the routes are described', async () => {
-    expect((await client.call('GET', '/')).json).toEqual({
+  test('an unknown address tells where the routes are described', async () => {
+    expect((await client.call('GET', '/nothing')).json).toEqual({
       code: 404,
-      message: 'route GET / not found; GET /openapi.json tells all that are there',
+      message: 'route GET /nothing not found; GET /openapi.json tells all that are there',
     });
     expect((await client.call('GET', '/openapi.json')).status).toBe(200);
   });
