@@ -138,9 +138,15 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     for (let file = 0; file < 12; file++) writeFileSync(join(site.folder, 'logs', `worker-${file}.log`), 'ready\n');
     writeLines(site, 5000);
     const { page } = await open();
-    await page.route('**/history.json', (route) => route.fulfill({ json: anHour() }));
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/history.json', async (route) => {
+      await answer.promise;
+      await route.fulfill({ json: anHour() });
+    });
     await page.reload();
+    await page.locator('[data-source=app]').waitFor();
     expect(await page.locator('.chart canvas').count()).toBe(0);
+    answer.resolve();
     await page.locator('.chart canvas').nth(2).waitFor();
     expect(await page.locator('.chart [role=img]').first().getAttribute('aria-label')).toMatch(/read: last [\d.]+k?, highest/);
     await page.locator('[data-source=app]', { hasText: '5,012' }).waitFor();
