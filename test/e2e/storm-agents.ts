@@ -1,7 +1,8 @@
 /** The agent in a storm: killed the hard way and started again on what it left, with its losses noted until the last moment. */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { askAgent } from '../../src/agent/control.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
@@ -23,11 +24,13 @@ export class Agents {
   readonly watches: Watch[] = [];
   /** Keys of batches of which files were gone after a kill: what was left of them went out under another key. */
   readonly retiredKeys = new Set<string>();
+  readonly #folder: string;
   readonly #config: string;
   #program!: Program;
   #address = '';
 
   constructor(folder: string, include: string, url: string) {
+    this.#folder = folder;
     this.#config = join(folder, 'tailrace.yaml');
     writeFileSync(
       this.#config,
@@ -60,7 +63,9 @@ telemetry: {listen: "127.0.0.1:0"}
   /** Waits until nothing is left to read or to send, then ends the agent in the ordinary way. */
   async finish(): Promise<void> {
     const isIdle = async (): Promise<boolean> =>
-      (await this.#read('tailrace_source_lag_bytes')) === 0 && (await this.#read('tailrace_events_held')) === 0;
+      (await this.#hasReadAll()) &&
+      (await this.#read('tailrace_source_lag_bytes')) === 0 &&
+      (await this.#read('tailrace_events_held')) === 0;
     await until('nothing is left to read or to send', isIdle, 60_000, 50);
     await this.#scrape();
     expect(await this.#program.end('SIGTERM'), this.#program.stderr().slice(-2000)).toBe(0);
@@ -84,6 +89,18 @@ telemetry: {listen: "127.0.0.1:0"}
   /** True when one agent ran before something happened and for a while after. */
   sawAll({ from, to }: { readonly from: number; readonly to: number }): boolean {
     return this.watches.some((watch) => watch.from <= from && watch.to >= to + TAKES_OVER_MS);
+  }
+
+  /** True when the agent knows each file under the name that it has, and read it to its end: its lag is as of its last look. */
+  async #hasReadAll(): Promise<boolean> {
+    const logs = join(this.#folder, 'logs');
+    for (const path of readdirSync(logs).map((name) => join(logs, name))) {
+      const { ino, size } = statSync(path);
+      const answer = await askAgent(join(this.#folder, 'agent'), { command: 'explain', args: [path] });
+      const [file] = answer!.result as { inode?: string; offset?: number; state?: string }[];
+      if (file?.inode !== String(ino) || file.offset !== size || file.state === 'undecided') return false;
+    }
+    return true;
   }
 
   async #scrape(): Promise<void> {
