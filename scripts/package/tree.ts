@@ -37,6 +37,7 @@ export function packageFiles({ root, executable, commands, version, date, licenc
   return [
     { path: '/usr/bin/tailrace', mode: 0o755, content: readFileSync(executable) },
     { ...text('/etc/tailrace/tailrace.yaml', read('packaging/tailrace.yaml')), isConfig: true },
+    { ...text('/etc/tailrace/conf.d/README', read('packaging/conf.d-readme')), isConfig: true },
     ...UNITS.map((unit) => text(`/usr/lib/systemd/system/${unit}`, read(`systemd/${unit}`))),
     text('/usr/lib/sysusers.d/tailrace.conf', read('packaging/tailrace.sysusers')),
     packed('/usr/share/man/man1/tailrace.1.gz', man),

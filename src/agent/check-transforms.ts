@@ -18,10 +18,7 @@ export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
     } catch (error) {
       if (!(error instanceof TransformProblems)) throw error;
       for (const { message, fix, index, script } of error.problems) {
-        const place = script ?? {
-          file: config.file,
-          ...(index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index)),
-        };
+        const place = script ?? (index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index));
         problems.push({ ...place, message, ...(fix === undefined ? {} : { fix }) });
       }
     }

@@ -62,7 +62,7 @@ async function examine(named: string | undefined): Promise<Findings> {
     return { file: place.file, config: undefined, problems: [problem], warnings: [], locate: () => place };
   }
   const read = readConfig(file, process.env);
-  const locate: Locate = (path) => ({ file, ...read.locate(path) });
+  const locate: Locate = (path) => read.locate(path);
   if (read.config === undefined) return { file, config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
   const { checkTransforms } = await import('../agent/check-transforms.ts');
   const machine = await checkMachine(read.config, locate);

@@ -36,7 +36,7 @@ export async function test(args: TestArguments): Promise<number> {
   for (const [index, each] of config.tests.entries()) {
     const compared = compareEvents(each.expect, await eventsOf(config, each), ignoredFields(config, each));
     const { source, expect: expected } = each;
-    results.push({ file, ...locate(`tests.${index}`), source, expected, ...compared });
+    results.push({ ...locate(`tests.${index}`), source, expected, ...compared });
   }
   const failed = results.filter(({ ok }) => !ok);
   if (args.json) await write(`${JSON.stringify({ ok: failed.length === 0, tests: results })}\n`);

@@ -28,24 +28,33 @@ const DEFAULT_MAX_AGE_MS = 1000;
 
 interface Context {
   readonly env: Environment;
-  /** The configuration file's folder. */
+  /** Of the file that the component stands in: relative paths start there. */
   readonly folder: string;
   readonly fields: Readonly<Record<string, JsonValue>>;
   readonly sourceIds: readonly string[];
 }
 
-/** Only for a configuration without problems; `file` is absolute, `hash` that of its text. */
-export function buildConfig({ file, hash }: Pick<Config, 'file' | 'hash'>, env: Environment, agent: Values<typeof agentTable>): Config {
+/**
+ * Only for a configuration without problems; `file` is absolute, `hash` that of its text. `folderOf` tells the folder of the file that a
+ * component (`sources.app`) stands in.
+ */
+export function buildConfig(
+  { file, hash }: Pick<Config, 'file' | 'hash'>,
+  env: Environment,
+  agent: Values<typeof agentTable>,
+  folderOf: (path: string) => string,
+): Config {
   const folder = dirname(file);
   const sources = agent.sources.components;
   const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
-  const sinks = agent.sinks.components.map((sink) => buildSink(sink, context));
+  const contextOf = ({ path }: { readonly path: string }): Context => ({ ...context, folder: folderOf(path) });
+  const sinks = agent.sinks.components.map((sink) => buildSink(sink, contextOf(sink)));
   return {
     file,
     hash,
     dataDir: dataDirOf(agent.data_dir, env, folder),
     shutdownTimeoutMs: agent.shutdown_timeout,
-    sources: sources.map((source) => withoutTimes(buildSource(source, context), sinks)),
+    sources: sources.map((source) => withoutTimes(buildSource(source, contextOf(source)), sinks)),
     sinks,
     ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },

@@ -63,6 +63,15 @@ export const columnName: Kind<string> = text({
       : { message: 'cannot be a column', fix: `use up to ${MAX_FIELD_NAME} characters, no spaces at either end` },
 });
 
+const fileGlob = text({ parse: (value) => ({ value }) });
+
+/** One path that may have wildcards, or several. */
+export const globOrList: Kind<readonly string[]> = {
+  type: 'path with wildcards, or a list of them',
+  schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+  read: (node, key, reading) => (node.kind === 'list' ? node.items : [node]).flatMap((each) => fileGlob.read(each, key, reading) ?? []),
+};
+
 /** `host:port`, or `none`. The value of `none` is null, to tell it from an unread one. */
 export const hostPortOrNone: Kind<{ host: string; port: number } | null> = text<{ host: string; port: number } | null>({
   type: '`host:port`, or `none`',

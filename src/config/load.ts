@@ -2,21 +2,20 @@
  * From a file to a checked `Config`, or to every problem it has, each with its place. Nothing else is ever thrown for
  * what stands in the file.
  */
-import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { defaultBatchBytes, divideMemory, memoryFor } from '../core/sink-memory.ts';
 import { buildConfig, dataDirOf } from './build.ts';
 import { ConfigError } from './config-error.ts';
 import type { Problem } from './config-error.ts';
+import { ConfigTexts, type Place } from './config-texts.ts';
 import { parseYaml } from './document.ts';
 import type { Report, YamlMap, YamlNode, YamlScalar } from './document.ts';
 import type { Environment } from './expand.ts';
 import { finish, readTable } from './field.ts';
 import type { Reading } from './field.ts';
 import { zoneNameIn } from './go-layout.ts';
-import { LineIndex } from './line-index.ts';
-import type { Position } from './line-index.ts';
+import { includeFiles } from './include-files.ts';
 import type { Config } from './model.ts';
 import { printable } from './quote.ts';
 import { readTextFile } from './read-text.ts';
@@ -49,9 +48,9 @@ export interface ReadConfig {
   /** What works but is likely a mistake. */
   readonly warnings: readonly Problem[];
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
-  locate(path: string): Position;
+  locate(path: string): Place;
   /** Where a character of the text at a path stands. */
-  locateIn(path: string, index: number): Position;
+  locateIn(path: string, index: number): Place;
 }
 
 /** Like `loadConfig`, with warnings and places, and nothing thrown. */
@@ -64,8 +63,8 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
       dataDir: undefined,
       problems: [{ file, line, column, message, fix }],
       warnings: [],
-      locate: () => ({ line, column }),
-      locateIn: () => ({ line, column }),
+      locate: () => ({ file, line, column }),
+      locateIn: () => ({ file, line, column }),
     };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
@@ -81,11 +80,10 @@ export function loadConfigText(text: string, env: Environment): Config {
 class Loader {
   readonly #file: string;
   readonly #text: string;
-  readonly #mode: number;
-  readonly #lines: LineIndex;
+  readonly #texts: ConfigTexts;
   readonly #reading: Reading;
   readonly #places = new Map<string, { keyAt: number; valueAt: number }>();
-  readonly #texts = new Map<string, YamlScalar>();
+  readonly #scalars = new Map<string, YamlScalar>();
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
   #dataDir: string | undefined;
@@ -93,33 +91,45 @@ class Loader {
   constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
     this.#file = file;
     this.#text = text;
-    this.#mode = mode;
-    this.#lines = new LineIndex(text);
+    this.#texts = new ConfigTexts(file, text, mode);
     this.#reading = {
       env,
       leavesSecrets,
       report: this.#report,
       note: (path, keyAt, valueAt) => this.#places.set(path, { keyAt, valueAt }),
-      noteText: (path, node) => this.#texts.set(path, node),
+      noteText: (path, node) => this.#scalars.set(path, node),
     };
   }
 
   load(): ReadConfig {
     const config = this.#read();
     const ok = this.#problems.length === 0;
-    const locate = (path: string): Position => this.#lines.locate(this.#place(path).valueAt);
-    const locateIn = (path: string, index: number): Position => {
-      const text = this.#texts.get(path);
-      return text ? this.#lines.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
+    const locate = (path: string): Place => this.#texts.locate(this.#place(path).valueAt);
+    const locateIn = (path: string, index: number): Place => {
+      const text = this.#scalars.get(path);
+      return text ? this.#texts.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
     };
-    const result = { warnings: sortProblems(this.#warnings), locate, locateIn };
-    return { ...result, dataDir: this.#dataDir, config: ok ? config : undefined, problems: ok ? [] : bound(sortProblems(this.#problems)) };
+    const order = this.#texts.order();
+    const result = { warnings: sortProblems(this.#warnings, order), locate, locateIn };
+    return {
+      ...result,
+      dataDir: this.#dataDir,
+      config: ok ? config : undefined,
+      problems: ok ? [] : bound(sortProblems(this.#problems, order)),
+    };
   }
 
   #read(): Config | undefined {
     const root = parseYaml(this.#text, this.#report);
-    const map = this.#rootMap(root);
-    if (map === undefined) return undefined;
+    const main = this.#rootMap(root);
+    if (main === undefined) return undefined;
+    const map = includeFiles(main, {
+      file: this.#file,
+      texts: this.#texts,
+      reading: this.#reading,
+      warn: (at, message, fix) => this.#warnings.push(this.#problem(at, message, fix)),
+      refuse: (problem) => this.#problems.push(problem),
+    });
     this.#warnOfDollars(map);
     const agent = readTable(agentTable, map, '', this.#reading);
     this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
@@ -137,8 +147,9 @@ class Loader {
         this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
     }
     if (this.#problems.length > 0) return undefined;
-    const hash = createHash('sha256').update(this.#text).digest('hex').slice(0, 12);
-    return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent));
+    const { hash } = this.#texts;
+    const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
+    return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent), folderOf);
   }
 
   #rootMap(root: YamlNode | undefined): YamlMap | undefined {
@@ -173,10 +184,12 @@ class Loader {
 
   #warnOfSecrets({ path, draft }: SinkDraft): void {
     const place = this.#places.get(`${path}.token`);
-    if (draft.token === undefined || place === undefined || (this.#mode & 0o004) === 0) return;
+    if (draft.token === undefined || place === undefined) return;
+    const { file, mode } = this.#texts.partAt(place.valueAt);
+    if ((mode & 0o004) === 0) return;
     // A token that comes from a variable is not in the file.
-    if (this.#text.startsWith('$', place.valueAt) || this.#text.startsWith('$', place.valueAt + 1)) return;
-    const fix = `run \`chmod o-r ${this.#file}\`, or use \`token_file\` or a variable`;
+    if (this.#texts.startsWith('$', place.valueAt) || this.#texts.startsWith('$', place.valueAt + 1)) return;
+    const fix = `run \`chmod o-r ${file}\`, or use \`token_file\` or a variable`;
     this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
   }
 
@@ -241,14 +254,16 @@ class Loader {
   };
 
   #problem(at: number, message: string, fix: string | undefined): Problem {
-    const { line, column } = this.#lines.locate(at);
+    const place = this.#texts.locate(at);
     // Most quote what stands in the file; here none can forget to make it safe to print.
-    return { file: this.#file, line, column, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
+    return { ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
   }
 }
 
-function sortProblems(problems: Problem[]): Problem[] {
-  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+/** By file, as they were read, and by place. */
+function sortProblems(problems: Problem[], order: ReadonlyMap<string, number>): Problem[] {
+  const rank = ({ file }: Problem): number => order.get(file) ?? 0;
+  return problems.sort((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
 }
 
 function bound(problems: Problem[]): Problem[] {

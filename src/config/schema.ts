@@ -5,7 +5,7 @@
  */
 import { type Components, section } from './components.ts';
 import { anyText, choice, duration, flag, size } from './kinds.ts';
-import { hostPortOrNone, staticFields } from './kinds-special.ts';
+import { globOrList, hostPortOrNone, staticFields } from './kinds-special.ts';
 import { transform } from './kinds-transform.ts';
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
@@ -59,6 +59,11 @@ export const agentTable = {
     doc: 'where events come from: an id of your choice and a mapping for each',
   }),
   sinks: field(section('sink', sinkTables), { required: true, doc: 'where events go: an id of your choice and a mapping for each' }),
+  include_config: field(globOrList, {
+    default: '[]',
+    example: '[conf.d/*.yaml]',
+    doc: 'files with more `sources`, `sinks` and `tests`, relative to this file: see above',
+  }),
   tests: field(testList, {
     default: '[]',
     example: "[{source: app, input: ['…'], expect: [{message: '…'}]}]",

@@ -51,6 +51,9 @@ export const MAX_RESPONSE_HEAD_BYTES = 16 * 1024;
 // Configuration
 /** Bytes of a configuration file. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
+/** Files that `include_config` may name, and bytes of all of them. */
+export const MAX_INCLUDED_FILES = 1000;
+export const MAX_INCLUDED_BYTES = 16 * 1024 * 1024;
 /** Levels of nesting in a configuration file, `fields` included. */
 export const MAX_CONFIG_DEPTH = 32;
 /** Bytes of `fields` as JSON, of the agent and a source together: twice that and a file's path fit a kernel template. */

@@ -192,7 +192,7 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
     const limit = join(folder, 'rmem_max');
     const warnings = async (bytes: string) => {
       writeFileSync(limit, bytes);
-      return (await checkMachine(read.config!, (path) => ({ file, ...read.locate(path) }), limit)).warnings;
+      return (await checkMachine(read.config!, (path) => read.locate(path), limit)).warnings;
     };
     expect(await warnings('212992\n')).toMatchObject([
       { line: 5, column: 51, message: expect.stringContaining('212992 bytes, below 4 MiB') as string },

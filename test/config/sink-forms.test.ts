@@ -78,7 +78,7 @@ describe('tls', () => {
     const text = https(configWith({ sink: 'token: t\ntls:\n  ca: ca.pem\n  cert: c.crt\n  key: c.key' }));
     const file = join(makeTree({ 't.yaml': text, 'ca.pem': 'no certificate' }), 't.yaml');
     const read = readConfig(file, {});
-    const { problems } = await checkMachine(read.config!, (path) => ({ file, ...read.locate(path) }));
+    const { problems } = await checkMachine(read.config!, (path) => read.locate(path));
     expect(problems).toEqual([
       { file, line: 13, column: 13, message: expect.stringContaining('ENOENT'), fix: expect.stringContaining('check the path') },
     ]);

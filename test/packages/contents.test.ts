@@ -71,7 +71,10 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
     expect(deb).toContain('/usr/bin/tailrace');
     expect(deb).toContain('/usr/lib/systemd/system/tailrace@.service');
     expect(files('rpm -qpl one/*.rpm')).toEqual(deb);
-    expect(run('rpm -qpc one/*.rpm').out.trim()).toBe('/etc/tailrace/tailrace.yaml');
+    expect(run('rpm -qpc one/*.rpm').out.trim().split('\n').toSorted()).toEqual([
+      '/etc/tailrace/conf.d/README',
+      '/etc/tailrace/tailrace.yaml',
+    ]);
   });
 
   test('the executable runs without Node and without files beside it', () => {

@@ -86,6 +86,15 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     expect(mainPid()).toBe(before);
   });
 
+  test('a file in conf.d is taken into force by a reload', async () => {
+    const source = 'sources: {more: {type: file, include: ["/var/log/added/*.more"]}}';
+    machine.must(
+      `echo '${source}' >/etc/tailrace/conf.d/more.yaml; echo 'line of conf.d' >/var/log/added/a.more; systemctl reload tailrace`,
+    );
+    await arrives('line of conf.d');
+    machine.must('rm /etc/tailrace/conf.d/more.yaml; systemctl reload tailrace');
+  });
+
   test('a reload with a mistake changes nothing', async () => {
     machine.must(
       `cp /etc/tailrace/tailrace.yaml /srv/good.yaml; echo 'sauces: {}' >>/etc/tailrace/tailrace.yaml; ! systemctl reload tailrace`,
