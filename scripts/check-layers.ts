@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
-import { packageDoors, rooms } from './layers.ts';
+import { packageDoors, rooms, runsInBrowsers } from './layers.ts';
 
 /** One import of one file. */
 interface Import {
@@ -56,7 +56,8 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
   if (!allowed.includes(other))
     return say(`${room} imports ${other} ('${specifier}'); it may import only: ${allowed.join(', ') || 'nothing'}`);
-  if (room === 'pages' && !typeOnly) return say(`imports '${specifier}', which does not run in a browser; import its types only`);
+  if (room === 'pages' && !typeOnly && !runsInBrowsers.includes(target))
+    return say(`imports '${specifier}', which does not run in a browser; import its types only`);
   return [];
 }
 

@@ -7,7 +7,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   config: ['core'],
   kernel: ['core'],
-  // Serves the built pages; the pages themselves run in browsers and take nothing but types from here.
+  // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.
   web: ['core'],
   pages: ['core', 'telemetry'],
   telemetry: ['core', 'config', 'web'],
@@ -25,6 +25,9 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli'],
 };
+
+/** What the pages may import more of than types: pure code, which runs in a browser as it is. */
+export const runsInBrowsers: readonly string[] = ['src/telemetry/rates.ts'];
 
 /** The files, or folders (with a slash), through which a third-party package enters src. */
 export const packageDoors: Readonly<Record<string, readonly string[]>> = {

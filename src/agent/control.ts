@@ -72,16 +72,26 @@ export async function startControl(
   };
 }
 
-/** Asks the running agent; undefined when none runs. Throws `E_CONTROL` when it cannot be reached or answers with an error. */
-export async function askAgent(dataDir: string, request: ControlRequest): Promise<{ result: unknown } | undefined> {
+/**
+ * Asks the running agent; undefined when none runs. Throws `E_CONTROL` when it cannot be reached, answers with an error, or, where
+ * `withinMs` is given, not in time.
+ */
+export async function askAgent(dataDir: string, request: ControlRequest, withinMs?: number): Promise<{ result: unknown } | undefined> {
   const socket = await connectTo(dataDir);
   if (!socket) return undefined;
+  let gone = agentGone;
+  const cutOff = (): void => {
+    gone = () => new TailraceError('E_CONTROL', `the running agent did not answer within ${withinMs} ms`);
+    socket.destroy();
+  };
+  const late = withinMs === undefined ? undefined : setTimeout(cutOff, withinMs);
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const reply = parseReply(await readLine(socket, agentGone));
+    const reply = parseReply(await readLine(socket, () => gone()));
     if (!reply.ok) throw new TailraceError('E_CONTROL', `the running agent could not do it: ${reply.error}`);
     return { result: reply.result };
   } finally {
+    clearTimeout(late);
     socket.destroy();
   }
 }

@@ -4,6 +4,7 @@ import type { SourceLane } from '../batcher/lane.ts';
 import type { Pause } from '../batcher/pauses.ts';
 import type { SourceConfig } from '../config/model.ts';
 import { newStats, type SourceStats } from '../core/source.ts';
+import type { Histograms } from '../telemetry/histogram.ts';
 import type { ObservedSink, ObservedSource, Waiting } from '../telemetry/observed.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
 
@@ -24,6 +25,7 @@ export function observeSources(
   sinks: ReadonlyMap<string, SinkRoom>,
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
+  const oldest = new Map<Books, number>();
   for (const { books, lane, rescue, replayed } of sources.values()) {
     ranges.set(books, [...lane.held()]);
     ranges.set(replayed, []);
@@ -32,13 +34,18 @@ export function observeSources(
   for (const books of former.values()) ranges.set(books, []);
   for (const room of sinks.values()) {
     for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
-      for (const span of batch.spans) ranges.get(span.books)?.push([span.firstEvent, span.firstEvent + span.events]);
+      const { readAtMs = Infinity } = batch;
+      for (const { books, firstEvent, events } of batch.spans) {
+        ranges.get(books)?.push([firstEvent, firstEvent + events]);
+        if (events > 0) oldest.set(books, Math.min(oldest.get(books) ?? Infinity, readAtMs));
+      }
     }
   }
   const observe = (id: string, stats: SourceStats, books: readonly Books[], lane?: SourceLane): ObservedSource => {
     // What a source had to drop before anything could hold it was accepted, too.
     const dropped = stats.droppedEvents ?? 0;
     const sum = (count: (each: Books) => number): number => books.reduce((total, each) => total + count(each), 0);
+    const oldestHeldMs = Math.min(...books.map((each) => oldest.get(each) ?? Infinity));
     return {
       id,
       stats,
@@ -53,6 +60,7 @@ export function observeSources(
         filtered: sum(({ settled }) => settled.filtered),
       },
       held: sum((each) => countEvents(ranges.get(each) ?? [])),
+      oldestHeldMs: Number.isFinite(oldestHeldMs) ? oldestHeldMs : undefined,
       waiting: lane && describeWait(lane, sinks),
     };
   };
@@ -95,7 +103,8 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkRoom>): W
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
-export function observeSink({ sink, delivery, spool, room }: SinkRoom): ObservedSink {
+export function observeSink({ sink, delivery, spool, room }: SinkRoom, requestSeconds: Histograms): ObservedSink {
+  const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,
     ...delivery.stats,
@@ -104,6 +113,7 @@ export function observeSink({ sink, delivery, spool, room }: SinkRoom): Observed
     concurrency: delivery.concurrency,
     memoryBytes: room.usedBytes,
     lastFailure: delivery.lastFailure,
+    requestSeconds: { sum, count },
     missing: sink.missing?.(),
     pauses: delivery.pauses,
   };

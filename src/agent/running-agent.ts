@@ -130,7 +130,10 @@ export class RunningAgent implements Agent {
     return {
       config: { file, hash },
       sources: observeSources(new Map([...this.#rooms.removed, ...this.#rooms.sources]), this.#rooms.formerBooks, this.#rooms.sinks),
-      sinks: config.sinks.flatMap(({ id }) => this.#rooms.sinks.get(id) ?? []).map(observeSink),
+      sinks: config.sinks.flatMap(({ id }) => {
+        const room = this.#rooms.sinks.get(id);
+        return room ? [observeSink(room, this.#histograms.requestSeconds)] : [];
+      }),
       checkpointSaves: this.#state.saves,
       checkpointRefusals: this.#state.refusals,
       checkpointRefusal: this.#state.refusal,

@@ -62,6 +62,8 @@ export class Batch {
   accepted = 0;
   /** Bytes of NDJSON in `body`. */
   bytes = 0;
+  /** When its first event was read, wall clock in milliseconds; undefined where nobody knows any more. */
+  readAtMs: number | undefined;
   key = '';
   /** Bytes of memory this batch counts for. */
   memory: number;
@@ -129,6 +131,7 @@ export class Batch {
     shaped?: { readonly sent: number; readonly fates: Fates | undefined },
   ): void {
     const { single } = block;
+    this.readAtMs ??= block.readAtMs;
     const range = streamRange(block, start, start + consumed);
     const from = block.offset + range.from;
     const last = this.spans.at(-1);
@@ -177,6 +180,7 @@ export class Batch {
     const first = this.accepted;
     if (shaped && shaped.withheld.length > 0) this.withhold(shaped.withheld.map((each) => ({ ...each, event: first + each.event })));
     this.spans.push(span);
+    this.readAtMs ??= span.reads?.[0]?.atMs;
     this.#noteFates(span.events, shaped?.fates);
     this.accepted += span.events;
     this.events += shaped?.sent ?? span.events;

@@ -52,6 +52,8 @@ export interface DeliveryStats {
   walLength: number;
   /** Wall clock of the last answer that stored events, milliseconds. */
   lastStoredMs: number | undefined;
+  /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+  lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
 }
 
 export function newDeliveryStats(): DeliveryStats {
@@ -67,6 +69,7 @@ export function newDeliveryStats(): DeliveryStats {
     blocksCreated: 0,
     walLength: 0,
     lastStoredMs: undefined,
+    lastAnswer: undefined,
   };
 }
 

@@ -106,7 +106,9 @@ export class Dispatch {
       room.release(ownBytes, undefined);
     }
     if (sent.unsent !== 'unsigned') {
-      addTo(stats.requests, String(sent.status || 'none'), 1);
+      const status = String(sent.status || 'none');
+      addTo(stats.requests, status, 1);
+      stats.lastAnswer = { status, atMs: clock.now() };
       if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
       observer.request(sink.id, sent.elapsedMs / 1000);
     }

@@ -12,7 +12,7 @@ export const EMPTY = Buffer.alloc(0);
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
   const { key, sink, dataset, events, spans } = batch.toStored();
-  const { bytes, encoding, refusal, fates, withheld } = batch;
+  const { bytes, encoding, readAtMs, refusal, fates, withheld } = batch;
   return {
     key,
     sink,
@@ -21,6 +21,7 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
     bytes,
     encoding,
     spans,
+    ...(readAtMs === undefined ? {} : { readAtMs }),
     ...(parts ? { parts } : {}),
     ...(refusal === undefined ? {} : { refusal }),
     ...(fates ? { fates: fates.toStored() } : {}),
@@ -36,6 +37,7 @@ export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTrack
   batch.bytes = header.bytes;
   batch.encoding = header.encoding;
   batch.spoolName = name;
+  batch.readAtMs = header.readAtMs;
   batch.committed = true;
   batch.refusal = header.refusal;
   if (header.fates) batch.fates = new Fates(header.fates);

@@ -8,6 +8,7 @@ import type { PreviewArguments } from './preview.ts';
 import type { RunArguments } from './run.ts';
 import type { StatusArguments } from './status.ts';
 import type { TapArguments } from './tap.ts';
+import type { TopArguments } from './top.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
@@ -168,6 +169,12 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'as one JSON object')
     .option('--health', 'exit 1 only where the agent itself does not work: a service that is away is no reason to restart it')
     .action(async (options: StatusArguments) => exitWith((await import('./status.ts')).status(options)));
+
+  program
+    .command('top')
+    .description('the running agent, live in a terminal; q or Ctrl-C ends it')
+    .addOption(configOption())
+    .action(async (options: TopArguments) => exitWith((await import('./top.ts')).top(options)));
 
   // The agent need not load the client's commands.
   if (only !== 'run') (await import('./client/commands.ts')).addClientCommands(program, exitWith);

@@ -33,7 +33,7 @@ export function renderStatus(found: Status, colours: boolean): string {
     colours ? styleText(good ? 'green' : 'red', text, { validateStream: false }) : text;
   const { version, pid, uptimeSeconds, config, accounting } = found;
   return [
-    `tailrace ${version}, process ${pid}, up ${duration(uptimeSeconds)}`,
+    `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`,
     `configuration ${printable(config.file)} (${config.hash})`,
     paint(accounting.balanced, accounting.balanced ? 'accounting balances: every accepted event is accounted for' : 'accounting is off'),
     ...accounting.problems.map((problem) => `  ${problem}`),
@@ -54,6 +54,7 @@ function sourceLine({
   accepted,
   delivered,
   held,
+  oldestUnsent,
   deadLettered,
   dropped,
   filtered,
@@ -65,6 +66,7 @@ function sourceLine({
       .map(([state, count]) => `${count} ${state}`)
       .join(', '),
     `lag ${formatBytes(lagBytes)}`,
+    ...(oldestUnsent === undefined ? [] : [`oldest unsent of ${oldestUnsent}`]),
     `${accepted} accepted, ${delivered} delivered`,
     ...Object.entries({ held, 'dead letters': deadLettered, dropped, filtered }).flatMap(([name, count]) =>
       count > 0 ? [`${count} ${name}`] : [],
@@ -76,13 +78,14 @@ function sourceLine({
 }
 
 function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => string): string[] {
-  const { id, state, reason, fix, lastSuccess, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
+  const { id, state, reason, fix, lastSuccess, lastAnswer, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
   const facts = [
     `${ingested} stored`,
     `${retries} retries`,
     `${formatBytes(memoryBytes)} in memory`,
     ...(diskBytes > 0 ? [`${formatBytes(diskBytes)} on disk`] : []),
     `last success ${lastSuccess ?? 'never'}`,
+    ...(lastAnswer === undefined ? [] : [`last answer ${lastAnswer.status === 'none' ? 'missing' : lastAnswer.status}`]),
     ...Object.entries(deadLetters).map(([why, count]) => `${count} dead letters (${why})`),
   ];
   return [
@@ -92,7 +95,8 @@ function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => str
   ];
 }
 
-function duration(seconds: number): string {
+/** A length of time in its largest unit. */
+export function formatUptime(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;

@@ -16,6 +16,8 @@ export interface SpoolHeader {
   readonly bytes: number;
   readonly encoding: Encoding;
   readonly spans: readonly StoredSpan[];
+  /** When its first event was read, wall clock in milliseconds. */
+  readonly readAtMs?: number;
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   readonly refusal?: string;
   /** The parts still to be sent of a batch that was split. */

@@ -1,5 +1,4 @@
 /** The last hour in numbers, for the status page's charts: one sample each 10 s in rings of a fixed size, 1.4 kB a series. */
-import type { Histograms } from './histogram.ts';
 import type { Observed } from './observed.ts';
 
 export const SAMPLE_EVERY_MS = 10_000;
@@ -35,7 +34,7 @@ export class History {
   #endMs = 0;
 
   /** Times in milliseconds of the wall clock. */
-  sample(observed: Observed, requestSeconds: Histograms, nowMs: number): void {
+  sample(observed: Observed, nowMs: number): void {
     const seconds = this.#endMs === 0 ? 0 : (nowMs - this.#endMs) / 1000;
     const totals = new Map<string, number>();
     const rise = (key: string, total: number): number => {
@@ -50,7 +49,7 @@ export class History {
       this.#put('source', id, 'eventsPerSecond', perSecond(`source ${id}`, accepted));
       this.#put('source', id, 'lagBytes', stats.lagBytes);
     }
-    for (const { id, ingested, memoryBytes, diskBytes } of observed.sinks.slice(0, MAX_SINKS)) {
+    for (const { id, ingested, memoryBytes, diskBytes, requestSeconds } of observed.sinks.slice(0, MAX_SINKS)) {
       this.#put(
         'sink',
         id,
@@ -60,9 +59,8 @@ export class History {
           [...ingested.values()].reduce((sum, each) => sum + each, 0),
         ),
       );
-      const { sum = 0, count = 0 } = requestSeconds.byLabel.get(id) ?? {};
-      const requests = rise(`requests ${id}`, count);
-      const took = rise(`took ${id}`, sum);
+      const requests = rise(`requests ${id}`, requestSeconds.count);
+      const took = rise(`took ${id}`, requestSeconds.sum);
       this.#put('sink', id, 'requestMs', requests > 0 ? (took / requests) * 1000 : Number.NaN);
       this.#put('sink', id, 'queueBytes', memoryBytes + diskBytes);
     }

@@ -24,6 +24,8 @@ export interface ObservedSource {
   readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
   /** Counted by walking the batches that hold them. */
   readonly held: number;
+  /** When the oldest batch that holds any was begun, wall clock in milliseconds; absent where nothing is held. */
+  readonly oldestHeldMs?: number | undefined;
   /** Set while reading waits for a sink. */
   readonly waiting?: Waiting | undefined;
 }
@@ -41,6 +43,10 @@ export interface ObservedSink {
   readonly walLength: number;
   /** Wall clock of the last answer that stored events, milliseconds. */
   readonly lastStoredMs: number | undefined;
+  /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+  readonly lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
+  /** Of all requests. */
+  readonly requestSeconds: { readonly sum: number; readonly count: number };
   readonly memoryBytes: number;
   readonly diskBytes: number;
   /** Files of the disk buffer that were set aside. */

@@ -55,8 +55,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
   };
   const history = options.page && new History();
-  const sampling =
-    history && setInterval(() => history.sample(options.observe(), options.histograms.requestSeconds, Date.now()), SAMPLE_EVERY_MS);
+  const sampling = history && setInterval(() => history.sample(options.observe(), Date.now()), SAMPLE_EVERY_MS);
   sampling?.unref();
   const answerPage = async (path: string, request: IncomingMessage, response: ServerResponse) => {
     const { answerStatusPage } = await import('./status-page.ts');
@@ -64,7 +63,6 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       ...options.page!,
       host,
       history: history!,
-      requestSeconds: options.histograms.requestSeconds,
       observe: () => options.observe(),
     });
     response.writeHead(status, headers);

@@ -8,9 +8,8 @@ import { isOwnHost } from '../web/host-check.ts';
 import { codeOf } from '../core/errors.ts';
 import { hideSecrets, hideValues } from './hide-secrets.ts';
 import type { History } from './history.ts';
-import type { Histograms } from './histogram.ts';
 import type { Observed } from './observed.ts';
-import { statusOf, type Status } from './status.ts';
+import { statusOf } from './status.ts';
 
 /** A file of a source, and why it is not read where it is not. */
 export interface ListedSource {
@@ -37,23 +36,7 @@ export interface StatusPageOptions extends PageSource {
   /** The host that telemetry listens on. */
   readonly host: string;
   readonly history: History;
-  readonly requestSeconds: Histograms;
   observe(): Observed;
-}
-
-/** Of a sink, totals of this process; the page tells the latest from their difference. */
-export interface PageSink {
-  readonly requestSeconds: { readonly sum: number; readonly count: number };
-  /** Requests by HTTP status; `none`: no answer. */
-  readonly answers: Readonly<Record<string, number>>;
-  readonly retries: Readonly<Record<string, number>>;
-}
-
-/** What `/status.json` holds. */
-export interface PageStatus extends Status {
-  readonly nowMs: number;
-  /** By id. */
-  readonly requests: Readonly<Record<string, PageSink>>;
 }
 
 export interface PageReply {
@@ -104,15 +87,6 @@ function dataOf(path: string, request: IncomingMessage, options: StatusPageOptio
     case '/config.json':
       return hideSecrets(options.config);
     default:
-      return describe(options);
+      return statusOf(options.observe());
   }
-}
-
-function describe(options: StatusPageOptions): PageStatus {
-  const observed = options.observe();
-  const requests = observed.sinks.map(({ id, requests, retries }) => {
-    const { sum = 0, count = 0 } = options.requestSeconds.byLabel.get(id) ?? {};
-    return [id, { requestSeconds: { sum, count }, answers: Object.fromEntries(requests), retries: Object.fromEntries(retries) }] as const;
-  });
-  return { ...statusOf(observed), nowMs: Date.now(), requests: Object.fromEntries(requests) };
 }

@@ -11,8 +11,15 @@ export interface SinkStatus {
   readonly fix?: string;
   /** RFC 3339; absent before the first answer that stored events. */
   readonly lastSuccess?: string;
+  /** Absent before the first request. `none` is a request that had no answer. */
+  readonly lastAnswer?: { readonly status: string; readonly at: string };
   readonly requests: number;
+  /** Of all requests, which they took together. */
+  readonly requestSeconds: number;
+  /** Requests by HTTP status, or `none`. */
+  readonly answers: Readonly<Record<string, number>>;
   readonly retries: number;
+  readonly retryReasons: Readonly<Record<string, number>>;
   readonly memoryBytes: number;
   readonly diskBytes: number;
   readonly ingested: number;
@@ -34,6 +41,8 @@ export interface SourceStatus {
   readonly dropped: number;
   readonly filtered: number;
   readonly held: number;
+  /** RFC 3339: when the oldest of those held was read; to within `max_age` of a batch. */
+  readonly oldestUnsent?: string;
   /** Set while reading waits for a sink. */
   readonly waiting?: Waiting;
 }
@@ -41,6 +50,8 @@ export interface SourceStatus {
 export interface Status {
   readonly version: string;
   readonly pid: number;
+  /** Wall clock of this record, milliseconds. */
+  readonly nowMs: number;
   readonly uptimeSeconds: number;
   readonly config: { readonly file: string; readonly hash: string };
   /** False while something needs a person: a sink that is paused or whose service is away, or accounting that is off. */
@@ -59,6 +70,7 @@ export function statusOf(observed: Observed): Status {
   return {
     version,
     pid: process.pid,
+    nowMs: Date.now(),
     uptimeSeconds: Math.round(process.uptime()),
     config: observed.config,
     ok: problems.length === 0 && sinks.every(({ state }) => state === 'delivering') && observed.checkpointRefusal === undefined,
@@ -70,21 +82,29 @@ export function statusOf(observed: Observed): Status {
   };
 }
 
-function describeSource({ id, stats, accepted, settled, held, waiting }: ObservedSource): SourceStatus {
+function describeSource({ id, stats, accepted, settled, held, oldestHeldMs, waiting }: ObservedSource): SourceStatus {
   const { files, readBytes, lagBytes, lostBytes } = stats;
   const { delivered, dead_lettered: deadLettered, dropped, filtered } = settled;
   const all = { id, files, readBytes, lagBytes, lostBytes, accepted, delivered, deadLettered, dropped, filtered, held };
-  return waiting === undefined ? all : { ...all, waiting };
+  return {
+    ...all,
+    ...(oldestHeldMs === undefined ? {} : { oldestUnsent: new Date(oldestHeldMs).toISOString() }),
+    ...(waiting === undefined ? {} : { waiting }),
+  };
 }
 
 function describeSink(sink: ObservedSink): SinkStatus {
-  const { id, lastStoredMs, memoryBytes, diskBytes } = sink;
+  const { id, lastStoredMs, lastAnswer, memoryBytes, diskBytes } = sink;
   return {
     id,
     ...stateOf(sink),
     ...(lastStoredMs === undefined ? {} : { lastSuccess: new Date(lastStoredMs).toISOString() }),
+    ...(lastAnswer === undefined ? {} : { lastAnswer: { status: lastAnswer.status, at: new Date(lastAnswer.atMs).toISOString() } }),
     requests: sum(sink.requests),
+    requestSeconds: sink.requestSeconds.sum,
+    answers: Object.fromEntries(sink.requests),
     retries: sum(sink.retries),
+    retryReasons: Object.fromEntries(sink.retries),
     memoryBytes,
     diskBytes,
     ingested: sum(sink.ingested),

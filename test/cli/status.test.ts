@@ -42,12 +42,35 @@ test('status exits 1 with the reason while the service is away, and while it ref
   await until('it retries', async () => (await ask()).status.sinks[0]?.state === 'retrying');
   const away = await ask();
   expect(away.code).toBe(1);
-  expect(away.status.sinks[0]?.reason).toMatch(/503/);
+  expect(away.status.sinks[0]).toMatchObject({
+    reason: expect.stringMatching(/503/),
+    lastAnswer: { status: '503' },
+    answers: { 503: expect.any(Number) },
+  });
   site.service.respond = () => ({ status: 403 });
   await until('it is paused', async () => (await ask()).status.sinks[0]?.state === 'paused');
   const paused = await ask();
   expect(paused.code).toBe(1);
   expect(paused.status.sinks[0]).toMatchObject({ reason: expect.stringContaining('403'), fix: expect.stringMatching(/token/) });
+});
+
+test('status tells when the oldest event that is not stored was read, also of what the disk buffer kept over a kill', async () => {
+  site.service.respond = () => ({ status: 503 });
+  const options = { sink: `${QUICK}, batch: {max_age: 20ms}`, sources: { pipe: '{type: stdin}' }, stdin: 'pipe' } as const;
+  const agent = startShipping(site, options);
+  await addressOf(agent);
+  const from = Date.now();
+  agent.process.stdin!.write('{"seq":0}\n');
+  const oldest = async () => (await ask()).status.sources[0]?.oldestUnsent;
+  await until('it is on disk', async () => ((await ask()).status.sinks[0]?.diskBytes ?? 0) > 0);
+  const before = await oldest();
+  expect(Date.parse(before!)).toBeGreaterThanOrEqual(from);
+  await agent.end('SIGKILL');
+  await addressOf(startShipping(site, options));
+  expect(await oldest()).toBe(before);
+  site.service.respond = () => undefined;
+  await until('nothing is held', async () => (await oldest()) === undefined);
+  expect(storedSeqs(site)).toEqual([0]);
 });
 
 test('status says that no agent runs, and exits 1', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { Histograms } from '../../src/telemetry/histogram.ts';
 import { History, SAMPLE_EVERY_MS } from '../../src/telemetry/history.ts';
 import { observed, observedSink, observedSource } from './observed.ts';
 
@@ -9,16 +8,13 @@ function valuesOf(history: History, name: string): readonly (number | null)[] | 
 
 test('history tells rates and request times from what changed between two samples', () => {
   const history = new History();
-  const seconds = new Histograms([1]);
-  const sample = (at: number, accepted: number, ingested: number) =>
-    history.sample(
-      observed({ sources: [observedSource({ accepted })], sinks: [observedSink({ ingested: new Map([['logs', ingested]]) })] }),
-      seconds,
-      at,
-    );
+  const requestSeconds = { sum: 0, count: 0 };
+  const sample = (at: number, accepted: number, ingested: number) => {
+    const sink = observedSink({ ingested: new Map([['logs', ingested]]), requestSeconds: { ...requestSeconds } });
+    history.sample(observed({ sources: [observedSource({ accepted })], sinks: [sink] }), at);
+  };
   sample(1000, 100, 50);
-  seconds.observe('store', 0.02);
-  seconds.observe('store', 0.04);
+  Object.assign(requestSeconds, { sum: 0.06, count: 2 });
   sample(11_000, 300, 50);
   sample(21_000, 300, 150);
   const { everyMs, endMs, series } = history.view();
@@ -37,11 +33,7 @@ test('history holds the last hour and no more, however long it runs and however 
   const sources = Array.from({ length: 200 }, (_, n) => observedSource({ id: `s${n}` }));
   const sinks = Array.from({ length: 200 }, (_, n) => observedSink({ id: `k${n}` }));
   for (let sample = 1; sample <= 1000; sample++)
-    history.sample(
-      observed({ sources, sinks: sinks.map((sink) => ({ ...sink, memoryBytes: sample, diskBytes: 0 })) }),
-      new Histograms([1]),
-      sample * 10_000,
-    );
+    history.sample(observed({ sources, sinks: sinks.map((sink) => ({ ...sink, memoryBytes: sample, diskBytes: 0 })) }), sample * 10_000);
   const { series } = history.view();
   expect(series.length).toBe(64 * 2 + 16 * 3);
   expect(series.every(({ values }) => values.length === 360)).toBe(true);

@@ -32,6 +32,8 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     blocksCreated: 3,
     walLength: 4,
     lastStoredMs: 1_700_000_000_500,
+    lastAnswer: { status: '200', atMs: 1_700_000_000_500 },
+    requestSeconds: { sum: 0.9, count: 9 },
     memoryBytes: 4096,
     diskBytes: 8192,
     brokenFiles: 0,

@@ -1,6 +1,6 @@
 /** Events that the service refused: how many for which reason, and the newest with their places. */
 import { useEffect, useState } from 'preact/hooks';
-import type { PageStatus } from '../../telemetry/status-page.ts';
+import type { Status } from '../../telemetry/status.ts';
 import { formatBytes, formatCount, formatTime } from '../parts/format.ts';
 import { getJson } from './use-agent.ts';
 
@@ -15,7 +15,7 @@ interface ListedLetter {
   readonly reason: string;
 }
 
-export function DeadLetters({ status: { sinks, deadLetterBytes } }: { readonly status: PageStatus }) {
+export function DeadLetters({ status: { sinks, deadLetterBytes } }: { readonly status: Status }) {
   const [letters, setLetters] = useState<readonly ListedLetter[]>([]);
   useEffect(() => {
     if (deadLetterBytes === 0) setLetters([]);

@@ -1,12 +1,12 @@
 /** The agent in six numbers and three charts. */
 import type { HistoryView, SeriesView } from '../../telemetry/history.ts';
-import type { PageStatus } from '../../telemetry/status-page.ts';
+import type { Rates } from '../../telemetry/rates.ts';
+import type { Status } from '../../telemetry/status.ts';
 import { Chart, type ChartSeries } from '../parts/chart.tsx';
 import { formatBytes, formatCount, formatMs, formatShort } from '../parts/format.ts';
-import type { Rates } from './use-agent.ts';
 
 export interface SectionProps {
-  readonly status: PageStatus;
+  readonly status: Status;
   readonly rates: Rates;
   readonly history: HistoryView | undefined;
 }

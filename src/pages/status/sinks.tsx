@@ -1,6 +1,5 @@
 /** Where events go: each sink's state with its reason, its requests and its queue. */
 import type { SinkStatus } from '../../telemetry/status.ts';
-import type { PageSink } from '../../telemetry/status-page.ts';
 import { formatBytes, formatCount, formatDuration, formatMs, formatShort } from '../parts/format.ts';
 import type { SectionProps } from './numbers.tsx';
 
@@ -43,7 +42,6 @@ export function Sinks({ status, rates }: SectionProps) {
               <Row
                 key={sink.id}
                 sink={sink}
-                requests={status.requests[sink.id]}
                 nowMs={status.nowMs}
                 rate={rates.sinks.get(sink.id)}
                 requestMs={rates.requestMs.get(sink.id)}
@@ -58,14 +56,13 @@ export function Sinks({ status, rates }: SectionProps) {
 
 interface RowProps {
   readonly sink: SinkStatus;
-  readonly requests: PageSink | undefined;
   readonly nowMs: number;
   readonly rate: number | undefined;
   readonly requestMs: number | undefined;
 }
 
-function Row({ sink, requests, nowMs, rate, requestMs }: RowProps) {
-  const { id, state, reason, fix, lastSuccess, ingested, retries, memoryBytes, diskBytes } = sink;
+function Row({ sink, nowMs, rate, requestMs }: RowProps) {
+  const { id, state, reason, fix, lastSuccess, ingested, answers, retries, retryReasons, memoryBytes, diskBytes } = sink;
   const level = LEVELS[state];
   return (
     <tr data-sink={id}>
@@ -85,9 +82,9 @@ function Row({ sink, requests, nowMs, rate, requestMs }: RowProps) {
       <td class="number">{lastSuccess === undefined ? 'never' : `${formatDuration(nowMs - Date.parse(lastSuccess))} ago`}</td>
       <td class="number">{requestMs === undefined ? '–' : formatMs(requestMs)}</td>
       <td>
-        <Answers answers={requests?.answers ?? {}} />
+        <Answers answers={answers} />
       </td>
-      <td class="number" title={listed(requests?.retries ?? {})}>
+      <td class="number" title={listed(retryReasons)}>
         {formatCount(retries)}
       </td>
       <td class="number">{formatBytes(memoryBytes)}</td>
@@ -97,7 +94,7 @@ function Row({ sink, requests, nowMs, rate, requestMs }: RowProps) {
 }
 
 /** Requests by HTTP status. */
-function Answers({ answers }: { readonly answers: PageSink['answers'] }) {
+function Answers({ answers }: { readonly answers: SinkStatus['answers'] }) {
   const all = Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1));
   if (all.length === 0) return <>–</>;
   return (

@@ -27,6 +27,9 @@ export function Sources({ status, rates }: SectionProps) {
                 unread
               </th>
               <th scope="col" class="number">
+                oldest unsent
+              </th>
+              <th scope="col" class="number">
                 accepted
               </th>
               <th scope="col" class="number">
@@ -48,7 +51,7 @@ export function Sources({ status, rates }: SectionProps) {
           </thead>
           <tbody>
             {status.sources.map((source) => (
-              <Row key={source.id} source={source} rate={rates.sources.get(source.id)} />
+              <Row key={source.id} source={source} nowMs={status.nowMs} rate={rates.sources.get(source.id)} />
             ))}
           </tbody>
         </table>
@@ -57,7 +60,14 @@ export function Sources({ status, rates }: SectionProps) {
   );
 }
 
-function Row({ source, rate }: { readonly source: SourceStatus; readonly rate: number | undefined }) {
+interface RowProps {
+  readonly source: SourceStatus;
+  readonly nowMs: number;
+  readonly rate: number | undefined;
+}
+
+function Row({ source, nowMs, rate }: RowProps) {
+  const { oldestUnsent } = source;
   const { id, files, waiting, lagBytes, lostBytes, readBytes, accepted, delivered, held, filtered, deadLettered, dropped } = source;
   const states = Object.entries(files).filter(([, count]) => count > 0);
   return (
@@ -84,6 +94,7 @@ function Row({ source, rate }: { readonly source: SourceStatus; readonly rate: n
         <small>{formatBytes(readBytes)}</small>
       </td>
       <td class="number">{formatBytes(lagBytes)}</td>
+      <td class="number">{oldestUnsent === undefined ? '–' : formatDuration(nowMs - Date.parse(oldestUnsent))}</td>
       <td class="number">{formatCount(accepted)}</td>
       <td class="number">{formatCount(delivered)}</td>
       <td class="number">{formatCount(held)}</td>

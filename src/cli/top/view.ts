@@ -1,0 +1,163 @@
+/** What `tailrace top` shows of one record of the agent, as lines that fit the terminal. Pure. */
+import { styleText } from 'node:util';
+import { printable } from '../../config/quote.ts';
+import { formatBytes } from '../../config/units.ts';
+import type { Rates } from '../../telemetry/rates.ts';
+import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
+import { cut, textWidth } from '../client/table.ts';
+import { formatUptime } from '../status.ts';
+import { type Column, renderColumns } from './columns.ts';
+
+export const VIEWS = ['overview', 'sources', 'sinks', 'dead letters'] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Shown {
+  readonly status: Status;
+  readonly rates: Rates;
+  readonly view: View;
+  /** Lines of the body above the screen. */
+  readonly scroll: number;
+  /** Why the agent does not answer, and the time of its last answer in milliseconds; absent while it does. */
+  readonly gone?: { readonly reason: string; readonly sinceMs: number };
+  readonly columns: number;
+  readonly rows: number;
+  readonly colours: boolean;
+}
+
+type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'inverse', text: string) => string;
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const KEYS = 'q quit   tab next view   ↑↓ scroll';
+
+/** Exactly `rows` lines or fewer, each at most `columns` wide; `lastScroll` is the furthest that scrolling makes sense. */
+export function renderTop(shown: Shown): { readonly lines: readonly string[]; readonly lastScroll: number } {
+  const { columns, rows, view, scroll, colours } = shown;
+  const paint: Paint = (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  const head = [...headLines(shown, paint), tabs(view, columns, paint)];
+  const body = bodyLines(shown, paint);
+  const room = Math.max(1, rows - head.length - 1);
+  const lastScroll = Math.max(0, body.length - room);
+  const from = Math.min(scroll, lastScroll);
+  const end = from + room;
+  const more = body.length > room ? `   lines ${from + 1}–${Math.min(end, body.length)} of ${body.length}` : '';
+  const foot = paint('dim', cut(`${KEYS}${more}`, columns));
+  const blank = Array.from({ length: Math.max(0, room - body.length) }, () => '');
+  return { lines: [...head, ...body.slice(from, end), ...blank, foot].slice(-rows), lastScroll };
+}
+
+function headLines({ status, gone, columns }: Shown, paint: Paint): string[] {
+  const { version, pid, uptimeSeconds, accounting, sinks, unsaved } = status;
+  const title = `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`;
+  const failing = sinks.filter(({ state }) => state !== 'delivering');
+  const state = failing.length === 0 ? 'delivering' : failing.map(({ id, state }) => `sink ${id} ${state}`).join(', ');
+  const books = accounting.balanced ? 'accounting balances' : 'accounting is off';
+  const isWell = accounting.balanced && failing.length === 0;
+  const lines = [paint('bold', cut(title, columns)), paint(isWell ? 'green' : 'red', cut(`${state}; ${books}`, columns))];
+  const warn = (text: string): unknown => lines.push(paint('red', cut(printable(text), columns)));
+  if (unsaved !== undefined) warn(`positions cannot be saved: ${unsaved}`);
+  for (const problem of accounting.problems) warn(problem);
+  if (gone) {
+    const since = new Date(gone.sinceMs).toLocaleTimeString('en-GB');
+    warn(`the agent has not answered since ${since} (${gone.reason}); asking again, the numbers are from then`);
+  }
+  return lines;
+}
+
+function tabs(view: View, columns: number, paint: Paint): string {
+  const names = VIEWS.map((name) => (name === view ? `[${name}]` : ` ${name} `));
+  // Where not all fit, the one that is shown.
+  if (textWidth(names.join(' ')) > columns) return paint('inverse', cut(`[${view}]`, columns));
+  return names.map((name, index) => (VIEWS[index] === view ? paint('inverse', name) : name)).join(' ');
+}
+
+function bodyLines(shown: Shown, paint: Paint): string[] {
+  const sections: Record<Exclude<View, 'overview'>, () => string[]> = {
+    sources: () => sourceLines(shown, paint),
+    sinks: () => sinkLines(shown, paint),
+    'dead letters': () => letterLines(shown, paint),
+  };
+  if (shown.view !== 'overview') return sections[shown.view]();
+  return [...sections.sources(), '', ...sections.sinks(), '', ...sections['dead letters']()];
+}
+
+function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] {
+  const count = (name: string, rank: number, value: (source: SourceStatus) => number): Column<SourceStatus> => ({
+    name,
+    rank,
+    isNumber: true,
+    cell: (source) => value(source).toLocaleString('en'),
+  });
+  const table: Column<SourceStatus>[] = [
+    { name: 'SOURCE', rank: 0, cell: ({ id }) => id },
+    { name: 'RATE', rank: 1, isNumber: true, cell: ({ id }) => `${compact.format(rates.sources.get(id) ?? 0)}/s` },
+    { name: 'LAG', rank: 2, isNumber: true, cell: ({ lagBytes }) => formatBytes(lagBytes) },
+    { name: 'OLDEST UNSENT', rank: 3, isNumber: true, cell: ({ oldestUnsent }) => ageOf(oldestUnsent, status.nowMs) },
+    count('HELD', 4, ({ held }) => held),
+    count('ACCEPTED', 6, ({ accepted }) => accepted),
+    count('DELIVERED', 5, ({ delivered }) => delivered),
+    count('FILTERED', 9, ({ filtered }) => filtered),
+    count('DROPPED', 7, ({ dropped }) => dropped),
+    { name: 'FILES', rank: 8, cell: ({ files }) => filesOf(files) },
+  ];
+  const { head, lines } = renderColumns(table, status.sources, columns);
+  const waits = ({ waiting }: SourceStatus): string[] =>
+    waiting ? [paint('yellow', cut(`  waits for sink ${waiting.sink}: ${waiting.reason.replaceAll('_', ' ')}`, columns))] : [];
+  return [paint('bold', head), ...status.sources.flatMap((source, index) => [lines[index]!, ...waits(source)])];
+}
+
+function sinkLines({ status, rates, columns }: Shown, paint: Paint): string[] {
+  const isWell = ({ state }: SinkStatus): boolean => state === 'delivering';
+  const table: Column<SinkStatus>[] = [
+    { name: 'SINK', rank: 0, cell: ({ id }) => id },
+    { name: 'STATE', rank: 1, cell: ({ state }) => state, paint: (text, sink) => paint(isWell(sink) ? 'green' : 'red', text) },
+    { name: 'STORED', rank: 2, isNumber: true, cell: ({ id }) => `${compact.format(rates.sinks.get(id) ?? 0)}/s` },
+    { name: 'LAST ANSWER', rank: 4, cell: ({ lastAnswer }) => answerOf(lastAnswer, status.nowMs) },
+    { name: 'LATENCY', rank: 5, isNumber: true, cell: ({ id }) => latencyOf(rates.requestMs.get(id)) },
+    { name: 'RETRIES', rank: 3, isNumber: true, cell: ({ retries }) => retries.toLocaleString('en') },
+    { name: 'IN MEMORY', rank: 6, isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+    { name: 'ON DISK', rank: 7, isNumber: true, cell: ({ diskBytes }) => formatBytes(diskBytes) },
+  ];
+  const { head, lines } = renderColumns(table, status.sinks, columns);
+  const trouble = ({ reason, fix }: SinkStatus): string[] => [
+    ...(reason === undefined ? [] : [paint('red', cut(`  ${printable(reason)}`, columns))]),
+    ...(fix === undefined ? [] : [cut(`  fix: ${printable(fix)}`, columns)]),
+  ];
+  return [paint('bold', head), ...status.sinks.flatMap((sink, index) => [lines[index]!, ...trouble(sink)])];
+}
+
+function letterLines({ status, columns }: Shown, paint: Paint): string[] {
+  const letters = status.sinks.flatMap(({ id, deadLetters }) =>
+    Object.entries(deadLetters).map(([reason, count]) => ({ id, reason, count })),
+  );
+  const title = `DEAD LETTERS  ${formatBytes(status.deadLetterBytes)} on disk`;
+  if (letters.length === 0) return [paint('bold', cut(title, columns)), cut('none since the agent started', columns)];
+  const { lines } = renderColumns(
+    [
+      { name: '', rank: 0, cell: ({ count }) => count.toLocaleString('en'), isNumber: true },
+      { name: '', rank: 1, cell: ({ reason }) => printable(reason) },
+      { name: '', rank: 2, cell: ({ id }) => `sink ${id}` },
+    ],
+    letters,
+    columns,
+  );
+  return [paint('bold', cut(title, columns)), ...lines.map((line) => paint('yellow', line))];
+}
+
+function filesOf(files: SourceStatus['files']): string {
+  const present = Object.entries(files).filter(([, count]) => count > 0);
+  return present.map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+function ageOf(time: string | undefined, nowMs: number): string {
+  return time === undefined ? '-' : formatUptime(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
+}
+
+function answerOf(answer: SinkStatus['lastAnswer'], nowMs: number): string {
+  if (!answer) return '-';
+  return `${answer.status === 'none' ? 'no answer' : answer.status}, ${ageOf(answer.at, nowMs)} ago`;
+}
+
+function latencyOf(ms: number | undefined): string {
+  if (ms === undefined) return '-';
+  return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

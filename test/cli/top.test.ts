@@ -1,0 +1,117 @@
+/** `tailrace top` beside a real agent, on a real terminal. */
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { NO_RATES } from '../../src/telemetry/rates.ts';
+import { statusOf } from '../../src/telemetry/status.ts';
+import { renderTop, VIEWS } from '../../src/cli/top/view.ts';
+import { textWidth } from '../../src/cli/client/table.ts';
+import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
+import { BINARY } from '../support/program.ts';
+import { hasPty, ptyHint, startOnTerminal, type Terminal } from '../support/pty.ts';
+import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { until } from '../support/until.ts';
+
+const LEAVE = '\u001B[?25h\u001B[?1049l';
+const ENTER = '\u001B[?1049h\u001B[?25l';
+const SIGTERM = 15;
+
+let site: Site;
+
+beforeEach(async () => {
+  site = await makeSite();
+});
+
+const startTop = (env: Record<string, string> = {}): Terminal =>
+  startOnTerminal([BINARY, 'top', '--config', join(site.folder, 'tailrace.yaml')], env);
+
+describe.skipIf(!hasPty)(`top${ptyHint}`, () => {
+  test('top shows sources, sinks and the accounting live, and q gives the terminal back', async () => {
+    writeLines(site, 10);
+    await addressOf(startShipping(site, { sink: QUICK }));
+    await until('all is stored', () => storedSeqs(site).length === 10);
+    const terminal = startTop();
+    await terminal.shows(/^app +[\d.]+\/s +0 B +- +0 +10 +10 /m);
+    await terminal.shows(/^store +delivering +[\d.]+\/s +200, \d+ s ago/m);
+    expect(terminal.screen()[1]).toBe('delivering; accounting balances');
+    expect(terminal.raw()).toContain('\u001B[32m');
+    writeLines(site, 1990);
+    await terminal.shows(/^app .*2,000 +2,000 /m);
+    terminal.type('\t');
+    await terminal.shows('[sources]');
+    expect(terminal.screen().join()).not.toContain('SINK');
+    terminal.type('\u001B[D');
+    await terminal.shows('[overview]');
+    terminal.type('q');
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.raw().split(ENTER)).toHaveLength(2);
+    expect(terminal.raw().endsWith(LEAVE)).toBe(true);
+  });
+
+  test('top says why a sink does not deliver, how old the oldest unsent event is, that the agent is gone, and finds the next one', async () => {
+    const agent = startShipping(site, { sink: QUICK });
+    await addressOf(agent);
+    site.service.respond = () => ({ status: 403, body: '{"code":403,"message":"the token may not write here"}' });
+    writeLines(site, 3);
+    const terminal = startTop({ NO_COLOR: '1' });
+    await terminal.shows(/^store +paused .*403/m);
+    await terminal.shows(/^ {2}.*the token may not write here/m);
+    await terminal.shows(/^ {2}fix: /m);
+    await terminal.shows(/^app +[\d.]+\/s +\S+ B +\d+ s +3 /m);
+    await agent.end('SIGKILL');
+    await terminal.shows('the agent has not answered since');
+    await terminal.shows(/^store +paused/m);
+    site.service.respond = () => undefined;
+    await addressOf(startShipping(site, { sink: QUICK }));
+    await terminal.shows(/^delivering; accounting balances/m);
+    await until('all is stored', () => storedSeqs(site).length === 3);
+    // oxlint-disable-next-line no-control-regex
+    expect(terminal.raw()).not.toMatch(/\u001B\[[\d;]*m/);
+    terminal.signal(SIGTERM);
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.raw().endsWith(LEAVE)).toBe(true);
+  });
+
+  test('top fits the terminal as it is resized, and scrolls what has no room', async () => {
+    await addressOf(startShipping(site, { sink: QUICK }));
+    const terminal = startTop();
+    await terminal.shows('DELIVERED');
+    terminal.resize(8, 30);
+    await until('no line is wider', () => {
+      const lines = terminal.screen();
+      return lines.length === 8 && lines.every((line) => line.length <= 30);
+    });
+    expect(terminal.screen().join('\n')).not.toContain('DEAD LETTERS');
+    terminal.type('\u001B[F');
+    await terminal.shows('DEAD LETTERS');
+    terminal.resize(40, 160);
+    await terminal.shows(/SOURCE.*FILTERED.*FILES/);
+    terminal.type('\u0003');
+    expect(await terminal.exited).toBe(0);
+  });
+
+  test('top without an agent ends with 1, and without a terminal with 2 and what to do instead', async () => {
+    expect(await startShipping(site, { args: ['--once'] }).exited).toBe(0);
+    const terminal = startTop();
+    expect(await terminal.exited).toBe(1);
+    expect(terminal.raw()).toContain('no agent runs');
+    expect(terminal.raw()).not.toContain(ENTER);
+    const piped = await command(site, 'top');
+    expect([piped.code, piped.stderr(), piped.stdout()]).toEqual([2, expect.stringContaining('tailrace status --json'), '']);
+  });
+});
+
+test('top’s lines fit any terminal, and hold nothing that it obeys', () => {
+  const reason = 'HTTP 500 \u001B[2Jgone\r\n'.repeat(20);
+  const sources = Array.from({ length: 30 }, (_, n) => observedSource({ id: `source-${n}`, oldestHeldMs: 1_700_000_000_000 }));
+  const sinks = [observedSink({ lastFailure: reason }), observedSink({ id: 'other', lastAnswer: undefined })];
+  const status = statusOf(observed({ sources, sinks, checkpointRefusal: reason }));
+  const gone = { reason, sinceMs: 0 };
+  for (let columns = 1; columns <= 200; columns += 3)
+    for (const rows of [1, 4, 24])
+      for (const view of VIEWS) {
+        const { lines } = renderTop({ status, rates: NO_RATES, view, scroll: 7, gone, columns, rows, colours: false });
+        expect(lines.length).toBeLessThanOrEqual(rows);
+        expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(columns);
+        expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+      }
+});
