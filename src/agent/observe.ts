@@ -3,7 +3,7 @@ import { type Books, countEvents } from '../batcher/books.ts';
 import type { SourceLane } from '../batcher/lane.ts';
 import type { Pause } from '../batcher/pauses.ts';
 import type { SourceConfig } from '../config/model.ts';
-import { newStats, type SourceStats } from '../core/source.ts';
+import { newStats, type Source, type SourceStats } from '../core/source.ts';
 import type { Histograms } from '../telemetry/histogram.ts';
 import type { ObservedSink, ObservedSource, Waiting } from '../telemetry/observed.ts';
 import { heldBatches, type SinkRoom } from './sink-room.ts';
@@ -12,6 +12,7 @@ export interface BookedSource {
   readonly stats: SourceStats;
   readonly books: Books;
   readonly lane: SourceLane;
+  readonly source?: Pick<Source, 'overdue'>;
   /** The way of what is read of deleted files. */
   readonly rescue: { readonly books: Books; readonly lane: SourceLane };
   /** Of dead letters that are sent again. */
@@ -41,7 +42,12 @@ export function observeSources(
       }
     }
   }
-  const observe = (id: string, stats: SourceStats, books: readonly Books[], lane?: SourceLane): ObservedSource => {
+  const observe = (
+    id: string,
+    stats: SourceStats,
+    books: readonly Books[],
+    { lane, source }: Partial<BookedSource> = {},
+  ): ObservedSource => {
     // What a source had to drop before anything could hold it was accepted, too.
     const dropped = stats.droppedEvents ?? 0;
     const sum = (count: (each: Books) => number): number => books.reduce((total, each) => total + count(each), 0);
@@ -62,10 +68,11 @@ export function observeSources(
       held: sum((each) => countEvents(ranges.get(each) ?? [])),
       oldestHeldMs: Number.isFinite(oldestHeldMs) ? oldestHeldMs : undefined,
       waiting: lane && describeWait(lane, sinks),
+      overdue: source?.overdue?.(),
     };
   };
   return [
-    ...[...sources].map(([id, { stats, books, lane, rescue, replayed }]) => observe(id, stats, [books, rescue.books, replayed], lane)),
+    ...[...sources].map(([id, room]) => observe(id, room.stats, [room.books, room.rescue.books, room.replayed], room)),
     ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
   ];
 }
@@ -103,7 +110,7 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkRoom>): W
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
-export function observeSink({ sink, delivery, spool, room }: SinkRoom, requestSeconds: Histograms): ObservedSink {
+export function observeSink({ config, sink, delivery, spool, room }: SinkRoom, requestSeconds: Histograms): ObservedSink {
   const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,
@@ -112,6 +119,8 @@ export function observeSink({ sink, delivery, spool, room }: SinkRoom, requestSe
     brokenFiles: spool.brokenFiles,
     concurrency: delivery.concurrency,
     memoryBytes: room.usedBytes,
+    maxMemoryBytes: config.buffer.maxMemoryBytes,
+    maxDiskBytes: config.buffer.maxDiskBytes,
     lastFailure: delivery.lastFailure,
     requestSeconds: { sum, count },
     missing: sink.missing?.(),

@@ -355,6 +355,7 @@ export class RunningAgent implements Agent {
 
   #tick(): void {
     this.#watchdog.tick();
+    this.#watchdog.noteOverdue(this.overdue());
     this.#state.save();
     closeDrained(this.#rooms, this.#inForce.config, this.#log);
   }

@@ -14,6 +14,7 @@ export class Watchdog {
   #lastMs: number;
   #stallMs = 0;
   #shownUntilMs = -Infinity;
+  #isOverdue = false;
 
   constructor(clock: Clock, log: Log, everyMs: number) {
     this.#clock = clock;
@@ -34,6 +35,13 @@ export class Watchdog {
       { stalledMs: Math.round(late) },
       'the process did not run for a while: the machine was suspended or has no CPU to spare, or a disk hangs',
     );
+  }
+
+  /** Logs once that a step does not come: a service manager's watchdog ends the process for it. */
+  noteOverdue(step: string | undefined): void {
+    if (step !== undefined && !this.#isOverdue)
+      this.#log.error({ overdue: step }, 'the agent makes no progress: a file system may hang; systemd’s watchdog is not fed');
+    this.#isOverdue = step !== undefined;
   }
 
   /** For /healthz: set while a stall was not long ago. */

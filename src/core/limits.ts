@@ -82,6 +82,8 @@ export const LISTING_SETTLES_MS = 3_000;
 export const MAX_LISTING_AGE_MS = 30_000;
 /** Files looked at in one go; then sockets and timers get their turn. */
 export const SCAN_SLICE_FILES = 500;
+/** A scan that is due and makes no progress for so long is overdue: the watchdog is not fed. */
+export const SCAN_GRACE_MS = 60_000;
 /** Where scans are further apart, open files are looked at this often: deleted ones, and those with an unfinished line. */
 export const LOOK_EVERY_MS = 1_000;
 /** A file that is read to its end stays open this long after its last change; what then is still unfinished in a rotated or deleted file is sent. */

@@ -118,6 +118,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'Changes of files that a full scan found and no watch had told of',
     eachSource(({ stats }) => stats.missedChanges ?? 0),
   );
+  add(
+    'gauge',
+    'source_overdue',
+    '1 while a step of the source’s own work, such as a scan, is past its deadline',
+    eachSource(({ overdue }) => (overdue === undefined ? 0 : 1)),
+  );
   add('counter', 'source_dropped_datagrams_total', 'Datagrams that the system dropped before they were received', () =>
     seen.sources.flatMap(({ id, stats }): Sample[] =>
       stats.droppedDatagrams === undefined ? [] : [[{ source: id }, stats.droppedDatagrams]],
@@ -200,6 +206,18 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
       ]),
       ...seen.abandoned.map(({ sink, bytes }): Sample => [{ sink, kind: 'abandoned' }, bytes]),
     ],
+  );
+  add('gauge', 'buffer_max_bytes', 'The most that buffer_bytes may be', () =>
+    seen.sinks.flatMap(({ id, maxMemoryBytes, maxDiskBytes }): Sample[] => [
+      [{ sink: id, kind: 'memory' }, maxMemoryBytes],
+      [{ sink: id, kind: 'disk' }, maxDiskBytes],
+    ]),
+  );
+  add(
+    'gauge',
+    'sink_paused',
+    '1 while a dataset of the sink takes nothing (401, 403, 404, no token); /readyz and `tailrace status` say why',
+    eachSink(({ pauses, missing }) => (pauses.size > 0 || missing ? 1 : 0)),
   );
   add(
     'counter',

@@ -28,6 +28,8 @@ export interface ObservedSource {
   readonly oldestHeldMs?: number | undefined;
   /** Set while reading waits for a sink. */
   readonly waiting?: Waiting | undefined;
+  /** A step of its own work that is past its deadline. */
+  readonly overdue?: string | undefined;
 }
 
 export interface ObservedSink {
@@ -49,6 +51,9 @@ export interface ObservedSink {
   readonly requestSeconds: { readonly sum: number; readonly count: number };
   readonly memoryBytes: number;
   readonly diskBytes: number;
+  /** The most that both may be. */
+  readonly maxMemoryBytes: number;
+  readonly maxDiskBytes: number;
   /** Files of the disk buffer that were set aside. */
   readonly brokenFiles: number;
   /** Requests that may be under way at once, now. */

@@ -34,6 +34,10 @@ const promised: [name: string, labels: Record<string, string>, value: number][] 
   ['ingest_blocks_created_total', store, 3],
   ['ingest_wal_length', store, 4],
   ['buffer_bytes', { ...store, kind: 'memory' }, 4096],
+  ['buffer_max_bytes', { ...store, kind: 'memory' }, 32_768],
+  ['buffer_max_bytes', { ...store, kind: 'disk' }, 65_536],
+  ['sink_paused', store, 0],
+  ['source_overdue', app, 0],
   ['checkpoint_saves_total', {}, 9],
   ['config_reloads_total', { result: 'success' }, 2],
   ['config_reloads_total', { result: 'failure' }, 1],
@@ -60,6 +64,20 @@ test('metrics are strict Prometheus text with the promised names and the numbers
   // A value on a bound belongs below it.
   expect(families.get('tailrace_sink_batch_events')?.samples[0]).toMatchObject({ labels: { le: '10' }, value: 1 });
   expect(families.get('tailrace_sink_batch_bytes')).toBeDefined();
+});
+
+test('metrics show a sink that is paused or has no token, and a source that is overdue', async () => {
+  const pause = { reason: 'unauthorized', detail: '401', fix: 'check the token' };
+  const missing = { detail: 'the token is empty', fix: 'write one' };
+  const sinks = [
+    observedSink({ pauses: new Map([['logs', pause]]) }),
+    observedSink({ id: 'tokenless', missing }),
+    observedSink({ id: 'well' }),
+  ];
+  const sources = [observedSource({ overdue: 'a scan is 70 s late' })];
+  const families = parsePrometheus(await createRegistry(() => observed({ sinks, sources }), makeHistograms()).render());
+  const paused = sinks.map(({ id }) => valueOf(families, 'tailrace_sink_paused', { sink: id }));
+  expect([paused, valueOf(families, 'tailrace_source_overdue', app)]).toEqual([[1, 1, 0], 1]);
 });
 
 test('metrics read everything anew at each scrape, and all of one scrape in one instant', async () => {

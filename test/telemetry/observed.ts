@@ -36,6 +36,8 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
     requestSeconds: { sum: 0.9, count: 9 },
     memoryBytes: 4096,
     diskBytes: 8192,
+    maxMemoryBytes: 32_768,
+    maxDiskBytes: 65_536,
     brokenFiles: 0,
     concurrency: 4,
     lastFailure: undefined,

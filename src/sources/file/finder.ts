@@ -24,6 +24,8 @@ export interface FinderOptions {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly notices: Notices;
+  /** Called again and again while a search goes on. */
+  readonly progressed?: () => void;
 }
 
 /** Where changes can be watched for. */
@@ -162,6 +164,7 @@ export class Finder {
         break;
       }
       const stat = this.#stat(folder.path);
+      this.#options.progressed?.();
       if (!stat && folder.level === 0) visited.missing.add(folder.path);
       if (!stat) continue;
       const key = inodeKey(stat);
@@ -183,7 +186,9 @@ export class Finder {
   async #lookAtAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
     for (const path of paths) {
       this.#look(path, found);
-      if ((this.#looked += 1) % SCAN_SLICE_FILES === 0) await setImmediate();
+      if ((this.#looked += 1) % SCAN_SLICE_FILES !== 0) continue;
+      this.#options.progressed?.();
+      await setImmediate();
     }
   }
 

@@ -9,6 +9,7 @@ import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
+import type { StepDeadline } from '../../core/step-deadline.ts';
 import { type Archives, takeArchives } from './archives.ts';
 import type { Finder } from './finder.ts';
 import type { Generations } from './generations.ts';
@@ -25,6 +26,8 @@ export interface PollingOptions {
   readonly config: FileSourceConfig;
   readonly fileSystem: FileSystem;
   readonly finder: Finder;
+  /** Of the scans. */
+  readonly deadline: StepDeadline;
   readonly tracker: Tracker;
   readonly generations: Generations;
   readonly reader: Reader;
@@ -63,7 +66,7 @@ export class Polling {
     archives?.note();
     const found = await finder.find();
     const compressed = takeArchives(found);
-    await tracker.scan(found, this.yieldToOthers);
+    await tracker.scan(found, this.#scanPause);
     archives?.see(compressed);
     const [left] = archives ? [] : compressed.keys();
     if (left !== undefined)
@@ -115,6 +118,11 @@ export class Polling {
     if (performance.now() - this.#yieldedAtMs < YIELD_EVERY_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
     this.#yieldedAtMs = performance.now();
+  };
+
+  readonly #scanPause = (): Promise<void> => {
+    this.#options.deadline.progressed();
+    return this.yieldToOthers();
   };
 
   /** Until `stop`, or under `--once` until all that was there is read. */
@@ -187,7 +195,7 @@ export class Polling {
   }
 
   async #scanUntilStopped(): Promise<void> {
-    const { config, finder, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
+    const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
     const concerns = (path: string): boolean => finder.matches(path) || generations.registry.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
@@ -201,7 +209,9 @@ export class Polling {
       watches.sync(finder.visited);
       if (!watches.isComplete) nextMs = scannedMs + scanIntervalMs;
       while (!this.#isStopping) {
+        deadline.expect(nextMs);
         await watches.wait(nextMs, this.#stopping.signal);
+        deadline.progressed();
         if (this.#isStopping) return;
         const beganMs = clock.monotonic();
         if (watches.takeScan()) nextMs = Math.min(nextMs, Math.max(beganMs, restsUntilMs));
@@ -227,6 +237,7 @@ export class Polling {
         nextMs = Math.min(nextMs, clock.monotonic() + pace.intervalMs);
       }
     } finally {
+      deadline.end();
       watches.close();
     }
   }
@@ -247,7 +258,7 @@ export class Polling {
     const found = await finder.findIn(folder.path);
     if (!found) return false;
     takeArchives(found);
-    await tracker.scan(found, this.yieldToOthers, folder.path);
+    await tracker.scan(found, this.#scanPause, folder.path);
     rescue?.flush();
     folder.looked(clock.monotonic(), mtimeMs, found.size, tracker.takeChanged().grownBytes);
     this.#wake();

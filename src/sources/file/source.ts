@@ -4,7 +4,9 @@
  * reader waits for the sinks.
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
+import { SCAN_GRACE_MS } from '../../core/limits.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
+import { StepDeadline } from '../../core/step-deadline.ts';
 import type { StreamRecord } from '../../core/stream.ts';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { type LineShaping, plainLines, shapeOf } from '../line-shaping.ts';
@@ -54,7 +56,9 @@ export function createFileSource(
 ): FileSource {
   const { streams, clock, log } = context;
   const notices = new Notices(log, clock);
-  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices });
+  const deadline = new StepDeadline('a scan', clock, SCAN_GRACE_MS);
+  const progressed = (): void => deadline.progressed();
+  const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices, progressed });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
   const counters = newStats();
   const generations = new Generations({
@@ -126,6 +130,7 @@ export function createFileSource(
     config,
     fileSystem,
     finder,
+    deadline,
     tracker,
     generations,
     reader,
@@ -228,6 +233,7 @@ export function createFileSource(
     },
     scanOnce: () => polling.scanOnce(),
     readRound: () => polling.readRound(),
+    overdue: () => deadline.describe(),
     explain: (path) => explainer.explain(path),
     listFiles: (limit) => listTrackedFiles(registry.files, limit),
   };
