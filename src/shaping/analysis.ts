@@ -1,21 +1,26 @@
 /**
- * What of a pipeline can be done on the bytes of an event, without a value of it: comparisons of top-level fields with literals, removing,
+ * What of a pipeline can be done on the bytes of an event, without a value of it: comparisons of fields with literals, removing, keeping,
  * renaming, and adding constants. A pure function of the typed tree, which also says for every other step why it needs values.
  */
-import type { Node } from '../language/plan/tree.ts';
+import type { NamePattern, Node } from '../language/plan/tree.ts';
 import type { ProgramStep } from './rows/program.ts';
 
 export type ByteOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
+export type ByteLiteral = string | number | boolean;
 
 export type ByteCondition =
-  | { readonly kind: 'test'; readonly field: string; readonly operator: ByteOperator; readonly literal: string | bigint | number | boolean }
-  | { readonly kind: 'and' | 'or'; readonly parts: readonly ByteCondition[] };
+  /** `field` may have dots: nested, or one key. */
+  | { readonly kind: 'test'; readonly field: string; readonly operator: ByteOperator; readonly literal: ByteLiteral }
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly ByteCondition[] }
+  | { readonly kind: 'not'; readonly part: ByteCondition };
 
 export type ByteStep =
   /** Leaves out what does not meet it. */
   | { readonly kind: 'compare'; readonly condition: ByteCondition }
-  /** `name` may have dots: nested, or one key. */
+  /** `name` may have dots. */
   | { readonly kind: 'remove'; readonly name: string }
+  /** Other top-level fields go. */
+  | { readonly kind: 'keep'; readonly names: readonly string[] }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'add'; readonly name: string; readonly json: string };
 
@@ -45,10 +50,9 @@ function bytesOfStage(stage: ProgramStep['stages'][number]): ByteStep[] {
     case 'extend':
       return stage.columns.map(({ name, node }) => ({ kind: 'add', name: topLevel(name), json: jsonOf(literalOf(node)) }));
     case 'remove':
-      return stage.names.map(({ text, prefix }) => {
-        if (prefix) throw new NeedsValues(`\`${text}*\` may be any field`);
-        return { kind: 'remove', name: text };
-      });
+      return stage.names.map((pattern) => ({ kind: 'remove', name: known(wholeName(pattern)) }));
+    case 'keep':
+      return [{ kind: 'keep', names: stage.names.map((pattern) => topLevel(wholeName(pattern))) }];
     case 'rename':
       return stage.pairs.map(({ from, to }) => ({ kind: 'rename', from: topLevel(from), to: topLevel(to) }));
     default:
@@ -58,14 +62,33 @@ function bytesOfStage(stage: ProgramStep['stages'][number]): ByteStep[] {
 
 function conditionOf(node: Node): ByteCondition {
   if (node.kind !== 'apply') throw new NeedsValues('the condition is no comparison');
+  const { args } = node;
   const { name } = node.spec;
-  if (name === 'and' || name === 'or') return { kind: name, parts: node.args.map(conditionOf) };
-  if (!isOperator(name)) throw new NeedsValues(`\`${name}\` computes a value`);
-  const [left, right] = node.args;
-  if (!left || !right) throw new NeedsValues(`\`${name}\` lacks a side`);
+  switch (name) {
+    case 'and':
+    case 'or':
+      return { kind: name, parts: args.map(conditionOf) };
+    case 'not':
+      return { kind: 'not', part: conditionOf(args[0]!) };
+    case 'in':
+      return oneOf(args);
+    case '!in':
+      return { kind: 'not', part: oneOf(args) };
+    default:
+      if (!isOperator(name)) throw new NeedsValues(`\`${name}\` computes a value`);
+      return testOf(name, args[0]!, args[1]!);
+  }
+}
+
+/** What is null equals none of them, so that this is never null. */
+function oneOf([value, ...items]: readonly Node[]): ByteCondition {
+  return { kind: 'or', parts: items.map((item) => testOf('==', value!, item)) };
+}
+
+function testOf(operator: ByteOperator, left: Node, right: Node): ByteCondition {
   return left.kind === 'column'
-    ? { kind: 'test', field: fieldOf(left), operator: name, literal: literalOf(right) }
-    : { kind: 'test', field: fieldOf(right), operator: FLIPPED[name], literal: literalOf(left) };
+    ? { kind: 'test', field: fieldOf(left), operator, literal: comparable(literalOf(right)) }
+    : { kind: 'test', field: fieldOf(right), operator: FLIPPED[operator], literal: comparable(literalOf(left)) };
 }
 
 function isOperator(name: string): name is ByteOperator {
@@ -75,13 +98,26 @@ function isOperator(name: string): name is ByteOperator {
 function fieldOf(node: Node): string {
   // `_time` is a datetime, which has many spellings.
   if (node.kind !== 'column' || node.type !== 'dynamic') throw new NeedsValues('no side of the comparison is a plain field');
-  return topLevel(node.name);
+  return known(node.name);
+}
+
+function wholeName({ text, prefix }: NamePattern): string {
+  if (prefix) throw new NeedsValues(`\`${text}*\` may be any field`);
+  return text;
 }
 
 /** A name with dots may be a key of an object, or one key. */
 function topLevel(name: string): string {
   if (name.includes('.')) throw new NeedsValues(`\`${name}\` may be nested`);
-  return name;
+  // Every event keeps its time, however it is left out.
+  if (name === '_time') throw new NeedsValues('`_time` stays in every event');
+  return known(name);
+}
+
+/** Bytes of UTF-8 say no half of a surrogate pair. */
+function known(text: string): string {
+  if (!text.isWellFormed()) throw new NeedsValues('half of a surrogate pair is no text of UTF-8');
+  return text;
 }
 
 function literalOf(node: Node): string | bigint | number | boolean {
@@ -89,7 +125,14 @@ function literalOf(node: Node): string | bigint | number | boolean {
   const { type, value } = node.constant;
   if (value === null || type === 'dynamic' || type === 'datetime' || type === 'timespan')
     throw new NeedsValues(`a literal of type ${type} has many spellings`);
-  return value;
+  return typeof value === 'string' ? known(value) : value;
+}
+
+/** Numbers are compared as doubles. */
+function comparable(literal: string | bigint | number | boolean): ByteLiteral {
+  if (typeof literal !== 'bigint') return literal;
+  if (!Number.isSafeInteger(Number(literal))) throw new NeedsValues('a double does not hold the number');
+  return Number(literal);
 }
 
 function jsonOf(literal: string | bigint | number | boolean): string {

@@ -50,6 +50,19 @@ export class StageOutput {
     return true;
   }
 
+  /** Takes events that were made at once: `sent` has for each its number in the list and its end in the bytes. */
+  take(bytes: Buffer, sent: Uint32Array, count: number, { origins }: EventList): void {
+    const base = this.writer.length;
+    this.writer.copy(bytes, 0, bytes.length);
+    for (let n = 0; n < count; n++) {
+      const origin = origins[sent[2 * n]!]!;
+      const last = this.#origins.length - 1;
+      this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
+      this.#origins.push(origin);
+      this.#ends.push(base + sent[2 * n + 1]!);
+    }
+  }
+
   /** The transform failed on event `n` of the list: what was written of it goes, and it fares as `on_error` says. */
   fail(list: EventList, n: number, members: Members, reason: string): void {
     const { onError } = this.#options;

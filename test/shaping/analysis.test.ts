@@ -17,12 +17,12 @@ test('analysis finds the byte operations of a pipeline of comparisons, removed, 
           condition: {
             kind: 'and',
             parts: [
-              { kind: 'test', field: 'level', operator: '!=', literal: 20n },
+              { kind: 'test', field: 'level', operator: '!=', literal: 20 },
               {
                 kind: 'or',
                 parts: [
                   { kind: 'test', field: 'a', operator: '==', literal: 'x' },
-                  { kind: 'test', field: 'b', operator: '>', literal: 5n },
+                  { kind: 'test', field: 'b', operator: '>', literal: 5 },
                 ],
               },
             ],
@@ -48,8 +48,30 @@ test('analysis finds the byte operations of a pipeline of comparisons, removed, 
   ]);
 });
 
+test('analysis finds nested fields, lists and negations in conditions, and what is kept', () => {
+  const is = (field: string, literal: string | number) => ({ kind: 'test', field, operator: '==', literal });
+  expect(plan('where not(req.id == "x") and level !in (1, 2) | project-keep a, b')).toEqual([
+    {
+      bytes: [
+        {
+          kind: 'compare',
+          condition: {
+            kind: 'and',
+            parts: [
+              { kind: 'not', part: is('req.id', 'x') },
+              { kind: 'not', part: { kind: 'or', parts: [is('level', 1), is('level', 2)] } },
+            ],
+          },
+        },
+      ],
+    },
+    { bytes: [{ kind: 'keep', names: ['a', 'b'] }] },
+  ]);
+});
+
 test.for([
-  ['where req.id == 1', 'may be nested'],
+  ['where a == 9007199254740993', 'a double does not hold the number'],
+  ['where not(isnull(a))', '`isnull` computes a value'],
   ['where tolower(a) == "x"', 'no side of the comparison is a plain field'],
   ['where a contains "x"', '`contains` computes a value'],
   ['where a == b', 'a value is computed of the event'],
@@ -58,6 +80,8 @@ test.for([
   ['extend a.b = 1', 'may be nested'],
   ['project-away x*', '`x*` may be any field'],
   ['project a', '`project` looks at every field'],
+  ['project-keep a.b', 'may be nested'],
+  ['project-keep _time', '`_time` stays in every event'],
   ['project-rename a = b.c', 'may be nested'],
 ] as const)('analysis says why the step "%s" needs values', ([text, why]) => {
   expect(plan(text)).toEqual([{ why: expect.stringContaining(why) }]);

@@ -6,7 +6,7 @@ import { matchesPattern, type NamePattern } from '../../language/plan/tree.ts';
 import { isObject, type JsonObject, type Row, type Value } from './value.ts';
 
 /** Every way to divide a name at its dots: head and what is left behind it. */
-function splitsOf(name: string): readonly (readonly [head: string, rest: string])[] {
+export function splitsOf(name: string): readonly (readonly [head: string, rest: string])[] {
   const splits: [string, string][] = [];
   for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1))
     if (dot < name.length - 1) splits.push([name.slice(0, dot), name.slice(dot + 1)]);

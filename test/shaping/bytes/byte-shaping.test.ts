@@ -1,0 +1,72 @@
+/** Pipelines over bytes: which events they take without a value, and that they give what values and whole objects give. */
+import { describe, expect, test } from 'vitest';
+import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stage.ts';
+import { compileRows } from '../../../src/shaping/rows/program.ts';
+import { compareWays, outcomeOf, stagesOf } from './agreement.ts';
+
+const TARGET = 'where level != 20 | project-away req.headers | extend env="prod"';
+
+/** What becomes of the lines, and how many of them were shaped by their values. */
+function run(text: string, lines: readonly string[]): { lines: readonly string[]; valued: number } {
+  const compiled = compileRows(text, { from: 'test' });
+  let valued = 0;
+  const program = {
+    ...compiled,
+    run: (...args: Parameters<typeof compiled.run>) => {
+      valued += 1;
+      return compiled.run(...args);
+    },
+  };
+  const outcome = outcomeOf(createPipelineStage({ program, text, env: {}, onError: 'keep', failed() {} }), lines);
+  const [, , objects] = stagesOf(text);
+  expect(outcome).toEqual(outcomeOf(objects!, lines));
+  return { lines: outcome.lines.map((line) => line.trimEnd()), valued };
+}
+
+test('conditions, removed, renamed, kept and constant fields take no value of an event', () => {
+  const line = '{"level":30, "req":{"id":7,"headers":{"cookie":"c"},"url":"/a\\"b"},"msg":"x \\u00e9"}';
+  expect(run(TARGET, [line, '{"level":20}'])).toEqual({
+    lines: ['{"level":30, "req":{"id":7,"url":"/a\\"b"},"msg":"x \\u00e9","env":"prod"}'],
+    valued: 0,
+  });
+  expect(run('project-rename message = msg2, n = level', ['{"level":30,"a":1}'])).toEqual({ lines: ['{"a":1,"n":30}'], valued: 0 });
+  expect(run('project-keep a, msg', ['{"level":30,"a":1.0 ,"b":[1,{"a":2}],"msg":"\\/"}'])).toEqual({
+    lines: ['{"a":1.0,"msg":"\\/"}'],
+    valued: 0,
+  });
+  expect(run('where req.id in (7, 8) and not(msg == "y") or a >= 1.5', ['{"req":{"id":7},"msg":"x"}', '{"a":1.25}', '{"a":1.5}'])).toEqual({
+    lines: ['{"req":{"id":7},"msg":"x"}', '{"a":1.5}'],
+    valued: 0,
+  });
+});
+
+test.for([
+  ['an escaped name', TARGET, '{"lev\\u0065l":20}'],
+  ['a name that stands twice', TARGET, '{"env":1,"env":"prod"}'],
+  ['an escaped text that is compared', 'where msg == "é"', '{"msg":"\\u00e9"}'],
+  ['a number that is not sure to be exact', 'where a < 1.5', '{"a":1.4999999999999999}'],
+  ['an object that prints otherwise', TARGET, '{"req":{"n":1.0,"headers":{}}}'],
+  ['a value that moves and prints otherwise', 'project-rename b = a', '{"a":"\\/"}'],
+  ['a number that no double holds', 'project-away req.headers', '{"req":1e999}'],
+  ['more members than there is room for', TARGET, `{${Array.from({ length: 300 }, (_, n) => `"k${n}":${n}`).join(',')}}`],
+  ["a line over the kernel's memory", TARGET, `{"level":30,"msg":"${'x'.repeat(200_000)}"}`],
+] as const)('%s is left to the values, of this event alone', ([, text, line]) => {
+  const plain = ['{"x":0,"a":0}', '{"x":1,"a":1}', '{"x":2,"a":1}'];
+  expect(run(text, [...plain, line, ...plain]).valued).toBe(1);
+});
+
+test("events of a list larger than the kernel's memory keep their order", () => {
+  const lines = Array.from({ length: 9000 }, (_, n) => `{"n":${n},"level":${n % 3 === 0 ? 20 : 30},"text":"${'x'.repeat(n % 100)}"}`);
+  const { lines: shaped, valued } = run(TARGET, lines);
+  expect(valued).toBe(0);
+  expect(shaped.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual(lines.flatMap((_, n) => (n % 3 === 0 ? [] : [n])));
+});
+
+describe('ways of shaping', () => {
+  const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const lines = Number(process.env['TAILRACE_FUZZ_LINES'] ?? 60_000);
+
+  test(`bytes, values and objects give the same bytes on ${lines} random lines (TAILRACE_FUZZ_SEED=${seed})`, () => {
+    expect(compareWays(seed, lines)).toBeGreaterThanOrEqual(lines);
+  });
+});
