@@ -23,7 +23,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'config', 'language', 'web'],
   cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
-  main: ['core', 'config', 'cli'],
+  main: ['core', 'config', 'cli', 'shaping'],
 };
 
 /** What the pages may import more of than types: pure code, which runs in a browser as it is. */

@@ -1,4 +1,6 @@
 /** argv → command: runs it, says what went wrong, and sets the exit code. */
+import { isSea } from 'node:sea';
+import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
 import { createProgram } from './cli/program.ts';
@@ -28,6 +30,12 @@ async function exitWith(code: Promise<number>): Promise<void> {
 
 async function main(): Promise<void> {
   const command = process.argv[2] ?? '';
+  // Only the single executable has no other way to run it.
+  if (command === 'script-host' && isSea()) {
+    const { HOST_SOURCE } = await import('./shaping/script/host-source.ts');
+    new Script(HOST_SOURCE).runInThisContext();
+    return;
+  }
   // `run` prints only its log, which takes care of itself.
   if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {

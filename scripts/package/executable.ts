@@ -54,7 +54,8 @@ export async function buildExecutable({ root, work, arch, node }: ExecutableOpti
       disableExperimentalSEAWarning: true,
       useCodeCache: false,
       execArgv: NODE_FLAGS,
-      execArgvExtension: 'none',
+      // `--node-options` limits the process of a transform script.
+      execArgvExtension: 'cli',
       assets: Object.fromEntries([
         ...bundleAssets.map((asset) => [basename(asset), join(root, asset)]),
         ...pageFiles.map((name) => [name, join(work, name)]),

@@ -21,7 +21,7 @@ export class Shapers {
       const compiled = await compileTransform(transform, (why) =>
         this.#log.warn(
           { transform: transform.path, reason: why },
-          'the thread of a transform script was replaced; what the script had remembered is gone',
+          'the process of a transform script was replaced; what the script had remembered is gone',
         ),
       );
       this.#compiled.set(transform, compiled);

@@ -30,7 +30,7 @@ export class TransformProblems extends TailraceError {
   }
 }
 
-/** Compiles a pipeline, or starts the thread of a script. Throws `TransformProblems`. `replaced`: a script's thread was, and why. */
+/** Compiles a pipeline, or starts the process of a script. Throws `TransformProblems`. `replaced`: a script's process was, and why. */
 export async function compileTransform(config: TransformConfig, replaced?: (why: string) => void): Promise<CompiledTransform> {
   return config.kind === 'script'
     ? startScript(config.file, config.onError ?? 'keep', replaced)
@@ -68,16 +68,16 @@ async function startScript(
   replaced?: (why: string) => void,
 ): Promise<CompiledTransform> {
   const { readScript } = await import('./script/script-file.ts');
-  const { ScriptError, ScriptWorker } = await import('./script/script-worker.ts');
+  const { ScriptError, ScriptRunner } = await import('./script/script-runner.ts');
   const { createScriptStage } = await import('./script/script-stage.ts');
   try {
     const script = readScript(file);
-    const worker = await ScriptWorker.start({ script, ...(replaced ? { replaced } : {}) });
+    const runner = await ScriptRunner.start(script, replaced);
     const { sha256 } = script;
     return {
-      facts: { script: file, sha256, deterministic: worker.isDeterministic },
-      createStage: ({ failed }) => createScriptStage({ worker, sha256, onError, failed }),
-      close: () => worker.close(),
+      facts: { script: file, sha256, deterministic: runner.isDeterministic },
+      createStage: ({ failed }) => createScriptStage({ runner, sha256, onError, failed }),
+      close: () => runner.close(),
     };
   } catch (error) {
     if (!(error instanceof TailraceError)) throw error;

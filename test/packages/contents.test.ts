@@ -1,6 +1,6 @@
 /** What `npm run package` writes: checksums that hold, packages that distributions' own tools accept, the same bytes every time. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -85,6 +85,27 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
         `printf '{"a":1}\\n' >a.log; printf 'sources: {a: {type: file, include: [%s/a.log]}}\\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\\n' "$PWD" >t.yaml; tree/usr/bin/tailrace check -c t.yaml`,
       ).status,
     ).toBe(0);
+  });
+
+  test('the executable runs a transform script, and ends one that takes all memory', () => {
+    const script =
+      'export default (event) => { const hoard = []; if (event.a === 2) for (;;) hoard.push({}); return { ...event, b: 1 }; };';
+    const config =
+      'sources: {a: {type: stdin, transform: {script: shape.ts}}}\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\n';
+    writeFileSync(join(folder, 'shape.ts'), script, { mode: 0o644 });
+    writeFileSync(join(folder, 'script.yaml'), config);
+    const { out } = run(
+      String.raw`printf '{"a":1}\n{"a":2}\n{"a":3}\n' | tree/usr/bin/tailrace preview --json --source a -c script.yaml 2>/dev/null`,
+    );
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { events: Record<string, unknown>[] }).events[0]);
+    expect(events).toMatchObject([
+      { a: 1, b: 1 },
+      { a: 2, transform_error: expect.stringContaining('the script took') },
+      { a: 3, b: 1 },
+    ]);
   });
 
   test('the executable holds the status page', () => {

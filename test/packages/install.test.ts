@@ -113,6 +113,26 @@ describe.skipIf(!canBoot)(`the Debian package on systemd${neededToBoot}`, { time
     expect(stored('line of an added file')).toBe(1);
   });
 
+  test('a transform script runs in the unit, and one that takes all memory is ended without the agent', async () => {
+    const before = mainPid();
+    machine.must(
+      `cat >/etc/tailrace/shape.ts <<'END'
+export default (event: Record<string, unknown>) => {
+  const hoard: object[] = [];
+  if (event['message'] === 'hoard') for (;;) hoard.push({});
+  return { ...event, message: event['message'] + ' shaped in the unit' };
+};
+END
+chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shape.ts}\\n' >>/etc/tailrace/tailrace.yaml; systemctl reload tailrace`,
+    );
+    machine.must(`echo 'line of a script' >>/var/log/added/a.txt`);
+    await arrives('line of a script shaped in the unit');
+    machine.must(`printf 'hoard\\nline after it\\n' >>/var/log/added/a.txt`);
+    await arrives('line after it shaped in the unit');
+    expect(mainPid()).toBe(before);
+    machine.must('cp /srv/good.yaml /etc/tailrace/tailrace.yaml; rm /etc/tailrace/shape.ts; systemctl reload tailrace');
+  });
+
   test('a hung process is ended by the watchdog and started again', async () => {
     machine.must(
       'mkdir -p /etc/systemd/system/tailrace.service.d; printf "[Service]\\nWatchdogSec=3s\\nTimeoutAbortSec=1s\\n" >/etc/systemd/system/tailrace.service.d/test.conf',

@@ -37,6 +37,10 @@ test('systemd unit starts the agent again that a reload met while it was startin
   expect(unit).toMatch(/^Restart=(always|on-failure\n(.+\n)*RestartForceExitStatus=SIGHUP)$/m);
 });
 
+test('systemd unit goes on when memory runs out in the process of a script', () => {
+  expect(unit).toMatch(/^OOMPolicy=continue$/m);
+});
+
 test('systemd unit lets a drain finish and does not forbid what V8 needs', () => {
   expect(Number(/^TimeoutStopSec=(\d+)s$/m.exec(unit)?.[1])).toBeGreaterThan(30);
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);

@@ -121,7 +121,7 @@ export class Previewer {
     await reader.run();
   }
 
-  /** Ends the threads of its scripts. */
+  /** Ends the processes of its scripts. */
   async close(): Promise<void> {
     await this.#shapers?.close();
   }

@@ -4,15 +4,15 @@ import { Members } from '../events/members.ts';
 import { writeEvent } from '../events/write-event.ts';
 import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stage-output.ts';
 import type { EventList, Stage } from '../stage.ts';
-import type { ScriptResult, ScriptWorker } from './script-worker.ts';
+import type { ScriptResult, ScriptRunner } from './script-runner.ts';
 
 export interface ScriptStageOptions extends StageOutputOptions {
-  readonly worker: ScriptWorker;
+  readonly runner: ScriptRunner;
   readonly sha256: string;
 }
 
 export function createScriptStage(options: ScriptStageOptions): Stage {
-  const { worker, sha256, onError } = options;
+  const { runner, sha256, onError } = options;
   const out = new StageOutput(options);
   const members = new Members();
 
@@ -30,12 +30,11 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
     digest: createHash('sha256')
       .update(JSON.stringify(['script', sha256, onError]))
       .digest('hex'),
-    isDeterministic: worker.isDeterministic,
+    isDeterministic: runner.isDeterministic,
     async run(list, { source, readAtMs }) {
       // Its own: the list's bytes may be overwritten while the script works.
       const bytes = Buffer.from(list.bytes.subarray(0, list.ends.at(-1) ?? 0));
-      const lines = list.ends.map((end, n) => bytes.toString('utf8', n === 0 ? 0 : list.ends[n - 1]!, end - 1));
-      const { results, isRepeatable } = await worker.run({ lines, source, readAtMs });
+      const { results, isRepeatable } = await runner.run({ bytes, ends: list.ends, source, readAtMs });
       out.clear();
       for (const [n, result] of results.entries()) write({ ...list, bytes }, n, result);
       return { ...out.result, isRepeatable };
