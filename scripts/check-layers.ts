@@ -56,7 +56,11 @@ function checkImport(root: string, { from, line, specifier, typeOnly, reexport }
   if (!allowed) return say(`'${room}' is no known room; add it to scripts/layers.ts`);
   if (!allowed.includes(other))
     return say(`${room} imports ${other} ('${specifier}'); it may import only: ${allowed.join(', ') || 'nothing'}`);
-  if (room === 'pages' && !typeOnly && !runsInBrowsers.includes(target))
+  if (
+    room === 'pages' &&
+    !typeOnly &&
+    !runsInBrowsers.some((allowed) => target === allowed || (allowed.endsWith('/') && target.startsWith(allowed)))
+  )
     return say(`imports '${specifier}', which does not run in a browser; import its types only`);
   return [];
 }

@@ -9,7 +9,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   kernel: ['core'],
   // Serves the built pages; the pages themselves run in browsers and take types alone, but for `runsInBrowsers`.
   web: ['core'],
-  pages: ['core', 'telemetry'],
+  pages: ['core', 'telemetry', 'language'],
   telemetry: ['core', 'config', 'web'],
   state: ['core'],
   language: ['core', 'config'],
@@ -27,7 +27,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the pages may import more of than types: pure code, which runs in a browser as it is. */
-export const runsInBrowsers: readonly string[] = ['src/telemetry/rates.ts'];
+export const runsInBrowsers: readonly string[] = ['src/telemetry/rates.ts', 'src/language/'];
 
 /** The files, or folders (with a slash), through which a third-party package enters src. */
 export const packageDoors: Readonly<Record<string, readonly string[]>> = {

@@ -3,10 +3,13 @@
 export class Refused extends Error {
   /** HTTP status; 0 where there was no answer. */
   readonly status: number;
+  /** Line and column, from 1, of what is wrong in a query. */
+  readonly place: { readonly line: number; readonly column: number } | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, place?: Refused['place']) {
     super(message);
     this.status = status;
+    this.place = place;
   }
 }
 
@@ -112,16 +115,19 @@ export class Api {
       if (error instanceof DOMException && error.name === 'AbortError') throw error;
       throw new Refused(0, 'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.');
     }
-    if (!reply.ok) throw new Refused(reply.status, messageIn(await reply.text()) ?? `the service answered with HTTP ${reply.status}`);
+    if (!reply.ok) throw refusalOf(reply.status, await reply.text());
     return reply;
   }
 }
 
-function messageIn(text: string): string | undefined {
+function refusalOf(status: number, text: string): Refused {
+  const unknown = `the service answered with HTTP ${status}`;
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : undefined;
+    const { message, detail } = JSON.parse(text) as { message?: unknown; detail?: { line?: unknown; column?: unknown } };
+    const { line, column } = detail ?? {};
+    const place = typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined;
+    return new Refused(status, typeof message === 'string' ? message : unknown, place);
   } catch {
-    return undefined;
+    return new Refused(status, unknown);
   }
 }

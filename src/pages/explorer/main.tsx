@@ -2,12 +2,14 @@
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Api, keepToken, keptToken } from './api.ts';
-import { Editor } from './editor.tsx';
+import { Editor } from './editor/editor.tsx';
+import { placeIn, type Problem } from './editor/find-problem.ts';
 import { readLink, writeLink } from './link-state.ts';
 import { addFilter, datasetOf, quoteName } from './query-text.ts';
 import { Results } from './results-view.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { useQuery } from './use-query.ts';
+import { useCatalog } from './use-catalog.ts';
+import { type Outcome, useQuery } from './use-query.ts';
 
 /** A link may bring a token once; it does not stay in the address. */
 function takeToken(): string {
@@ -23,9 +25,10 @@ function Page({ given }: { readonly given: string }) {
   const [token, setToken] = useState(given);
   const [query, setQuery] = useState(() => readLink().query);
   const [range, setRange] = useState(() => readLink().range);
-  const [problem, setProblem] = useState('');
   const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
   const { outcome, run } = useQuery(api);
+  const catalog = useCatalog(api);
+  const dataset = datasetOf(query);
   const start = (text: string, over: string) => {
     setQuery(text);
     setRange(over);
@@ -58,11 +61,11 @@ function Page({ given }: { readonly given: string }) {
       <div class="columns">
         <Sidebar
           api={api}
-          dataset={datasetOf(query)}
+          catalog={catalog}
+          dataset={dataset}
           range={range}
           onDataset={(name) => start(quoteName(name), range)}
           onFilter={filter}
-          onProblem={setProblem}
         />
         <main>
           <h1 class="visually-hidden">Explorer</h1>
@@ -71,11 +74,20 @@ function Page({ given }: { readonly given: string }) {
             range={range}
             isRunning={outcome.kind === 'running'}
             canRun={api !== undefined}
+            known={{
+              datasets: catalog.datasets?.map(({ name }) => name) ?? [],
+              fields: (dataset === undefined ? undefined : catalog.infos[dataset]?.fields) ?? [],
+            }}
+            refused={refusedIn(outcome, query)}
             onEdit={setQuery}
             onRun={start}
           />
           <Results
-            outcome={outcome.kind === 'none' && problem !== '' ? { kind: 'failed', message: problem } : outcome}
+            outcome={
+              outcome.kind === 'none' && catalog.problem !== ''
+                ? { kind: 'failed', query: '', message: catalog.problem, place: undefined }
+                : outcome
+            }
             isSignedIn={api !== undefined}
             onFilter={filter}
             onRange={(over) => start(query, over)}
@@ -84,6 +96,11 @@ function Page({ given }: { readonly given: string }) {
       </div>
     </>
   );
+}
+
+function refusedIn(outcome: Outcome, query: string): Problem | undefined {
+  if (outcome.kind !== 'failed' || outcome.query !== query || !outcome.place) return undefined;
+  return { message: '', ...placeIn(query, outcome.place.line, outcome.place.column) };
 }
 
 function TokenField({ token, onChange }: { readonly token: string; readonly onChange: (token: string) => void }) {

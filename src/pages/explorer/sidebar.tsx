@@ -2,52 +2,25 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
-import { type Api, type Dataset, type DatasetInfo, type Field, Refused, type Value } from './api.ts';
+import type { Api, DatasetInfo, Field, Value } from './api.ts';
 import { toQueryRange } from './link-state.ts';
 import { quoteName, quoteValue } from './query-text.ts';
 import { rowsOf } from './results.ts';
+import type { Catalog } from './use-catalog.ts';
 
-/** Of so many datasets it is asked at once what they hold. */
-const MOST_INFOS = 50;
 const MOST_FIELDS = 200;
 const MOST_VALUES = 8;
 
 export interface SidebarProps {
   readonly api: Api | undefined;
+  readonly catalog: Catalog;
   readonly dataset: string | undefined;
   readonly range: string;
   readonly onDataset: (name: string) => void;
   readonly onFilter: (condition: string) => void;
-  /** Told why datasets cannot be listed; nothing while they can. */
-  readonly onProblem: (problem: string) => void;
 }
 
-export function Sidebar({ api, dataset, range, onDataset, onFilter, onProblem }: SidebarProps) {
-  const [datasets, setDatasets] = useState<readonly Dataset[] | undefined>();
-  const [infos, setInfos] = useState<Readonly<Record<string, DatasetInfo>>>({});
-  useEffect(() => {
-    let isOver = false;
-    setDatasets(undefined);
-    setInfos({});
-    onProblem('');
-    const load = async (from: Api) => {
-      const found = await from.datasets();
-      if (isOver) return;
-      setDatasets(found);
-      for (const { name } of found.slice(0, MOST_INFOS)) {
-        const info = await from.info(name).catch(() => undefined);
-        if (isOver) return;
-        if (info) setInfos((known) => ({ ...known, [name]: info }));
-      }
-    };
-    if (api)
-      load(api).catch((error: unknown) => {
-        if (!isOver) onProblem(error instanceof Refused ? error.message : String(error));
-      });
-    return () => {
-      isOver = true;
-    };
-  }, [api]);
+export function Sidebar({ api, catalog: { datasets, infos }, dataset, range, onDataset, onFilter }: SidebarProps) {
   const info = dataset === undefined ? undefined : infos[dataset];
   return (
     <aside aria-label="Datasets and fields">

@@ -8,7 +8,12 @@ import { rowsOf } from './results.ts';
 export type Outcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'running'; readonly last: QueryResult | undefined }
-  | { readonly kind: 'failed'; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly query: string;
+      readonly message: string;
+      /** Where in the query, from 1. */ readonly place: Refused['place'];
+    }
   | {
       readonly kind: 'found';
       /** Of this page's queries. */ readonly number: number;
@@ -43,6 +48,7 @@ async function ask(api: Api, query: string, range: string, number: number, signa
     return { kind: 'found', number, result, histogram };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };
-    return { kind: 'failed', message: error instanceof Refused ? error.message : String(error) };
+    const refused = error instanceof Refused ? error : undefined;
+    return { kind: 'failed', query, message: refused?.message ?? String(error), place: refused?.place };
   }
 }

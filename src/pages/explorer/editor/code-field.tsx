@@ -1,0 +1,142 @@
+/**
+ * A text field for a query. What is seen is a coloured copy behind a field whose own text is transparent: typing, undo, screen readers and
+ * phones have a plain text field. Tab takes a suggestion while some are shown, Escape closes them, Ctrl+Space asks for them.
+ */
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { complete, type Completion, type Known, type Suggestion } from './complete.ts';
+import type { Problem } from './find-problem.ts';
+import { highlight, type PieceKind } from './highlight.ts';
+import { LIST_ID, suggestionId, Suggestions } from './suggestions.tsx';
+
+export interface CodeFieldProps {
+  readonly query: string;
+  readonly problem: Problem | undefined;
+  readonly known: Known;
+  readonly onEdit: (query: string) => void;
+  readonly onRun: (query: string) => void;
+}
+
+interface Open extends Completion {
+  readonly chosen: number;
+  /** Arrows moved through the list: Enter takes the entry, too. */
+  readonly isMoved: boolean;
+}
+
+export function CodeField({ query, problem, known, onEdit, onRun }: CodeFieldProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const holder = useRef<HTMLDivElement>(null);
+  const mark = useRef<HTMLElement>(null);
+  const caretAfter = useRef<number | undefined>(undefined);
+  const [open, setOpen] = useState<Open | undefined>();
+  const [place, setPlace] = useState({ left: 0, top: 0 });
+  const runs = useMemo(() => cutRuns(query, problem, open?.from), [query, problem, open?.from]);
+
+  useLayoutEffect(() => {
+    if (caretAfter.current === undefined) return;
+    field.current?.setSelectionRange(caretAfter.current, caretAfter.current);
+    caretAfter.current = undefined;
+  }, [query]);
+  useLayoutEffect(() => {
+    const { offsetLeft = 0, offsetTop = 0, offsetHeight = 0 } = mark.current ?? {};
+    if (open) setPlace({ left: offsetLeft, top: offsetTop + offsetHeight - (holder.current?.scrollTop ?? 0) });
+  }, [open]);
+
+  const suggest = (text: string, caret: number, isAsked: boolean) => {
+    const found = complete(text, caret, known);
+    const word = found && text.slice(found.from, caret);
+    // A word that is whole needs none, and neither does one that is not begun.
+    const isWanted = found && (isAsked || (word !== '' && !found.suggestions.some(({ label }) => label === word)));
+    setOpen(found && isWanted ? { ...found, chosen: 0, isMoved: false } : undefined);
+  };
+  const take = ({ insert }: Suggestion) => {
+    const { selectionStart: caret } = field.current!;
+    const { from } = open!;
+    const isClosed = insert.endsWith("']") && /^['"]?\]/.exec(query.slice(caret));
+    caretAfter.current = from + insert.length;
+    onEdit(query.slice(0, from) + insert + query.slice(caret + (isClosed ? isClosed[0].length : 0)));
+    setOpen(undefined);
+  };
+  const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }) => {
+    const { key, currentTarget } = event;
+    const { value, selectionStart } = currentTarget;
+    if (key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      setOpen(undefined);
+      onRun(value);
+    } else if (key === ' ' && event.ctrlKey) suggest(value, selectionStart, true);
+    else if (open && (key === 'ArrowDown' || key === 'ArrowUp')) {
+      const { length } = open.suggestions;
+      setOpen({ ...open, isMoved: true, chosen: (open.chosen + (key === 'ArrowDown' ? 1 : length - 1)) % length });
+    } else if (open && (key === 'Tab' || (key === 'Enter' && open.isMoved))) take(open.suggestions[open.chosen]!);
+    else if (open && key === 'Escape') setOpen(undefined);
+    else {
+      if (key === 'Enter' || key.startsWith('Arrow') || key === 'Home' || key === 'End') setOpen(undefined);
+      return;
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <div class="code-field">
+      <label for="query" class="visually-hidden">
+        Query
+      </label>
+      <div ref={holder} class="code">
+        <pre class="code-shown" aria-hidden="true">
+          {runs.map(({ text, kind, isFault, isMark }, index) => (
+            <span key={index} {...(isMark ? { ref: mark } : {})} class={`code-${kind}${isFault ? ' code-fault' : ''}`}>
+              {text}
+            </span>
+          ))}
+          {'\n'}
+        </pre>
+        <textarea
+          id="query"
+          ref={field}
+          spellcheck={false}
+          autocomplete="off"
+          autocapitalize="off"
+          aria-autocomplete="list"
+          aria-describedby="query-problem"
+          aria-invalid={problem !== undefined}
+          {...(open ? { 'aria-controls': LIST_ID, 'aria-activedescendant': suggestionId(open.chosen) } : {})}
+          placeholder={'[\'app-logs\']\n| where level == "error"\n| summarize count() by bin(_time, 1m), service'}
+          value={query}
+          onInput={(event) => {
+            const { currentTarget } = event;
+            onEdit(currentTarget.value);
+            // Only what is typed: a text that was pasted is whole.
+            const { inputType, data } = event as unknown as InputEvent;
+            if (inputType === 'insertText' && data?.length === 1) suggest(currentTarget.value, currentTarget.selectionStart, false);
+            else if (open && inputType === 'deleteContentBackward') suggest(currentTarget.value, currentTarget.selectionStart, false);
+            else setOpen(undefined);
+          }}
+          onKeyDown={onKeyDown}
+          onClick={() => setOpen(undefined)}
+          onBlur={() => setOpen(undefined)}
+        />
+      </div>
+      {open && <Suggestions suggestions={open.suggestions} chosen={open.chosen} place={place} onTake={take} />}
+    </div>
+  );
+}
+
+interface Run {
+  readonly text: string;
+  readonly kind: PieceKind;
+  readonly isFault: boolean;
+  readonly isMark: boolean;
+}
+
+/** The pieces of the text, cut again where a fault begins and ends and where suggestions are shown. */
+function cutRuns(query: string, problem: Problem | undefined, mark: number | undefined): Run[] {
+  const cuts = [problem?.at, problem?.end, mark].filter((cut) => cut !== undefined);
+  const runs = highlight(query).flatMap(({ kind, at, end }) => {
+    const edges = [at, ...cuts.filter((cut) => cut > at && cut < end).sort((a, b) => a - b), end];
+    return edges.slice(1).map((to, index) => {
+      const from = edges[index]!;
+      const isFault = problem !== undefined && from >= problem.at && to <= problem.end;
+      return { text: query.slice(from, to), kind, isFault, isMark: from === mark };
+    });
+  });
+  return mark === query.length ? [...runs, { text: '\u200B', kind: 'plain', isFault: false, isMark: true }] : runs;
+}

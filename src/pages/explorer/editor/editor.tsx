@@ -1,0 +1,58 @@
+/** The query's text and its time range. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Known } from './complete.ts';
+import { CodeField } from './code-field.tsx';
+import { findProblem, type Problem } from './find-problem.ts';
+import { RangePicker } from './range-picker.tsx';
+
+export interface EditorProps {
+  readonly query: string;
+  readonly range: string;
+  readonly isRunning: boolean;
+  readonly canRun: boolean;
+  readonly known: Known;
+  /** What the service refused in this very text. */
+  readonly refused: Problem | undefined;
+  readonly onEdit: (query: string) => void;
+  readonly onRun: (query: string, range: string) => void;
+}
+
+/** A fault is shown when the typing rests: half a word is one, too. */
+const REST_MS = 400;
+
+export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun }: EditorProps) {
+  const problem = useProblem(query) ?? refused;
+  return (
+    <form
+      class="editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun(query, range);
+      }}
+    >
+      <CodeField query={query} problem={problem} known={known} onEdit={onEdit} onRun={(text) => onRun(text, range)} />
+      <p id="query-problem" class="query-problem">
+        {problem?.message}
+      </p>
+      <div class="editor-bar">
+        <RangePicker range={range} onChange={(next) => onRun(query, next)} />
+        <span class="hint">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds query and range
+        </span>
+        <button type="submit" class="primary" disabled={!canRun || query.trim() === ''}>
+          {isRunning ? 'Running …' : 'Run'}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Undefined while the text is being typed. */
+function useProblem(query: string): Problem | undefined {
+  const [found, setFound] = useState<{ readonly query: string; readonly problem: Problem | undefined }>();
+  useEffect(() => {
+    const timer = setTimeout(() => setFound({ query, problem: findProblem(query) }), REST_MS);
+    return () => clearTimeout(timer);
+  }, [query]);
+  return found?.query === query ? found.problem : undefined;
+}

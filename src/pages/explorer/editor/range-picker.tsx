@@ -1,0 +1,103 @@
+/** The time range: a length up to now, or two times. Dragging over a chart gives the latter; `Wider` doubles it. */
+import { useState } from 'preact/hooks';
+import { formatTime } from '../../parts/format.ts';
+import { absoluteRange, RANGES } from '../link-state.ts';
+
+export interface RangePickerProps {
+  /** As the link has it. */
+  readonly range: string;
+  readonly onChange: (range: string) => void;
+}
+
+const CUSTOM = 'custom';
+
+export function RangePicker({ range, onChange }: RangePickerProps) {
+  const absolute = absoluteRange(range);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <label for="range" class="visually-hidden">
+        Time range
+      </label>
+      <select
+        id="range"
+        value={range}
+        onChange={(event) => {
+          const { currentTarget } = event;
+          setOpen(currentTarget.value === CUSTOM);
+          if (currentTarget.value === CUSTOM) currentTarget.value = range;
+          else onChange(currentTarget.value);
+        }}
+      >
+        {Object.entries(RANGES).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+        {absolute && (
+          <option value={range}>
+            {formatTime(absolute[0])} – {formatTime(absolute[1])}
+          </option>
+        )}
+        <option value={CUSTOM}>From … to …</option>
+      </select>
+      {absolute && (
+        <button type="button" class="quiet" onClick={() => onChange(widen(absolute))}>
+          Wider
+        </button>
+      )}
+      {isOpen && (
+        <TwoTimes
+          from={absolute?.[0] ?? Date.now() - 3_600_000}
+          to={absolute?.[1] ?? Date.now()}
+          onChange={(next) => {
+            setOpen(false);
+            onChange(next);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function widen([from, to]: readonly [from: number, to: number]): string {
+  const half = Math.ceil((to - from) / 2);
+  return `${Math.max(0, from - half)}/${to + half}`;
+}
+
+interface TwoTimesProps extends Pick<RangePickerProps, 'onChange'> {
+  readonly from: number;
+  readonly to: number;
+}
+
+function TwoTimes({ from, to, onChange }: TwoTimesProps) {
+  const [times, setTimes] = useState([toLocal(from), toLocal(to)] as const);
+  const [start, end] = times.map((time) => Date.parse(time)) as [number, number];
+  const take = () => start < end && onChange(`${start}/${end}`);
+  return (
+    <span class="two-times" onKeyDown={(event) => event.key === 'Enter' && (event.preventDefault(), take())}>
+      <input
+        type="datetime-local"
+        step="1"
+        aria-label="From"
+        value={times[0]}
+        onInput={(event) => setTimes([event.currentTarget.value, times[1]])}
+      />
+      <input
+        type="datetime-local"
+        step="1"
+        aria-label="To"
+        value={times[1]}
+        onInput={(event) => setTimes([times[0], event.currentTarget.value])}
+      />
+      <button type="button" disabled={!(start < end)} onClick={take}>
+        Use these times
+      </button>
+    </span>
+  );
+}
+
+/** As such an input wants it: the reader's own time, without a zone. */
+function toLocal(ms: number): string {
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
