@@ -19,7 +19,7 @@ const read = (path: string): string => readFileSync(join(root, 'deploy', path), 
 
 test
   .skipIf(!hasValidator)
-  .each(globSync('deploy/kubernetes/**/*.yaml', { cwd: root }).filter((path) => !/kustomization|tailrace\.yaml$/.test(path)))(
+  .each(globSync('deploy/kubernetes/**/*.yaml', { cwd: root }).filter((path) => !/kustomization|podmonitor|tailrace\.yaml$/.test(path)))(
   `%s is valid for Kubernetes’ schemas${needed}`,
   (path) => {
     const { status, stdout, stderr } = spawnSync(validator, ['--strict', join(root, path)], { encoding: 'utf8' });
