@@ -3,23 +3,21 @@ import type { Problem } from '../config/config-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type ReadConfig, readConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
-import { transformsOf } from './shapers.ts';
+import { printable } from '../config/quote.ts';
 
 /** Their problems, each at its place: in the configuration, or in a script. */
 export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
-  const { config } = read;
   const problems: Problem[] = [];
-  const transforms = config ? transformsOf(config) : [];
-  if (!config || transforms.length === 0) return problems;
+  if (read.transforms.length === 0) return problems;
   const { compileTransform, TransformProblems } = await import('../shaping/transforms.ts');
-  for (const transform of transforms) {
+  for (const transform of read.transforms) {
     try {
       await (await compileTransform(transform)).close();
     } catch (error) {
       if (!(error instanceof TransformProblems)) throw error;
       for (const { message, fix, index, script } of error.problems) {
         const place = script ?? (index === undefined ? read.locate(transform.path) : read.locateIn(transform.path, index));
-        problems.push({ ...place, message, ...(fix === undefined ? {} : { fix }) });
+        problems.push({ ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) });
       }
     }
   }
@@ -42,6 +40,6 @@ export async function readRunnable(
 ): Promise<{ readonly config: Config; readonly locate: ReadConfig['locate'] }> {
   const read = readConfig(file, env, { leavesSecrets });
   const problems = [...read.problems, ...(await checkTransforms(read))];
-  if (!read.config || problems.length > 0) throw new ConfigError(problems);
+  if (!read.config || problems.length > 0) throw new ConfigError(read.order(problems));
   return { config: read.config, locate: (path) => read.locate(path) };
 }

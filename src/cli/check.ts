@@ -63,10 +63,14 @@ async function examine(named: string | undefined): Promise<Findings> {
   }
   const read = readConfig(file, process.env);
   const locate: Locate = (path) => read.locate(path);
-  if (read.config === undefined) return { file, config: undefined, problems: [...read.problems], warnings: [...read.warnings], locate };
   const { checkTransforms } = await import('../agent/check-transforms.ts');
+  const transforms = await checkTransforms(read);
+  if (read.config === undefined) {
+    const problems = read.order([...read.problems, ...transforms]);
+    return { file, config: undefined, problems, warnings: [...read.warnings], locate };
+  }
   const machine = await checkMachine(read.config, locate);
-  const problems = [...machine.problems, ...(await checkTransforms(read))];
+  const problems = read.order([...machine.problems, ...transforms]);
   const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, locate) : [];
   return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings, ...samples], locate };
 }

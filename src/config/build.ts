@@ -6,7 +6,7 @@ import { MAX_SCAN_INTERVAL_MS } from '../core/limits.ts';
 import { defaultBatchBytes } from '../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from './field.ts';
-import type { Values } from './field.ts';
+import type { Draft, Values } from './field.ts';
 import type {
   Config,
   IngestSinkConfig,
@@ -71,6 +71,12 @@ function telemetryOf({ listen, page, log_level: logLevel }: Values<typeof agentT
 function withoutTimes(source: SourceConfig, sinks: readonly IngestSinkConfig[]): SourceConfig {
   const isReadThere = sinks.some(({ inputs, timestampField }) => timestampField === '_time' && inputs.includes(source.id));
   return source.type === 'syslog' || !isReadThere ? source : { ...source, time: { kind: 'read' } };
+}
+
+/** The transforms of a configuration that may have problems. */
+export function transformsIn({ sources, sinks, transform }: Draft<typeof agentTable>, folder: string): TransformConfig[] {
+  const components = [...(sources?.components ?? []), ...(sinks?.components ?? [])];
+  return [transform, ...components.map(({ draft }) => draft.transform)].flatMap((each) => withTransform(each, { folder }).transform ?? []);
 }
 
 /** The data folder, absolute: as it is written in a configuration in this folder, or by default. */
@@ -179,7 +185,7 @@ function common(id: string, values: CommonValues, context: Context) {
   };
 }
 
-function withTransform(transform: TransformConfig | undefined, { folder }: Context): { transform?: TransformConfig } {
+function withTransform(transform: TransformConfig | undefined, { folder }: Pick<Context, 'folder'>): { transform?: TransformConfig } {
   if (transform === undefined) return {};
   return { transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform };
 }

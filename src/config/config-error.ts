@@ -1,5 +1,6 @@
 /** What is wrong with a configuration: every problem with its place and, where one is known, the fix. */
 import { UsageError } from '../core/errors.ts';
+import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 
 /** `line` and `column` count from 1. `message` and `fix` have no final full stop and hold no secret. */
 export interface Problem {
@@ -14,6 +15,16 @@ export interface Problem {
 export function formatProblem(problem: Problem): string {
   const text = `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
   return problem.fix === undefined ? text : `${text}; ${problem.fix}`;
+}
+
+/** By file, whose `ranks` are given (others come last), and by place; not more than a person reads. */
+export function orderProblems(problems: readonly Problem[], ranks: ReadonlyMap<string, number>): Problem[] {
+  const rank = ({ file }: Problem): number => ranks.get(file) ?? ranks.size;
+  const sorted = problems.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
+  const rest = sorted.splice(MAX_CONFIG_PROBLEMS);
+  const [next] = rest;
+  if (next) sorted.push({ file: next.file, line: next.line, column: next.column, message: `${rest.length} more problems` });
+  return sorted;
 }
 
 /** All problems of one configuration, sorted by position. Its message is one line for each. Exit code 2. */

@@ -7,6 +7,7 @@ import type { Document, Pair, ParsedNode, Scalar } from 'yaml';
 import { MAX_CONFIG_DEPTH } from '../core/limits.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from './quote.ts';
+import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';
 
 /** `at` is the offset in the text where the node starts. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -53,26 +54,45 @@ const SYNTAX_FIXES: Record<string, string> = {
 /** The tree of the one document in `text`, or undefined when it is empty or its syntax is broken (then it was reported). */
 export function parseYaml(text: string, report: Report): YamlNode | undefined {
   try {
-    const document: Document.Parsed = parseDocument(text, {
-      schema: 'core',
-      // Checked here with a set: the package compares every pair of keys, which takes hours on a hostile file.
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'error',
-    });
+    let document = readDocument(text);
+    let unquoted: UnquotedVariables['ranges'] = [];
+    if (document.errors.length > 0) {
+      const { text: plain, ranges } = findUnquotedVariables(text);
+      unquoted = ranges;
+      for (const { from, to } of ranges) {
+        // Its default may be a secret.
+        const variable = quote(text.slice(from, to).replace(/:-.*/, ':-…}'));
+        report(
+          from,
+          `\`${variable}\` needs quotes here: YAML reads its braces as a mapping`,
+          `put the whole value in quotes, such as \`"${variable}"\``,
+        );
+      }
+      if (ranges.length > 0) document = readDocument(plain);
+    }
     // Its warnings are about tags, which are refused below.
     for (const problem of document.errors) {
       report(problem.pos[0], syntaxMessage(problem.code, problem.message), SYNTAX_FIXES[problem.code]);
     }
     if (document.directives.yaml.version === '1.1') report(0, 'YAML 1.1 is not supported', 'remove the `%YAML` line');
     if (document.errors.length > 0 || document.contents === null) return undefined;
-    return new TreeBuilder(text, report).build(document.contents, 0);
+    return new TreeBuilder(text, report, unquoted).build(document.contents, 0);
   } catch (error) {
     // The package recurses: tens of thousands of opening brackets end its stack.
     if (!(error instanceof RangeError)) throw error;
     report(0, `is nested too deeply`, `nest at most ${MAX_CONFIG_DEPTH} levels`);
     return undefined;
   }
+}
+
+function readDocument(text: string): Document.Parsed {
+  return parseDocument(text, {
+    schema: 'core',
+    // Checked here with a set: the package compares every pair of keys, which takes hours on a hostile file.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
 }
 
 function syntaxMessage(code: string, message: string): string {
@@ -86,9 +106,12 @@ class TreeBuilder {
   readonly #text: string;
   readonly #lines: LineIndex;
   readonly #report: Report;
+  /** Where a word was read in place of a variable. */
+  readonly #unquoted: UnquotedVariables['ranges'];
 
-  constructor(text: string, report: Report) {
+  constructor(text: string, report: Report, unquoted: UnquotedVariables['ranges']) {
     this.#text = text;
+    this.#unquoted = unquoted;
     this.#lines = new LineIndex(text);
     this.#report = report;
   }
@@ -116,7 +139,11 @@ class TreeBuilder {
       this.#report(at, 'is nested too deeply', `nest at most ${MAX_CONFIG_DEPTH} levels`);
       return nothing(at);
     }
-    if (isScalar(node)) return { kind: 'scalar', at, value: plainValue(node), source: this.#text.slice(at, node.range[1]) };
+    if (isScalar(node)) {
+      const source = this.#text.slice(at, node.range[1]);
+      const hasVariable = this.#unquoted.some(({ from }) => from >= at && from < node.range[1]);
+      return { kind: 'scalar', at, value: hasVariable ? source.replaceAll(/\s*\n\s*/g, ' ') : plainValue(node), source };
+    }
     if (isSeq<ParsedNode>(node)) return { kind: 'list', at, items: node.items.map((item) => this.build(item, depth + 1)) };
     if (!isMap<ParsedNode, ParsedNode | null>(node)) throw new Error('unknown YAML node');
     return { kind: 'map', at, entries: this.#entries(node.items, depth) };

@@ -3,10 +3,9 @@
  * what stands in the file.
  */
 import { dirname, resolve } from 'node:path';
-import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
 import { defaultBatchBytes, divideMemory, memoryFor } from '../core/sink-memory.ts';
-import { buildConfig, dataDirOf } from './build.ts';
-import { ConfigError } from './config-error.ts';
+import { buildConfig, dataDirOf, transformsIn } from './build.ts';
+import { ConfigError, orderProblems } from './config-error.ts';
 import type { Problem } from './config-error.ts';
 import { ConfigTexts, type Place } from './config-texts.ts';
 import { parseYaml } from './document.ts';
@@ -16,7 +15,7 @@ import { finish, readTable } from './field.ts';
 import type { Reading } from './field.ts';
 import { zoneNameIn } from './go-layout.ts';
 import { includeFiles } from './include-files.ts';
-import type { Config } from './model.ts';
+import type { Config, TransformConfig } from './model.ts';
 import { printable } from './quote.ts';
 import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
@@ -45,12 +44,16 @@ export interface ReadConfig {
   readonly problems: readonly Problem[];
   /** Of the configuration, also of one with problems where it can be told. */
   readonly dataDir: string | undefined;
+  /** Those of its transforms that could be read, whatever else is wrong. */
+  readonly transforms: readonly TransformConfig[];
   /** What works but is likely a mistake. */
   readonly warnings: readonly Problem[];
   /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
   locate(path: string): Place;
   /** Where a character of the text at a path stands. */
   locateIn(path: string, index: number): Place;
+  /** Problems by file and place, and not more than a person reads. */
+  order(problems: readonly Problem[]): Problem[];
 }
 
 /** Like `loadConfig`, with warnings and places, and nothing thrown. */
@@ -62,9 +65,11 @@ export function readConfig(file: string, env: Environment, { leavesSecrets = fal
       config: undefined,
       dataDir: undefined,
       problems: [{ file, line, column, message, fix }],
+      transforms: [],
       warnings: [],
       locate: () => ({ file, line, column }),
       locateIn: () => ({ file, line, column }),
+      order: (problems) => [...problems],
     };
   }
   return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
@@ -87,6 +92,7 @@ class Loader {
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
   #dataDir: string | undefined;
+  #transforms: readonly TransformConfig[] = [];
 
   constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
     this.#file = file;
@@ -109,13 +115,14 @@ class Loader {
       const text = this.#scalars.get(path);
       return text ? this.#texts.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
     };
-    const order = this.#texts.order();
-    const result = { warnings: sortProblems(this.#warnings, order), locate, locateIn };
+    const files = this.#texts.order();
+    const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
+    const result = { transforms: this.#transforms, warnings: order(this.#warnings), locate, locateIn, order };
     return {
       ...result,
       dataDir: this.#dataDir,
       config: ok ? config : undefined,
-      problems: ok ? [] : bound(sortProblems(this.#problems, order)),
+      problems: ok ? [] : order(this.#problems),
     };
   }
 
@@ -133,6 +140,7 @@ class Loader {
     this.#warnOfDollars(map);
     const agent = readTable(agentTable, map, '', this.#reading);
     this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
+    this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
     for (const sink of agent.sinks?.components ?? []) {
       this.#warnOfAddresses(sink);
@@ -258,22 +266,4 @@ class Loader {
     // Most quote what stands in the file; here none can forget to make it safe to print.
     return { ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
   }
-}
-
-/** By file, as they were read, and by place. */
-function sortProblems(problems: Problem[], order: ReadonlyMap<string, number>): Problem[] {
-  const rank = ({ file }: Problem): number => order.get(file) ?? 0;
-  return problems.sort((a, b) => rank(a) - rank(b) || a.line - b.line || a.column - b.column);
-}
-
-function bound(problems: Problem[]): Problem[] {
-  const last = problems[MAX_CONFIG_PROBLEMS];
-  if (last === undefined) return problems;
-  const more: Problem = {
-    file: last.file,
-    line: last.line,
-    column: last.column,
-    message: `${problems.length - MAX_CONFIG_PROBLEMS} more problems`,
-  };
-  return [...problems.slice(0, MAX_CONFIG_PROBLEMS), more];
 }

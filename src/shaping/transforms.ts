@@ -52,7 +52,7 @@ async function compilePipeline(text: string, onError: OnError | undefined, path:
     };
   } catch (error) {
     if (!(error instanceof TransformTextError)) throw error;
-    throw new TransformProblems(error.problems.map(({ line, column, message }) => ({ message, index: indexOf(text, line, column) })));
+    throw new TransformProblems(error.problems.map(({ line, column, ...problem }) => ({ ...problem, index: indexOf(text, line, column) })));
   }
 }
 

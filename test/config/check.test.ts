@@ -70,6 +70,33 @@ describe('check', () => {
     });
   });
 
+  // Symptom: the file's absolute name, the fix behind the message, and nothing at all while another key was wrong.
+  test('tells problems of transforms as those of keys, also beside them', async () => {
+    const { file, folder } = makeConfig({
+      agent: 'data_dirr: x\ntransform: {script: ./no.ts}',
+      source: 'transform: |\n  where a ==\n  | extend b = toitn(c)',
+      sink: 'transform: wher a',
+    });
+    const named = relative(process.cwd(), file);
+    const { code, error } = await run(named);
+    expect(code).toBe(2);
+    expect(error).toEqual([
+      `${named}:1:1: unknown key \`data_dirr\``,
+      '  did you mean `data_dir`?',
+      `${named}:2:21: the script "${folder}/no.ts" cannot be read: there is no such file`,
+      "  check the path, which starts at the configuration file's folder",
+      `${named}:9:7: found "|"`,
+      '  wanted an expression',
+      `${named}:9:20: unknown function "toitn"`,
+      '  did you mean toint',
+      `${named}:15:16: unknown operator "wher"`,
+      expect.stringMatching(/^ {2}did you mean where; there are where, /),
+      '5 problems: the configuration would not run',
+    ]);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('data_dirr: x\ntransform: {script: ./no.ts}\n', ''));
+    expect((await run(named)).error?.join('\n')).toContain(`\n${named}:7:7: found "|"\n  wanted an expression\n`);
+  });
+
   test('uses colours only where they are shown', async () => {
     const { file } = makeConfig({ agent: 'data_dirr: x' });
     const escape = String.fromCodePoint(27);

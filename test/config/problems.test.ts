@@ -49,6 +49,31 @@ test('a configuration with many mistakes is told all of them at once, in order',
   ]);
 });
 
+// Symptom: 14 errors of YAML, none of which said what to write.
+test('a variable without quotes between braces is one problem each, and the rest is judged', () => {
+  const text = `sources:
+  app: {type: file, include: ["a.log", \${DIR}/b.log], fields: {host: \${HOST}}, format: jsn} # \${X}
+  pipe:
+    type: stdin
+    fields: {a: "\${A}", b: '\${A}'}
+    dataset: \${A}
+sinks:
+  store: {type: ingest, url: \${URL:-http://127.0.0.1:1}/x, token: \${TOKEN:-secret}, datset: logs}
+`;
+  const fix = (variable: string) =>
+    `\`${variable}\` needs quotes here: YAML reads its braces as a mapping; put the whole value in quotes, such as \`"${variable}"\``;
+  expect(problemsOf(text, { DIR: '/var', A: 'a' })).toEqual([
+    `2:40: ${fix('${DIR}')}`,
+    `2:70: ${fix('${HOST}')}`,
+    '2:70: the environment variable `HOST` is not set; set HOST, or write `${HOST:-default}`',
+    '2:88: `format: jsn` is not known; did you mean `json`? Known: auto, text, json, logfmt, cri, docker, combined, csv, regex',
+    `8:30: ${fix('${URL:-…}')}`,
+    `8:67: ${fix('${TOKEN:-…}')}`,
+    '8:85: unknown key `datset`; did you mean `dataset`?',
+  ]);
+  expect(problemsOf('sources: {app: {type: stdin, dataset: ${A}, x: [}}', { A: 'a' })[0]).toBe(`1:39: ${fix('${A}')}`);
+});
+
 // Symptom: what was wrong below a misspelt type was told only once that was mended, a round later.
 test('a component of a misspelt type, or where only one was meant, is judged all the same', () => {
   const text = `sources:

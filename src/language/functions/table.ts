@@ -54,10 +54,10 @@ export function findAggregate(name: string): { readonly spec: AggregateFunction;
   return base && base.names[0] !== 'countif' ? { spec: base, conditional: true } : undefined;
 }
 
-/** `, did you mean x`, or nothing. */
-export function guess(name: string, known: Iterable<string>): string {
+/** `did you mean x`, or nothing. */
+export function guess(name: string, known: Iterable<string>): string | undefined {
   const near = nearest(name, known);
-  return near === undefined ? '' : `, did you mean ${near}`;
+  return near === undefined ? undefined : `did you mean ${near}`;
 }
 
 export const functionNames = (): string[] => [...FUNCTIONS.keys(), ...AGGREGATES_BY_NAME.keys()];

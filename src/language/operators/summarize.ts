@@ -81,8 +81,8 @@ function computed(value: Expression, name: string | undefined, names: Names, col
   };
   const replaced = replace(value);
   if (parts.length === 0) {
-    const known = value.kind === 'call' && !value.operator ? guess(value.name, functionNames()) : '';
-    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)${known}`);
+    const known = value.kind === 'call' && !value.operator ? guess(value.name, functionNames()) : undefined;
+    throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, known);
   }
   const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });
   const called = add(columns, name ?? unused('Column1', columns.used), node.type);

@@ -27,9 +27,9 @@ export function analyze(expression: Expression, names: Names): Node {
     case 'call':
       return call(expression, names);
     case 'named':
-      throw new AplError('syntax', expression.at, 'a name with = cannot stand here; to compare, write ==');
+      throw new AplError('syntax', expression.at, 'a name with = cannot stand here', 'to compare, write ==');
     case 'star':
-      throw new AplError('meaning', expression.at, '* cannot stand here; wanted a field');
+      throw new AplError('meaning', expression.at, '* cannot stand here', 'wanted a field');
   }
 }
 
@@ -39,8 +39,8 @@ function resolve(name: string, at: number, { scope, lets }: Names): Node {
   const type = typeOf(scope, name);
   if (type !== undefined) return { kind: 'column', type, name };
   const known = [...scope.columns.keys(), ...lets.keys()];
-  const there = known.length > 0 ? `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 20).join(', ')}` : '';
-  throw new AplError('meaning', at, `there is no column ${JSON.stringify(name)} here${guess(name, known) || there}`);
+  const there = known.length > 0 ? `there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, 20).join(', ')}` : undefined;
+  throw new AplError('meaning', at, `there is no column ${JSON.stringify(name)} here`, guess(name, known) ?? there);
 }
 
 /** `a.b`: the field `a.b`, as nested objects are stored, or what `a` holds under `b`. */
@@ -79,7 +79,7 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   if (!spec) {
     if (findAggregate(name) || name === 'arg_max' || name === 'arg_min')
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
-    throw new AplError('meaning', at, `unknown function ${JSON.stringify(name)}${guess(name, functionNames())}`);
+    throw new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, guess(name, functionNames()));
   }
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true && names.scope.open ? EVERYTHING : analyze(arg, names),

@@ -80,11 +80,17 @@ export function readStep(parser: Parser, use: Use): { readonly name: string; rea
   const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
-    const list = use === 'transforms' ? `; there are ${operatorNames(use)}` : '';
-    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}${guess(whole, OPERATORS_BY_NAME.keys())}${list}`);
+    const list = use === 'transforms' ? `there are ${operatorNames(use)}` : undefined;
+    const fixes = [guess(whole, OPERATORS_BY_NAME.keys()), list].filter((fix) => fix !== undefined);
+    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; ') || undefined);
   }
   if (operator.only === 'queries' && use === 'transforms')
-    throw new AplError('meaning', token.at, `${name} works in queries only, which see many events; a transform has ${operatorNames(use)}`);
+    throw new AplError(
+      'meaning',
+      token.at,
+      `${name} works in queries only, which see many events`,
+      `a transform has ${operatorNames(use)}`,
+    );
   if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);
   return { name, step: operator.read(parser, token.at, use) };

@@ -22,20 +22,27 @@ export interface TransformStep {
 
 export interface TransformText {
   readonly steps: readonly TransformStep[];
-  /** Each step that makes no sense, and the first place that cannot be read at all. */
+  /** One for each step that is wrong, in their order. */
   readonly problems: readonly AplError[];
 }
 
 export function readTransform(text: string): TransformText {
   const steps: TransformStep[] = [];
   const problems: AplError[] = [];
+  noting(problems, () => readSteps(text, steps, problems));
+  return { steps, problems };
+}
+
+/** False where `read` threw an `AplError`, which is then among the problems. */
+function noting(problems: AplError[], read: () => void): boolean {
   try {
-    readSteps(text, steps, problems);
+    read();
+    return true;
   } catch (error) {
     if (!(error instanceof AplError)) throw error;
     problems.push(error);
+    return false;
   }
-  return { steps, problems };
 }
 
 function readSteps(text: string, steps: TransformStep[], problems: AplError[]): void {
@@ -45,22 +52,45 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   // A pipe before the first operator is fine, as queries have one behind the dataset.
   parser.accept('|');
   let scope = EVENT_ON_ITS_WAY;
-  do {
-    const { at } = parser.token;
-    if (steps.length === SERVICE_QUERY_STAGES)
-      throw new AplError('syntax', at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
-    const { name, step } = readStep(parser, 'transforms');
-    if (steps.at(-1)?.kind === 'to_dataset')
-      throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
-    try {
+  let hasRoute = false;
+  for (let count = 0; count === 0 || parser.is('|'); count++) {
+    if (count === SERVICE_QUERY_STAGES)
+      throw new AplError('syntax', parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
+    const isRight = noting(problems, () => {
+      if (count > 0) parser.take();
+      const { at } = parser.token;
+      const { name, step } = readStep(parser, 'transforms');
+      if (!parser.is('|') && !parser.is(';') && parser.token.kind !== 'end') throw parser.unexpected('| or the end of the transform');
+      if (hasRoute) throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
+      hasRoute = name === 'to_dataset';
       const { stages, scope: after } = step({ scope, lets });
       steps.push({ kind: name, text: text.slice(at, parser.end), at, stages, scope });
       scope = after;
-    } catch (error) {
-      if (!(error instanceof AplError)) throw error;
-      problems.push(error);
-    }
-  } while (parser.accept('|'));
+    });
+    if (isRight) continue;
+    // What a wrong step would have left is not known: any name may be there.
+    scope = EVENT_ON_ITS_WAY;
+    skipStep(parser, problems.at(-1)!.at);
+  }
   while (parser.accept(';'));
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the transform');
+}
+
+const isBehindStep = (parser: Parser): boolean => parser.is('|') || parser.token.kind === 'end';
+
+/** Goes on to the pipe at or behind the offset where a step is wrong, or to the end. */
+function skipStep(parser: Parser, wrongAt: number): void {
+  if (isBehindStep(parser) && parser.token.at >= wrongAt) return;
+  for (let from = wrongAt; ;) {
+    try {
+      parser.skipTo(from);
+      while (!isBehindStep(parser)) parser.take();
+      return;
+    } catch (error) {
+      if (!(error instanceof AplError)) throw error;
+      // A quote without its other one: what is behind it on the line may be text.
+      const lineEnd = parser.text.indexOf('\n', error.at);
+      from = lineEnd < 0 ? parser.text.length : lineEnd;
+    }
+  }
 }

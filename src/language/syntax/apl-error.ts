@@ -8,11 +8,17 @@ export class AplError extends Error {
   override readonly name = 'AplError';
   readonly type: ErrorType;
   readonly at: number;
+  /** The message without the fix. */
+  readonly what: string;
+  /** What to write instead. */
+  readonly fix: string | undefined;
 
-  constructor(type: ErrorType, at: number, message: string) {
-    super(message);
+  constructor(type: ErrorType, at: number, what: string, fix?: string) {
+    super(fix === undefined ? what : `${what}; ${fix}`);
     this.type = type;
     this.at = at;
+    this.what = what;
+    this.fix = fix;
   }
 }
 

@@ -70,7 +70,8 @@ export function readWritten(parser: Parser, type: 'datetime' | 'timespan', name:
   if (close < 0 || text === '') throw new AplError('syntax', open, `wanted a literal in ${name}(…)`);
   const value = text === 'null' ? null : type === 'datetime' ? readDatetime(text) : readSpanText(text);
   const example = type === 'datetime' ? 'datetime(2019-11-30 23:59:59)' : 'timespan(1h30m)';
-  if (value === undefined) throw new AplError('syntax', open, `${quoteToken(text)} cannot be read as a ${type}; wanted such as ${example}`);
+  if (value === undefined)
+    throw new AplError('syntax', open, `${quoteToken(text)} cannot be read as a ${type}`, `wanted such as ${example}`);
   parser.skipTo(close + 1);
   return { type, value };
 }

@@ -34,7 +34,7 @@ export function readAssignment(parser: Parser): Assignment {
   const value = readExpression(parser);
   if (!parser.is('=')) return { at, name: undefined, value, text: parser.text.slice(at, parser.end) };
   const name = nameOf(value);
-  if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =; to compare, write ==');
+  if (name === undefined) throw new AplError('syntax', at, 'only a field can stand before =', 'to compare, write ==');
   parser.take();
   const from = parser.token.at;
   return { at, name, value: readExpression(parser), text: parser.text.slice(from, parser.end) };
@@ -188,7 +188,7 @@ function readScalar(parser: Parser, type: Type, name: string): Constant {
   if (constant?.type === type) return constant;
   if (constant?.type === 'int' && type === 'real') return { type, value: Number(constant.value) };
   if (constant?.type === 'int' && type === 'bool') return { type, value: constant.value !== 0n };
-  throw new AplError('syntax', at, `wanted a literal in ${name}(…); to convert a value, use to${name}()`);
+  throw new AplError('syntax', at, `wanted a literal in ${name}(…)`, `to convert a value, use to${name}()`);
 }
 
 function operation(parser: Parser, at: number, name: string, args: readonly Expression[]): Expression {

@@ -55,7 +55,7 @@ function numberAt(text: string, at: number, number: string): Token {
     const span = match(SPAN, text, at) ?? number + unit;
     const value = readSpanText(span);
     if (value === undefined)
-      throw new AplError('syntax', at, `${span.slice(0, 40)} is no number and no timespan; wanted such as 5, 1.5h or 30m`);
+      throw new AplError('syntax', at, `${span.slice(0, 40)} is no number and no timespan`, 'wanted such as 5, 1.5h or 30m');
     return { kind: 'timespan', value, text: span, at, end: at + span.length };
   }
   if (/^(?:0[xX][0-9a-fA-F]+|\d+)$/.test(number)) {
@@ -76,7 +76,7 @@ export const tooLarge = (at: number, number: string): AplError =>
 function stringAt(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   if (text.startsWith('```', at)) {
     const end = text.indexOf('```', at + 3);
-    if (end < 0) throw new AplError('syntax', at, 'the string has no end; wanted ```');
+    if (end < 0) throw new AplError('syntax', at, 'the string has no end', 'wanted ```');
     return { value: text.slice(at + 3, end), end: end + 3 };
   }
   // h'…' hides the text from logs in some dialects; here it is a string.
@@ -99,7 +99,7 @@ function stringAt(text: string, at: number): { readonly value: string; readonly 
     }
     value += char;
   }
-  throw new AplError('syntax', at, `the string has no end; wanted ${quote}`);
+  throw new AplError('syntax', at, 'the string has no end', `wanted ${quote}`);
 }
 
 function escapeAt(text: string, at: number): [string, number] {
@@ -112,7 +112,8 @@ function escapeAt(text: string, at: number): [string, number] {
     throw new AplError(
       'syntax',
       at,
-      `the escape \\${next} is not known; wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`,
+      `the escape \\${next} is not known`,
+      `wanted \\n \\t \\r \\\\ \\' \\" \\xHH or \\uHHHH, or a raw string @'…'`,
     );
   return [String.fromCodePoint(point), code[0].length];
 }

@@ -49,7 +49,7 @@ export class Parser {
   unexpected(wanted: string): AplError {
     const { token } = this;
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
-    return new AplError('syntax', token.at, `${found}; wanted ${wanted}`);
+    return new AplError('syntax', token.at, found, `wanted ${wanted}`);
   }
 
   /** Goes on behind what was read in another way than by tokens. */

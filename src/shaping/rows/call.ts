@@ -32,7 +32,7 @@ export interface Call {
   /** The argument's constant; throws where it has none. */
   constant(n: number): Constant;
   /** The error of an argument that cannot be. */
-  fail(n: number, message: string): Error;
+  fail(n: number, message: string, fix?: string): Error;
 }
 
 export type Build = (call: Call) => Evaluate;

@@ -119,6 +119,6 @@ function callOf({ args, places, at }: Node & { readonly kind: 'apply' }): Call {
       if (!constant) throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
       return constant;
     },
-    fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
+    fail: (n, message, fix) => new AplError('meaning', places[n] ?? at, message, fix),
   };
 }

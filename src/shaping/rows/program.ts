@@ -77,8 +77,8 @@ function compileStep({ kind, text, at, stages }: TransformStep, whole: string, o
   return { info: { kind, text, ...placeIn(whole, at, options), stages }, stages: stages.map(compileStage) };
 }
 
-function problemOf({ at, message }: AplError, text: string, options: CompileOptions): TransformProblem {
-  return { ...placeIn(text, at, options), message };
+function problemOf({ at, what, fix }: AplError, text: string, options: CompileOptions): TransformProblem {
+  return { ...placeIn(text, at, options), message: what, ...(fix === undefined ? {} : { fix }) };
 }
 
 function placeIn(text: string, offset: number, { at = { line: 1, column: 1 } }: CompileOptions): { line: number; column: number } {

@@ -71,7 +71,7 @@ export function regexArgument(call: Call, n: number, around: (pattern: string) =
   const literal = call.literal(n);
   if (literal) {
     if (literal.value === null) return () => undefined;
-    const regex = compileRegex(around(String(literal.value)), (message) => call.fail(n, message));
+    const regex = compileRegex(around(String(literal.value)), (message, fix) => call.fail(n, message, fix));
     return () => regex;
   }
   const [text, known] = [call.string(n), new Map<string, Regex | undefined>()];
@@ -92,10 +92,13 @@ export function regexArgument(call: Call, n: number, around: (pattern: string) =
 }
 
 /** Throws what `fail` makes of the message. */
-export function compileRegex(pattern: string, fail: (message: string) => Error): Regex {
+export function compileRegex(pattern: string, fail: (message: string, fix?: string) => Error): Regex {
   try {
     return new Regex(pattern);
   } catch (error) {
-    throw fail(`this is no regular expression that can be used: ${messageOf(error)}; wanted RE2's syntax, without look-around and back references`);
+    throw fail(
+      `this is no regular expression that can be used: ${messageOf(error)}`,
+      "wanted RE2's syntax, without look-around and back references",
+    );
   }
 } // prettier-ignore

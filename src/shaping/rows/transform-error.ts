@@ -6,6 +6,7 @@ export interface TransformProblem {
   readonly line: number;
   readonly column: number;
   readonly message: string;
+  readonly fix?: string | undefined;
 }
 
 /** Thrown with every mistake that was found in a text. */
@@ -14,7 +15,9 @@ export class TransformTextError extends TailraceError {
   readonly problems: readonly TransformProblem[];
 
   constructor(from: string, problems: readonly TransformProblem[]) {
-    const lines = problems.map(({ line, column, message }) => `${from}:${line}:${column}: ${message}`);
+    const lines = problems.map(
+      ({ line, column, message, fix }) => `${from}:${line}:${column}: ${message}${fix === undefined ? '' : `; ${fix}`}`,
+    );
     super('E_TRANSFORM', lines.join('\n'));
     this.problems = problems;
   }

@@ -120,17 +120,45 @@ describe('mistakes', () => {
   test('all of them are told, each with its place', () => {
     const problems = problemsOf('extend a = strlenn(b)\n| extend c = substring(1)\n| where "x"');
     expect(problems).toEqual([
-      { line: 5, column: 14, message: 'unknown function "strlenn", did you mean strlen' },
+      { line: 5, column: 14, message: 'unknown function "strlenn"', fix: 'did you mean strlen' },
       { line: 6, column: 16, message: 'substring takes 2 to 3 arguments, not 1: substring(text, start, length)' },
       { line: 7, column: 11, message: 'wants a condition here, not a string' },
     ]);
+  });
+
+  // Symptom: only the first operator that could not be read was told, the others a round later each.
+  test('one is told for each operator, whatever is wrong with it, and none twice', () => {
+    const text = `wher a == 1
+| extend b = (1 +
+| where c == "no end | where d
+| project x | where gone == 1 and 1 = 2 | extend y = 2 | where z == 1
+| where € | extend w = toitn(1) or
+| where e == datetime(2026-01-02T10:00:00Z) f | summarise count() | where`;
+    expect(problemsOf(text).map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+      '5:3 unknown operator "wher"',
+      '7:3 found "|"',
+      '7:16 the string has no end',
+      '8:39 found "="',
+      '9:11 the character "€" has no meaning here',
+      '10:47 found "f"',
+      '10:51 unknown operator "summarise"',
+      '10:76 the query ends here',
+    ]);
+  });
+
+  test('no more operators are read than a transform may have', () => {
+    expect(
+      problemsOf('wher | '.repeat(5000))
+        .map(({ message }) => message)
+        .at(-1),
+    ).toBe('the transform has more than 100 operators');
   });
 
   test.each([
     ['summarize count()', 'summarize works in queries only'],
     ['sort by a', 'sort works in queries only'],
     ['take 5', 'take works in queries only'],
-    ['wher a > 1', 'unknown operator "wher", did you mean where; there are where, '],
+    ['wher a > 1', 'unknown operator "wher"; did you mean where; there are where, '],
     ['extend a = bin_auto(_time)', 'bin_auto follows the range of a query'],
     ['extend a = "x" matches regex "(?=a)"', 'no regular expression that can be used'],
     ['project a | where b > 1', 'there is no column "b" here'],
@@ -139,7 +167,7 @@ describe('mistakes', () => {
   ])('%s: %s', (text, message) => {
     expect(
       problemsOf(text)
-        .map((problem) => problem.message)
+        .map(({ message: what, fix }) => `${what}; ${fix}`)
         .join('\n'),
     ).toContain(message.replaceAll('"== to compare"', '== to compare'));
   });

@@ -19,8 +19,8 @@ function redact(call: Call): Evaluate {
     const given = String(call.constant(n).value);
     const pattern = OWN.exec(given);
     if (isRedactionKind(given)) kinds.add(given);
-    else if (pattern) own.push(ownPattern(pattern[1] ?? 'pattern', pattern[2]!, (message) => call.fail(n, message)));
-    else throw call.fail(n, `unknown kind ${JSON.stringify(given)}${guess(given, REDACTION_KINDS)}; there are ${REDACTION_KINDS.join(', ')}, and patterns of your own between slashes`);
+    else if (pattern) own.push(ownPattern(pattern[1] ?? 'pattern', pattern[2]!, (message, fix) => call.fail(n, message, fix)));
+    else throw unknownKind(call, n, given);
   }
   const redactions = [...own, ...detectorsOf(call.count === 1 ? new Set(REDACTION_KINDS) : kinds)];
   const text = call.string(0);
@@ -30,7 +30,13 @@ function redact(call: Call): Evaluate {
   };
 } // prettier-ignore
 
-function ownPattern(name: string, pattern: string, fail: (message: string) => Error): Redaction {
+function unknownKind(call: Call, n: number, given: string): Error {
+  const near = guess(given, REDACTION_KINDS);
+  const all = `there are ${REDACTION_KINDS.join(', ')}, and patterns of your own between slashes`;
+  return call.fail(n, `unknown kind ${JSON.stringify(given)}`, near === undefined ? all : `${near}; ${all}`);
+}
+
+function ownPattern(name: string, pattern: string, fail: (message: string, fix?: string) => Error): Redaction {
   const regex = compileRegex(pattern, fail);
   return { name, detect: (text) => Array.from(regex.matches(text)).filter(({ start, end }) => end > start) };
 }
