@@ -1,10 +1,9 @@
 /** Which source and sink of which configuration a preview takes. */
 import { resolve } from 'node:path';
 import { loadRunnable } from '../agent/check-transforms.ts';
-import type { PreviewSource } from '../agent/preview/previewer.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfigText } from '../config/load.ts';
-import type { Config, IngestSinkConfig } from '../config/model.ts';
+import type { Config, IngestSinkConfig, SourceConfig } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import { PRESET_NAMES } from '../config/presets/preset.ts';
 import { codeOf, UsageError } from '../core/errors.ts';
@@ -12,7 +11,7 @@ import { compileInclude } from '../sources/file/glob.ts';
 
 export interface PreviewTarget {
   readonly config: Config;
-  readonly source: PreviewSource;
+  readonly source: SourceConfig;
   readonly sink: IngestSinkConfig;
 }
 
@@ -27,10 +26,6 @@ interface Wanted {
 export async function choosePreview(wanted: Wanted, files: readonly string[]): Promise<PreviewTarget> {
   const config = await readConfigOf(wanted);
   const source = wanted.source === undefined ? guessSource(config, files) : findById('source', config.sources, wanted.source);
-  if (source.type === 'syslog')
-    throw new UsageError('E_PREVIEW', `source "${source.id}" receives syslog messages, and a preview reads lines`, {
-      fix: 'name a source of type file or stdin',
-    });
   const fed = config.sinks.filter(({ inputs }) => inputs.includes(source.id));
   const sink = wanted.sink === undefined ? (fed[0] ?? config.sinks[0]!) : findById('sink', config.sinks, wanted.sink);
   return { config, source, sink };

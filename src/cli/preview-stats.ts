@@ -75,8 +75,10 @@ export class PreviewStats {
   }
 
   #formatOf(event: Readonly<Record<string, unknown>>, text: string): string {
-    const { format, formats } = this.#target.source;
+    const { source } = this.#target;
     if (event['parse_error'] !== undefined) return 'failed';
+    if (source.type === 'syslog') return 'syslog';
+    const { format, formats } = source;
     if (formats.length > 0) return 'one of formats';
     if (format !== 'auto') return format;
     return event['message'] === text.replaceAll('\r\n', '\n') ? 'text' : 'json';

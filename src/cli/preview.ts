@@ -43,7 +43,11 @@ export async function preview(files: readonly string[], args: PreviewArguments):
     record: stats ? (event) => stats.add(event) : show,
   });
   try {
-    if (files.length === 0) await previewer.read();
+    if (files.length === 0) {
+      if (process.stdin.isTTY)
+        say(`tailrace: type or paste lines of source "${target.source.id}", then Ctrl-D; or name files: tailrace preview FILE…`);
+      await previewer.read();
+    }
     for (const file of files) await previewer.read(file === '-' ? undefined : file);
   } finally {
     await previewer.close();

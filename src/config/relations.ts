@@ -54,12 +54,6 @@ function checkTests({ tests }: Draft<typeof agentTable>, sources: Section<Source
   for (const [index, test] of (tests ?? []).entries()) {
     checkId('source', test?.source, sources.ids, `tests.${index}.source`, at);
     checkId('sink', test?.sink, sinks.ids, `tests.${index}.sink`, at);
-    if (sources.components.some(({ id, type }) => id === test?.source && type === 'syslog'))
-      at.atValue(
-        `tests.${index}.source`,
-        'a test reads lines, and this source receives syslog messages',
-        'name a source of files or stdin',
-      );
   }
 }
 

@@ -15,7 +15,12 @@ const script = findProgram('script');
 function onTerminal(
   url: string,
   args: readonly string[],
-  { input = '', env = {}, columns = 80 }: { input?: string; env?: Record<string, string>; columns?: number } = {},
+  {
+    input = '',
+    asked = '[y/N]',
+    env = {},
+    columns = 80,
+  }: { input?: string; asked?: string; env?: Record<string, string>; columns?: number } = {},
 ): Promise<string> {
   const command = `stty cols ${columns} rows 24; ${[BINARY, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`).join(' ')}`;
   const child = spawn(script!, ['-qec', command, '/dev/null'], {
@@ -34,7 +39,7 @@ function onTerminal(
   let seen = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     seen += text;
-    if (input !== '' && seen.includes('[y/N]')) child.stdin.end(input);
+    if (input !== '' && seen.includes(asked)) child.stdin.end(input);
   });
   return new Promise((resolve) =>
     child.on('close', (code) => resolve(`${seen.replaceAll('\r\n', '\n').replaceAll('\u001B', 'ESC')}ended with ${code}`)),
@@ -42,6 +47,14 @@ function onTerminal(
 }
 
 describe.skipIf(script === undefined)(`a terminal${script ? '' : ' (apt-get install bsdutils)'}`, () => {
+  // Symptom: `tailrace preview` alone waited without a word.
+  test('preview says that it reads what is typed, and how to name a file', async () => {
+    const input = '2026-05-01T10:00:00Z typed\n\u0004';
+    const seen = await onTerminal('', ['preview', '--preset', 'logfmt'], { input, asked: 'Ctrl-D' });
+    expect(seen).toContain('tailrace: type or paste lines of source "preview", then Ctrl-D; or name files: tailrace preview FILE…\n');
+    expect(seen).toContain('"message":"2026-05-01T10:00:00Z typed"');
+  });
+
   test('shows a table no wider than itself, its head in bold', async () => {
     const service = await startFakeService();
     service.events.set('logs', [{ message: 'x'.repeat(200), empty: null, zone: 'eu' }]);

@@ -36,19 +36,19 @@ test('test passes where lines become the events that are expected', async () => 
 
 test('test names the place of a test that fails, with what was expected and found', async () => {
   const failing = `${PASSING}  - source: app
-    input: ['{"level":"info","n":1}', '{"level":"warn"}']
+    input: ['{"level":"info","n":1,"req":{}}', '{"level":"warn"}']
     expect: [{level: info, n: 2}]
 `;
   const folder = makeTree({ 'tailrace.yaml': config(failing) });
   const { code, stdout, stderr } = await tailrace(['test'], { cwd: folder });
   expect(code).toBe(1);
   expect(stdout.split('\n')).toEqual([
-    'tailrace.yaml:19:5: the test of source "app" fails',
-    '  event 1, `n`',
-    '  - 2',
-    '  + 1',
+    'tailrace.yaml:19:5: the test of source "app" fails (- expected, + found)',
+    '  event 1',
+    '  - n: 2',
+    '  + n: 1',
+    '  + req: {}',
     '  event 2',
-    '  - nothing',
     '  + {"level":"warn"}',
     '',
   ]);

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Config, IngestSinkConfig, LineConfig } from '../../config/model.ts';
+import type { Config, IngestSinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { systemClock } from '../../core/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
@@ -21,17 +21,16 @@ import { hasTransforms, kernelBytesOf, SHAPING_SCRATCH_BYTES } from '../kernel-m
 import type { Shapers } from '../shapers.ts';
 import { memoryOf } from '../sink-room.ts';
 import { EventRecorder, type RecordedEvent } from './event-recorder.ts';
+import { MessageReader } from './message-reader.ts';
 
 export interface PreviewedEvent extends RecordedEvent {
   /** The input as text, without its last line ending. */
   readonly text: string;
 }
 
-export type PreviewSource = Extract<Config['sources'][number], LineConfig>;
-
 export interface PreviewerOptions {
   readonly config: Config;
-  readonly source: PreviewSource;
+  readonly source: SourceConfig;
   readonly sink: IngestSinkConfig;
   readonly log: Log;
   record(event: PreviewedEvent): Promise<void> | void;
@@ -45,17 +44,19 @@ export interface PreviewCounts extends Pick<SourceStats, 'timeErrors' | 'typeErr
 
 export class Previewer {
   readonly #options: PreviewerOptions;
-  readonly #shaping: LineShaping;
+  /** Undefined for syslog. */
+  readonly #shaping: LineShaping | undefined;
+  readonly #messages: MessageReader | undefined;
   readonly #shapers: Shapers | undefined;
   readonly #recorder: EventRecorder;
   readonly #reserve: ReturnType<typeof createReservations>;
   readonly #stats: SourceStats[] = [];
-  #encoding: LineShaping['encoding'];
+  #encoding: LineShaping['encoding'] | undefined;
 
   static async create(options: PreviewerOptions): Promise<Previewer> {
     const { source, sink, log } = options;
     const config = { ...options.config, sources: [source], sinks: [sink] };
-    const shaping = await loadShaping(source);
+    const shaping = source.type === 'syslog' ? undefined : await loadShaping(source);
     if (!hasTransforms(config)) return new Previewer(options, config, shaping);
     const { Shapers } = await import('../shapers.ts');
     const shapers = new Shapers(config, log);
@@ -63,12 +64,11 @@ export class Previewer {
     return new Previewer(options, config, shaping, shapers);
   }
 
-  private constructor(options: PreviewerOptions, config: Config, shaping: LineShaping, shapers?: Shapers) {
+  private constructor(options: PreviewerOptions, config: Config, shaping: LineShaping | undefined, shapers?: Shapers) {
     const { source, sink } = options;
     this.#options = options;
     this.#shaping = shaping;
     this.#shapers = shapers;
-    this.#encoding = shaping.encoding;
     const kernel = createKernel(kernelBytesOf(config));
     this.#recorder = new EventRecorder({
       source: source.id,
@@ -80,6 +80,10 @@ export class Previewer {
       record: (event) => options.record({ ...event, text: this.#textOf(event) }),
     });
     this.#reserve = createReservations(kernel);
+    if (source.type === 'syslog') {
+      this.#messages = new MessageReader({ source, kernel, lane: this.#recorder, reserve: (bytes) => kernel.reserve(bytes) });
+      this.#stats.push(this.#messages.stats);
+    }
   }
 
   get counts(): PreviewCounts {
@@ -101,6 +105,8 @@ export class Previewer {
   async read(path?: string, content?: Readable): Promise<void> {
     const { source, log } = this.#options;
     const input = content ?? (path === undefined ? undefined : await openFile(path));
+    const shaping = this.#shaping;
+    if (source.type === 'syslog' || !shaping) return this.#messages?.read(input ?? process.stdin);
     const host = hostname();
     const file = path === undefined || source.type !== 'file' ? {} : { file: resolve(path) };
     const reader = createStdinSource(
@@ -114,7 +120,7 @@ export class Previewer {
         reserve: this.#reserve.restart(),
         once: true,
       },
-      { shaping: this.#shaping, shape: shapeOf(source, this.#shaping, { host, ...file }), ...(input ? { input } : {}) },
+      { shaping, shape: shapeOf(source, shaping, { host, ...file }), ...(input ? { input } : {}) },
     );
     this.#stats.push(reader.stats);
     await reader.open();
@@ -127,9 +133,10 @@ export class Previewer {
   }
 
   #textOf({ input, offset }: RecordedEvent): string {
+    if (this.#messages || !this.#shaping) return this.#messages?.message ?? '';
     const mark = offset === 0 ? findMark(input) : undefined;
     if (offset === 0) this.#encoding = mark?.encoding ?? this.#shaping.encoding;
-    return this.#encoding.decode(input.subarray(mark?.bytes.length ?? 0)).replace(/\r?\n$/, '');
+    return (this.#encoding ?? this.#shaping.encoding).decode(input.subarray(mark?.bytes.length ?? 0)).replace(/\r?\n$/, '');
   }
 }
 

@@ -10,16 +10,13 @@ import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import { loadEncoding } from '../../parsers/charset.ts';
-import { Collector, collectorBytes } from './collector.ts';
 import type { Cursor } from './collector.ts';
+import { createIntake } from './create-intake.ts';
 import { Connections } from './connections.ts';
 import { DatagramSockets } from './datagram-sockets.ts';
 import { Doorway } from './doorway.ts';
 import type { Entry } from './doorway.ts';
-import { createEventForm } from './event-form.ts';
 import { Flow } from './flow.ts';
-import { Intake } from './intake.ts';
 import { formatListen } from './listen/addresses.ts';
 import type { Listener } from './listen/addresses.ts';
 import { listenDescriptor, listenInternet, listenUnix } from './listen/streams.ts';
@@ -28,7 +25,6 @@ import { systemdDescriptors } from './listen/systemd.ts';
 import { nativeLibrary, type NativeLibrary } from '../native/library.ts';
 import { kindOf } from '../native/sockets.ts';
 import { createNotice } from './notice.ts';
-import { createZone } from '../../core/zone.ts';
 
 export interface SyslogSource extends Source {
   /** Where it listens, in the order of the configuration, with the ports that the system chose. */
@@ -55,31 +51,17 @@ export function createSyslogSource(
       return sockets?.droppedDatagrams ?? 0;
     },
   };
-  const form = createEventForm(config.fields);
-  const collector = new Collector({
-    lane: context.lane,
-    window: reserve(collectorBytes(maxEventBytes, splits)),
-    maxEventBytes,
-    shape: form.shape,
+  const { lane } = context;
+  const { form, collector, intake, loadCharset } = createIntake(config, {
+    lane,
     clock,
+    kernel,
+    stats,
+    reserve,
     lost: countLost,
     roomy: () => flow.resume(),
   });
   const flow = new Flow(() => collector.isFull);
-  let decode = (bytes: Buffer): string => bytes.toString();
-  const legacy = config.charset === 'utf-8' ? {} : { decode: (bytes: Buffer) => decode(bytes) };
-  const fieldNames = new Set(Object.keys(config.fields));
-  const intake = new Intake({
-    ...config,
-    ...legacy,
-    fieldNames,
-    kernel,
-    collector,
-    zone: createZone(config.timezone),
-    clock,
-    stats,
-    reserve,
-  });
   const ended = Promise.withResolvers<void>();
   // Heard of through `run`.
   ended.promise.catch(() => {});
@@ -218,7 +200,7 @@ export function createSyslogSource(
     async open() {
       for (const { id: stream } of streams.list(id)) if (streams.isSettled(stream)) streams.forget(stream);
       if (context.once) return;
-      ({ decode } = await loadEncoding(config.charset));
+      await loadCharset();
       try {
         for (const address of config.listen) {
           for (const listener of await listen(address)) {

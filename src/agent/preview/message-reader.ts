@@ -1,0 +1,73 @@
+/**
+ * Reads files and standard input as a connection would bring them to a syslog source: a message a line, or with octet counts. Promises:
+ * a message is taken once the one before was handed over, so that each event can be told its message.
+ */
+import type { Readable } from 'node:stream';
+import type { SyslogSourceConfig } from '../../config/model.ts';
+import type { Lane, Region } from '../../core/block.ts';
+import { systemClock } from '../../core/clock.ts';
+import { newStats, type SourceStats } from '../../core/source.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import type { Cursor } from '../../sources/syslog/collector.ts';
+import { createIntake, type OpenIntake } from '../../sources/syslog/create-intake.ts';
+import type { Frame } from '../../sources/syslog/frame.ts';
+import { Framer } from '../../sources/syslog/framing.ts';
+import { formatPeer } from '../../sources/syslog/listen/addresses.ts';
+import { suffixOf } from '../../sources/syslog/sender.ts';
+
+export interface MessageReaderOptions {
+  readonly source: SyslogSourceConfig;
+  readonly kernel: Kernel;
+  readonly lane: Lane;
+  reserve(bytes: number): Region;
+}
+
+export class MessageReader {
+  readonly stats: SourceStats = newStats();
+  readonly #source: SyslogSourceConfig;
+  readonly #intake: OpenIntake;
+  #current: Buffer = Buffer.alloc(0);
+  /** Stands still while a message is on its way. */
+  #nowMs = 0;
+
+  constructor({ source, kernel, lane, reserve }: MessageReaderOptions) {
+    this.#source = source;
+    const { stats } = this;
+    this.#intake = createIntake(source, {
+      lane,
+      clock: { ...systemClock, now: () => this.#nowMs },
+      kernel,
+      stats,
+      reserve,
+      lost() {},
+      roomy() {},
+    });
+  }
+
+  /** The message whose event is being handed over. */
+  get message(): string {
+    return this.#intake.decode(this.#current);
+  }
+
+  async read(input: Readable): Promise<void> {
+    await this.#intake.loadCharset();
+    const { maxEventBytes, onOversize } = this.#source;
+    const framer = new Framer(maxEventBytes, { left: maxEventBytes }, onOversize === 'split');
+    const cursor: Cursor = { stream: '0'.repeat(32), offset: 0 };
+    const suffix = suffixOf(this.#intake.form.endingOf({ peer: formatPeer(undefined, undefined) }));
+    for await (const chunk of input) {
+      framer.push(chunk as Buffer);
+      for (let frame = framer.next(); frame; frame = framer.next()) await this.#take(cursor, suffix, frame);
+    }
+    const last = framer.end();
+    if (last) await this.#take(cursor, suffix, last);
+  }
+
+  async #take(cursor: Cursor, suffix: Buffer, frame: Frame): Promise<void> {
+    const { intake, collector } = this.#intake;
+    this.#current = frame.bytes;
+    this.#nowMs = systemClock.now();
+    intake.takeFrame(cursor, suffix, frame);
+    await Promise.race([collector.idle(), collector.failed]);
+  }
+}

@@ -1,0 +1,62 @@
+/** The way of a syslog source's messages into blocks, without what brings them: the form of events, the collector and the intake. */
+import type { SyslogSourceConfig } from '../../config/model.ts';
+import type { Lane, Region } from '../../core/block.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { SourceStats } from '../../core/source.ts';
+import { createZone } from '../../core/zone.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import { loadEncoding } from '../../parsers/charset.ts';
+import { Collector, collectorBytes, type CollectorOptions } from './collector.ts';
+import { createEventForm, type EventForm } from './event-form.ts';
+import { Intake } from './intake.ts';
+
+export interface IntakeParts {
+  readonly lane: Lane;
+  readonly clock: Clock;
+  readonly kernel: Kernel;
+  readonly stats: SourceStats;
+  /** Reserves kernel memory. */
+  reserve(bytes: number): Region;
+  readonly lost: CollectorOptions['lost'];
+  readonly roomy: CollectorOptions['roomy'];
+}
+
+export interface OpenIntake {
+  readonly form: EventForm;
+  readonly collector: Collector;
+  readonly intake: Intake;
+  /** A message's text in the source's charset. */
+  decode(bytes: Buffer): string;
+  /** Comes before the first message. */
+  loadCharset(): Promise<void>;
+}
+
+export function createIntake(config: SyslogSourceConfig, parts: IntakeParts): OpenIntake {
+  const { lane, clock, kernel, stats, lost, roomy } = parts;
+  const reserve = (bytes: number): Region => parts.reserve(bytes);
+  const { maxEventBytes, fields, charset, timezone } = config;
+  const form = createEventForm(fields);
+  const window = reserve(collectorBytes(maxEventBytes, config.onOversize === 'split'));
+  const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, roomy });
+  let decode = (bytes: Buffer): string => bytes.toString();
+  const intake = new Intake({
+    ...config,
+    ...(charset === 'utf-8' ? {} : { decode: (bytes: Buffer) => decode(bytes) }),
+    fieldNames: new Set(Object.keys(fields)),
+    kernel,
+    collector,
+    zone: createZone(timezone),
+    clock,
+    stats,
+    reserve,
+  });
+  return {
+    form,
+    collector,
+    intake,
+    decode: (bytes) => decode(bytes),
+    async loadCharset() {
+      ({ decode } = await loadEncoding(charset));
+    },
+  };
+}
