@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
+import { hasJavaLoggers, JAVA_PACKAGES, writeJavaLog } from '../support/java-logs.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startProgram } from '../support/program.ts';
 import { makeSite, type Site } from '../support/shipping.ts';
@@ -18,16 +19,11 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const postgres = globSync('/usr/lib/postgresql/*/bin')[0];
 const apache = findProgram('apache2');
-const canRun = hasNginx && postgres !== undefined && apache !== undefined && findProgram('runuser') !== undefined;
+const canRun = hasJavaLoggers && hasNginx && postgres !== undefined && apache !== undefined && findProgram('runuser') !== undefined;
 const isRoot = process.getuid?.() === 0;
 
 const NODE = `import pino from 'pino'; const log = pino({base: null}, pino.destination({dest: process.argv[1], sync: true}));
 log.info({responseTime: 12.5, statusCode: 200}, 'done'); log.error(new Error('no'), 'failed');`;
-const JAVA = `2025-11-22 16:08:49,123 [main] INFO  com.example.App - started
-2025-11-22 16:08:50,456 [worker-1] ERROR com.example.App - it broke
-java.lang.IllegalStateException: no
-	at com.example.App.main(App.java:7)
-`;
 
 async function writeNginxLogs(folder: string): Promise<void> {
   const nginx = await startNginx(folder);
@@ -131,7 +127,7 @@ telemetry: {listen: none}
 type Event = Record<string, unknown>;
 
 test.skipIf(!canRun)(
-  `logs of real programs arrive with their own times and numbers${canRun ? '' : ' (apt-get install nginx-light logrotate postgresql apache2-bin util-linux)'}`,
+  `logs of real programs arrive with their own times and numbers${canRun ? '' : ' (apt-get install nginx-light logrotate postgresql apache2-bin util-linux ${JAVA_PACKAGES})'}`,
   async () => {
     const site = await makeSite();
     const logs = join(site.folder, 'logs');
@@ -140,7 +136,7 @@ test.skipIf(!canRun)(
     await writeApacheLogs(site.folder, logs);
     await writePostgresLog(site.folder, join(logs, 'postgres.log'));
     writeDpkgLog(site.folder, join(logs, 'dpkg.log'));
-    writeFileSync(join(logs, 'java.log'), JAVA);
+    writeJavaLog('log4j', { folder: site.folder, log: join(logs, 'java.log'), zone: 'Europe/Athens' });
     execFileSync(process.execPath, ['--input-type=module', '-e', NODE, join(logs, 'pino.log')], {
       cwd: join(import.meta.dirname, '..', '..'),
     });
@@ -157,7 +153,7 @@ test.skipIf(!canRun)(
     const events = site.service.stored.map((event) => JSON.parse(event) as Event);
     const of = (name: string): Event[] => events.filter(({ file }) => String(file).endsWith(`/${name}`));
     expect(events.filter((event) => 'parse_error' in event || 'time_error' in event)).toEqual([]);
-    for (const name of ['access.log', 'error.log', 'apache-access.log', 'apache-error.log', 'postgres.log', 'dpkg.log']) {
+    for (const name of ['access.log', 'error.log', 'apache-access.log', 'apache-error.log', 'postgres.log', 'dpkg.log', 'java.log']) {
       expect([name, of(name).length > 0]).toEqual([name, true]);
       for (const { _time } of of(name)) {
         const time = Date.parse(String(_time));
@@ -179,8 +175,11 @@ test.skipIf(!canRun)(
     expect(of('postgres.log').find(({ level }) => level === 'STATEMENT')).toMatchObject({ message: 'select\n\t  nothing' });
     expect(of('dpkg.log').find(({ status }) => status === 'installed')).toMatchObject({ package: 'hello', arch: 'all', version: '1.0-1' });
     expect(of('java.log')).toMatchObject([
-      { _time: '2025-11-22T14:08:49.123Z', thread: 'main', level: 'INFO', message: 'started' },
-      { _time: '2025-11-22T14:08:50.456Z', thread: 'worker-1', message: expect.stringContaining('\tat com.example.App.main') },
+      { thread: 'main', level: 'INFO', logger: 'com.example.App', message: 'started' },
+      {
+        level: 'ERROR',
+        message: expect.stringMatching(/^it broke\njava.lang.IllegalStateException: no\n\tat .*\nCaused by: .*\n\t\.\.\. /s),
+      },
     ]);
     const node = events.filter((event) => 'responseTime' in event);
     expect(node).toMatchObject([{ responseTime: 12.5, statusCode: 200, msg: 'done' }]);

@@ -25,6 +25,7 @@ const SAMPLES: Sample[] = [
   ['syslog-file', 'Nov 22 16:08:49 web-1 sshd[812]: Accepted publickey', { _time: T, host: 'web-1', appname: 'sshd', procid: '812', message: 'Accepted publickey' }],
   ['syslog-file', '2026-11-22T16:08:49.123000+01:00 web-1 kernel: [ 1.5] up', { _time: '2026-11-22T15:08:49.123000Z', appname: 'kernel', message: '[ 1.5] up' }],
   ['syslog-file', '<34>1 2026-11-22T16:08:49Z web-1 app - ID47 [x@1 a="]\\""] BOM', { _time: T, pri: 34, appname: 'app', msgid: 'ID47', structured_data: '[x@1 a="]\\""]', message: 'BOM' }],
+  ['syslog-file', 'Nov 22 16:08:49 web-1 sshd[812] Accepted', { host: 'web-1', appname: 'sshd', procid: '812', message: 'Accepted' }],
   ['syslog-file', 'last message repeated 2 times', { message: 'last message repeated 2 times' }],
   ['auth', 'Nov 22 16:08:49 web-1 sudo:    root : TTY=pts/0 ; COMMAND=/bin/ls', { appname: 'sudo', message: '   root : TTY=pts/0 ; COMMAND=/bin/ls' }],
   ['dpkg', '2026-11-22 16:08:49 status half-configured libc6:amd64 2.36-9', { _time: T, action: 'status', status: 'half-configured', package: 'libc6', arch: 'amd64', version: '2.36-9' }],

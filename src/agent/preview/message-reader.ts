@@ -19,7 +19,7 @@ export interface MessageReaderOptions {
   readonly source: SyslogSourceConfig;
   readonly kernel: Kernel;
   readonly lane: Lane;
-  reserve(bytes: number): Region;
+  readonly reserve: (bytes: number) => Region;
 }
 
 export class MessageReader {

@@ -3,7 +3,7 @@
 const SYSLOG = String.raw`
 formats:
   - regex: '(?s)^(?:<(?<pri>\d{1,3})>)?1 (?<_time>\S+) (?<host>\S+) (?<appname>\S+) (?<procid>\S+) (?<msgid>\S+) (?<structured_data>-|(?:\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\])+)(?: (?<message>.*))?$'
-  - regex: '(?s)^(?:<(?<pri>\d{1,3})>)?(?<_time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?<host>\S+) (?<appname>[^\s:\[]+)(?:\[(?<procid>[^\]]*)\])?:(?: (?<message>.*))?$'
+  - regex: '(?s)^(?:<(?<pri>\d{1,3})>)?(?<_time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) (?<host>\S+) (?<appname>[^\s:\[]+)(?:\[(?<procid>[^\]]*)\]:?|:)(?: (?<message>.*))?$'
   - text
 types: {pri: int, host: text, appname: text, procid: text, msgid: text, structured_data: text}
 `;

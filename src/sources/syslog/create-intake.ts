@@ -26,9 +26,9 @@ export interface OpenIntake {
   readonly collector: Collector;
   readonly intake: Intake;
   /** A message's text in the source's charset. */
-  decode(bytes: Buffer): string;
+  readonly decode: (bytes: Buffer) => string;
   /** Comes before the first message. */
-  loadCharset(): Promise<void>;
+  readonly loadCharset: () => Promise<void>;
 }
 
 export function createIntake(config: SyslogSourceConfig, parts: IntakeParts): OpenIntake {
