@@ -127,7 +127,7 @@ telemetry: {listen: none}
 type Event = Record<string, unknown>;
 
 test.skipIf(!canRun)(
-  `logs of real programs arrive with their own times and numbers${canRun ? '' : ' (apt-get install nginx-light logrotate postgresql apache2-bin util-linux ${JAVA_PACKAGES})'}`,
+  `logs of real programs arrive with their own times and numbers${canRun ? '' : ` (apt-get install nginx-light logrotate postgresql apache2-bin util-linux ${JAVA_PACKAGES})`}`,
   async () => {
     const site = await makeSite();
     const logs = join(site.folder, 'logs');
