@@ -165,7 +165,7 @@ class RestoreLane implements Lane {
       sent += shaped.sent.reduce((sum, each) => sum + each, 0);
       count += events;
       invalidCharacters += chunk.replaced;
-      start = chunk.positionOf(events);
+      start = chunk.end;
     }
     this.#add(block, { events: chunks, count, invalidCharacters, shaped: { sent, fates, withheld, isRepeatable } });
   }

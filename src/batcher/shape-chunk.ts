@@ -17,6 +17,8 @@ export interface ShapedChunk {
   /** U+FFFD written in them. */
   readonly replaced: number;
   readonly shaped: Shaped;
+  /** Where in the window the chunk ends: behind its events, or behind empty lines alone. */
+  readonly end: number;
   /** Where in the window the event begins; for the number of events, where the chunk ends. The empty lines before the first are its own. */
   positionOf(event: number): number;
 }
@@ -58,7 +60,7 @@ export async function shapeChunk(
     return block.offset + streamRange(block, starts[event]!, starts[event]!).from;
   };
   const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf });
-  return { events, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
+  return { events, end: next, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
 }
 
 /** What became of the events `[from, to)`; undefined where each is sent as one. */

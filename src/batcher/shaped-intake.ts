@@ -34,12 +34,11 @@ export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, s
   let { start, firstEvent } = intake;
   while (start < intake.end) {
     const chunk = await shapeChunk(options, options.template, shaper, intake.books.source, intake.block, start, intake.end);
-    const next = chunk.positionOf(chunk.events);
-    if (next === start)
+    if (chunk.end === start)
       throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
     await placeChunk(options, intake, chunk, firstEvent);
     firstEvent += chunk.events;
-    start = next;
+    start = chunk.end;
   }
 }
 
@@ -94,7 +93,8 @@ function addEvents(
   firstEvent: number,
 ): void {
   const { shaped } = chunk;
-  const [start, end] = [chunk.positionOf(from), chunk.positionOf(to)];
+  const start = chunk.positionOf(from);
+  const end = to === chunk.events ? chunk.end : chunk.positionOf(to);
   const written = startOf(shaped, to) - startOf(shaped, from);
   let sent = 0;
   for (let event = from; event < to; event++) sent += shaped.sent[event]!;

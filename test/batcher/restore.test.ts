@@ -419,6 +419,14 @@ test('restore shapes the events again, to the same bodies and fates under the sa
   state.close();
 });
 
+test('restore of events that are shaped passes blocks of nothing but empty lines', async () => {
+  const files = new Map([['/a', Buffer.from(`${'\n'.repeat(9)}{"n":1,"as":"kept"}\n`)]]);
+  const { state, left } = await leave(files, 100, testShaper(shapeAsTold));
+  const { sealed } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold) });
+  expect(sealed.map(({ key, events }) => [key, events])).toEqual(left.map(({ key }) => [key, 1]));
+  state.close();
+});
+
 test('restore of what a changed transform would make otherwise retires the key', async () => {
   const files = SHAPED();
   const { state, left } = await leave(files, 100, testShaper(shapeAsTold));

@@ -63,6 +63,13 @@ test('shaped intake of which everything is filtered is one batch without events 
   expect(bench.books.settled.filtered).toBe(2000);
 });
 
+test('shaped intake of nothing but empty lines settles their bytes', async () => {
+  const bench = makeBench();
+  await bench.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
+  bench.batcher.flush();
+  expect(bench.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 3, events: 0 }] }]);
+});
+
 test('event of which siblings are refused counts once, as the worst of them', async () => {
   const bench = makeBench();
   const bytes = bytesOf(['kept', 'several3', 'mixed', 'kept']);

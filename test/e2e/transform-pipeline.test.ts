@@ -52,6 +52,16 @@ test('pipeline drops, hides, renames and adds; what it does not name keeps its b
   expect(await agent.end()).toBe(0);
 });
 
+test('empty lines alone go through a pipeline: nothing is sent, and reading goes on', async () => {
+  const site = await makeSite();
+  writeFileSync(site.log, '\n\r\n\n');
+  const agent = startShipping(site, { sources: { app: sourceOf(site, 'extend a = 1') }, sink: SINK });
+  await agent.says('tailrace runs');
+  writeLines(site, 1);
+  await until('the line is stored', () => site.service.stored.length === 1);
+  expect(await agent.end()).toBe(0);
+});
+
 test('transforms run in their order: of the source, at the top, of the sink', async () => {
   const site = await makeSite();
   writeLines(site, 1);
