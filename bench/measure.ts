@@ -37,11 +37,14 @@ const KEPT_OUTPUT = 4000;
 const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
 const SCRIPT = '"$@" & echo "$!" >&3; wait "$!"; status=$?; times >&3; exit "$status"';
 
-/** Starts `argv`; its environment has no proxy and none of Tailrace's variables. */
-export async function startMeasured(argv: readonly string[]): Promise<Running> {
+/**
+ * Starts `argv`; its environment has no proxy and none of Tailrace's variables. `ownSession`: in a session of its own, as service
+ * managers start it; Linux shares processors among sessions first (autogroup).
+ */
+export async function startMeasured(argv: readonly string[], { ownSession = false } = {}): Promise<Running> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_proxy$|^TAILRACE_/i.test(name)));
   const startedMs = Date.now();
-  const child = spawn(SHELL, ['-c', SCRIPT, SHELL, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn(SHELL, ['-c', SCRIPT, SHELL, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: ownSession });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));

@@ -115,10 +115,11 @@ function renderLatency({ latency }: Results): string {
 }
 
 function renderRotation({ rotation }: Results): string {
-  if (rotation === undefined) return '';
-  const { lines, missing, twice, rotateEveryMs, linesPerSecond, cpuSeconds, load } = rotation;
-  const rows = [[`${rotateEveryMs} ms`, linesPerSecond, lines, missing, twice, cpuSeconds.toFixed(2), load.toFixed(1)].map(String)];
-  const head = ['renamed every', 'lines a second', 'lines', 'missing', 'twice', 'CPU-s', 'load of the machine'];
+  if (rotation.length === 0) return '';
+  const rows = rotation.map(({ lines, missing, twice, rotateEveryMs, busyLoops, linesPerSecond, cpuSeconds, load }) =>
+    [`${rotateEveryMs} ms`, linesPerSecond, busyLoops, lines, missing, twice, cpuSeconds.toFixed(2), load.toFixed(1)].map(String),
+  );
+  const head = ['renamed every', 'lines a second', 'busy loops beside it', 'lines', 'missing', 'twice', 'CPU-s', 'load of the machine'];
   return ['### Rotation', '', ...table(head, rows)].join('\n');
 }
 

@@ -41,7 +41,8 @@ export interface Results {
   readonly agent: readonly AgentRow[];
   readonly idle: IdleFigures | undefined;
   readonly latency: LatencyFigures | undefined;
-  readonly rotation: RotationFigures | undefined;
+  /** Alone, and beside busy loops; empty where it was not wanted. */
+  readonly rotation: readonly RotationFigures[];
   readonly manyFiles: ManyFilesFigures | undefined;
   readonly kernel: readonly KernelRow[] | undefined;
   readonly syslogNg: { readonly version: string; readonly rows: readonly SyslogNgRow[] } | undefined;

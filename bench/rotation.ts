@@ -1,5 +1,8 @@
-/** How many lines a fast rotation costs: the log is renamed and made anew while the agent follows it, and old files are soon gone. */
-import { execFile } from 'node:child_process';
+/**
+ * How many lines a fast rotation costs: the log is renamed and made anew while the agent follows it, and old files are soon gone.
+ * The agent runs in a session of its own, like a service, alone and beside loops that take all the processors they get.
+ */
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +19,8 @@ export interface RotationFigures {
   readonly seconds: number;
   readonly linesPerSecond: number;
   readonly rotateEveryMs: number;
+  /** Processes beside it that never rest. */
+  readonly busyLoops: number;
   readonly lines: number;
   readonly missing: number;
   readonly twice: number;
@@ -32,7 +37,7 @@ const WARM_UP_MS = 3000;
 const QUIET_MS = 5000;
 const WRITER = fileURLToPath(new URL('rotation-writer.ts', import.meta.url));
 
-export async function measureRotation(program: string, folder: string, seconds: number): Promise<RotationFigures> {
+export async function measureRotation(program: string, folder: string, seconds: number, busyLoops: number): Promise<RotationFigures> {
   const log = join(folder, 'app.log');
   mkdirSync(folder, { recursive: true });
   writeFileSync(log, '');
@@ -46,7 +51,8 @@ export async function measureRotation(program: string, folder: string, seconds: 
     port: sink.port,
     once: false,
   } as const;
-  const agent = await startMeasured(prepareAgent(setup));
+  const agent = await startMeasured(prepareAgent(setup), { ownSession: true });
+  const loops = Array.from({ length: busyLoops }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
   try {
     await sleep(WARM_UP_MS);
     const cpuBefore = readCpuSeconds(agent.pid);
@@ -59,6 +65,7 @@ export async function measureRotation(program: string, folder: string, seconds: 
       seconds,
       linesPerSecond: LINES_PER_SECOND,
       rotateEveryMs: ROTATE_EVERY_MS,
+      busyLoops,
       lines,
       missing: lines - sink.seen.size,
       twice: sink.events() - sink.seen.size,
@@ -66,6 +73,7 @@ export async function measureRotation(program: string, folder: string, seconds: 
       load: loadavg()[0]!,
     };
   } finally {
+    for (const loop of loops) loop.kill();
     agent.terminate();
     await agent.done;
     await sink.stop();

@@ -10,7 +10,7 @@ import { measureCompression } from './floor.ts';
 import { measureIdle } from './idle.ts';
 import { writeInput } from './inputs.ts';
 import { measureLatency } from './latency.ts';
-import { measureRotation } from './rotation.ts';
+import { measureRotation, type RotationFigures } from './rotation.ts';
 import type { Input, InputKind } from './inputs.ts';
 import { describeMachine } from './machine.ts';
 import type { Options } from './options.ts';
@@ -23,6 +23,8 @@ import type { SyslogNgJob } from './syslog-ng.ts';
 
 const SEED = 20_260_101;
 const ROTATION_SECONDS = 10;
+/** How many busy loops run beside each measurement of rotation. */
+const ROTATION_LOOPS = [0, 4];
 const KINDS: readonly InputKind[] = ['text', 'json'];
 const BARE = fileURLToPath(new URL('bare.ts', import.meta.url));
 const execute = promisify(execFile);
@@ -116,8 +118,11 @@ export async function measureAll(options: Options, program: string, folder: stri
   const idle = wants('idle') ? await measureIdle(program, join(folder, 'idle'), options.idleSeconds) : undefined;
   if (wants('latency')) say(`latency: ${options.latencySeconds} s at 1,000 lines a second`);
   const latency = wants('latency') ? await measureLatency(program, join(folder, 'latency'), options.latencySeconds) : undefined;
-  if (wants('rotation')) say(`rotation: every 50 ms, for ${ROTATION_SECONDS} s`);
-  const rotation = wants('rotation') ? await measureRotation(program, join(folder, 'rotation'), ROTATION_SECONDS) : undefined;
+  const rotation: RotationFigures[] = [];
+  for (const loops of wants('rotation') ? ROTATION_LOOPS : []) {
+    say(`rotation: every 50 ms, for ${ROTATION_SECONDS} s, beside ${loops} busy loops`);
+    rotation.push(await measureRotation(program, join(folder, `rotation-${loops}`), ROTATION_SECONDS, loops));
+  }
   if (wants('files')) say(`files: 10,000 of them, ${options.idleSeconds / 2} s idle, as long with 100 that grow`);
   const manyFiles = wants('files') ? await measureManyFiles(program, join(folder, 'files'), options.idleSeconds / 2) : undefined;
   return {

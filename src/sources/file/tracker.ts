@@ -72,7 +72,12 @@ export class Tracker {
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
     const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
-    for (const file of files()) if (file.scan !== this.#scan && !file.isHomeless) this.#lookElsewhere(file, folders);
+    for (const file of files()) {
+      if (file.scan === this.#scan || file.isHomeless) continue;
+      // No name leads to a deleted file; `look` and full scans see what is still written to it.
+      if (folder !== undefined && file.place === 'deleted' && file.fd !== undefined && !file.failure) continue;
+      this.#lookElsewhere(file, folders);
+    }
     let looked = 0;
     const ignored: string[] = [];
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1))) {

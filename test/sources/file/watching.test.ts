@@ -1,7 +1,7 @@
 /** Folders are watched: what the system tells of is read without a full scan, and what it does not tell of is found by one. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { HOT_EVENTS, HOT_LOOK_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
+import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/file-system.ts';
 import { type FolderChanged, watchFolder } from '../../../src/sources/file/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
@@ -13,6 +13,8 @@ interface Watched {
   readonly watches: ReadonlyMap<string, FolderChanged>;
   /** How often all files were looked at. */
   readonly fullScans: () => number;
+  /** How often the path was looked at. */
+  readonly looksAt: (path: string) => number;
   /** Lets the clock go on second by second. */
   readonly seconds: (count: number) => Promise<void>;
   /** Waits until the lines arrived, with next to no time passing on the source's clock. */
@@ -26,10 +28,12 @@ type Watch = NonNullable<FileSystem['watch']>;
 /** A running source on a clock that is stepped. Without `watch`, the system's own watches are used. */
 async function startWatched(watch?: (real: Watch) => Watch, options: object = {}): Promise<Watched> {
   let scans = 0;
+  const looks = new Map<string, number>();
   const watches = new Map<string, FolderChanged>();
   const fileSystem = failingFileSystem((real) => ({
     stat(path) {
       if (path.endsWith('/quiet/idle.log')) scans += 1;
+      looks.set(path, (looks.get(path) ?? 0) + 1);
       const stat = real.stat(path);
       return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
     },
@@ -65,6 +69,7 @@ async function startWatched(watch?: (real: Watch) => Watch, options: object = {}
     bench,
     watches,
     fullScans: () => scans,
+    looksAt: (path) => looks.get(path) ?? 0,
     seconds,
     async arrive(lines) {
       // More than the time between two looks.
@@ -287,6 +292,31 @@ test('files are opened at birth while the lane takes nothing', async () => {
     bench.clock.advance(20);
     return bench.texts.length === 21;
   });
+});
+
+test('looks at a busy folder leave its deleted files out, and what is still written to these is read', async () => {
+  const { bench, arrive, calm, looksAt } = await startWatched();
+  await calm();
+  const path = bench.path('gone.log');
+  const fd = openSync(path, 'a');
+  onTestFinished(() => closeSync(fd));
+  writeSync(fd, 'one\n');
+  await arrive(['one']);
+  rmSync(path);
+  bench.clock.advance(HOT_LOOK_MS);
+  await until('the delete is noticed', () => {
+    bench.clock.advance(0);
+    return bench.source.stats.files['deleted'] === 1;
+  });
+  const before = looksAt(path);
+  for (const name of ['a', 'b', 'c']) {
+    writeFileSync(bench.path(`${name}.log`), `${name}\n`);
+    await arrive([name]);
+  }
+  expect(looksAt(path)).toBe(before);
+  writeSync(fd, 'two\n');
+  bench.clock.advance(LOOK_EVERY_MS);
+  await arrive(['two']);
 });
 
 test('rotations that nobody saw are counted and said', async () => {
