@@ -70,6 +70,14 @@ function readSource(parser: Parser): QueryText['source'] {
   return { name, at: token.at };
 }
 
+/** The offset behind the dataset that a text begins with. Throws an `AplError`. */
+export function endOfSource(text: string): number {
+  const parser = new Parser(text);
+  readLets(parser);
+  readSource(parser);
+  return parser.end;
+}
+
 /** One operator. `use`: what the text is, which decides on the operators that it may have. */
 export function readStep(parser: Parser, use: Use): { readonly name: string; readonly step: Step } {
   const { token, text } = parser;

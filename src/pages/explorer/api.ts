@@ -38,6 +38,7 @@ export interface Table {
   readonly groups: readonly { readonly name: string }[];
   /** Where rows stand for steps in time. */
   readonly buckets?: { readonly field: string; readonly size: number };
+  readonly range?: { readonly start: string; readonly end: string };
   readonly columns: readonly (readonly Value[])[];
 }
 
@@ -52,9 +53,32 @@ export interface QueryResult {
   };
 }
 
+export interface StarredQuery {
+  readonly id: string;
+  readonly name: string;
+  readonly query: { readonly apl: string };
+}
+
+/** What happened at a time. */
+export interface Annotation {
+  readonly time: string;
+  readonly endTime?: string;
+  readonly type: string;
+  readonly title?: string;
+  readonly url?: string;
+}
+
+export interface QueryOptions {
+  /** Waits so long for events to be stored. */
+  readonly hold?: string;
+  readonly limit?: number;
+}
+
 export interface QueryRange {
   readonly startTime: string;
   readonly endTime: string;
+  /** Of an event: what follows it in the order of the query. */
+  readonly cursor?: string;
 }
 
 const KEPT = 'tailrace-token';
@@ -85,13 +109,40 @@ export class Api {
     return this.#ask<DatasetInfo>(`v1/datasets/${encodeURIComponent(dataset)}/info`);
   }
 
-  query(apl: string, range: QueryRange, signal?: AbortSignal): Promise<QueryResult> {
-    return this.#ask<QueryResult>('v1/datasets/_apl?format=tabular', JSON.stringify({ apl, ...range }), signal);
+  /** Events come with a column `_cursor`. */
+  query(apl: string, range: QueryRange, signal?: AbortSignal, { hold, limit }: QueryOptions = {}): Promise<QueryResult> {
+    const body = JSON.stringify({ apl, ...range, includeCursorField: true, ...(limit === undefined ? {} : { limit }) });
+    const path = `v1/datasets/_apl?format=tabular${hold === undefined ? '' : `&nocache=true&streaming-duration=${hold}`}`;
+    return this.#ask<QueryResult>(path, body, signal);
+  }
+
+  starred(): Promise<readonly StarredQuery[]> {
+    return this.#ask<readonly StarredQuery[]>('v2/apl-starred-queries?who=all&limit=200');
+  }
+
+  star(name: string, apl: string, dataset: string | undefined): Promise<StarredQuery> {
+    return this.#ask<StarredQuery>(
+      'v2/apl-starred-queries',
+      JSON.stringify({ name, query: { apl }, ...(dataset === undefined ? {} : { dataset }) }),
+    );
+  }
+
+  async unstar(id: string): Promise<void> {
+    await this.#authorized(`v2/apl-starred-queries/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  annotations(dataset: string, { start, end }: { readonly start: string; readonly end: string }): Promise<readonly Annotation[]> {
+    return this.#ask<readonly Annotation[]>(`v2/annotations?${new URLSearchParams({ datasets: dataset, start, end }).toString()}`);
   }
 
   async #ask<Reply>(path: string, body?: string, signal?: AbortSignal): Promise<Reply> {
+    const asked = { ...(body === undefined ? {} : { method: 'POST', body }), ...(signal ? { signal } : {}) };
+    return (await this.#authorized(path, asked)).json() as Promise<Reply>;
+  }
+
+  async #authorized(path: string, asked: RequestInit): Promise<Response> {
     if (this.#token.startsWith('xapt-')) this.#orgHeader ??= await this.#findOrg();
-    return (await this.#send(path, body, signal)).json() as Promise<Reply>;
+    return this.#send(path, asked);
   }
 
   /** The header's prefix is configured at the service; its own headers tell it. */
@@ -102,15 +153,15 @@ export class Api {
     return trace && org ? { [trace.replace(/trace-id$/, 'org-id')]: org.id } : {};
   }
 
-  async #send(path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+  async #send(path: string, asked: RequestInit = {}): Promise<Response> {
     const headers = {
       authorization: `Bearer ${this.#token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...this.#orgHeader,
     };
     let reply: Response;
     try {
-      reply = await fetch(path, { headers, ...(body === undefined ? {} : { method: 'POST', body }), ...(signal ? { signal } : {}) });
+      reply = await fetch(path, { ...asked, headers });
     } catch (error) {
       if (error instanceof DOMException && error.name === 'AbortError') throw error;
       throw new Refused(0, 'The service does not answer: it stopped, or cannot be reached from here. Try again when it is back.');

@@ -1,4 +1,5 @@
 /** One row with everything that it holds, as text. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../parts/format.ts';
 import { showHidden } from '../parts/show-text.ts';
@@ -16,9 +17,11 @@ export interface EventPanelProps {
   readonly canFilter: boolean;
   readonly onFilter: (condition: string) => void;
   readonly onClose: () => void;
+  /** Shown above the fields. */
+  readonly children?: ComponentChildren;
 }
 
-export function EventPanel({ event, canFilter, onFilter, onClose }: EventPanelProps) {
+export function EventPanel({ event, canFilter, onFilter, onClose, children }: EventPanelProps) {
   const [isWhole, setWhole] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
@@ -33,20 +36,31 @@ export function EventPanel({ event, canFilter, onFilter, onClose }: EventPanelPr
           ×
         </button>
       </div>
+      {children}
       <dl>
         {fields.map(([name, value]) => (
           <div key={name}>
             <dt>
               <bdi>{showHidden(name.slice(0, 200))}</bdi>
               {canFilter && canBeCompared(value) && (
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-label={`filter by this ${name.slice(0, 100)}`}
-                  onClick={() => onFilter(conditionOf(name, value))}
-                >
-                  filter
-                </button>
+                <span>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`filter by this ${name.slice(0, 100)}`}
+                    onClick={() => onFilter(conditionOf(name, value))}
+                  >
+                    filter
+                  </button>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`leave out this ${name.slice(0, 100)}`}
+                    onClick={() => onFilter(conditionOf(name, value, '!='))}
+                  >
+                    leave out
+                  </button>
+                </span>
               )}
             </dt>
             <dd class="mono">

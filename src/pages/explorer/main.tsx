@@ -4,9 +4,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Api, keepToken, keptToken } from './api.ts';
 import { Editor } from './editor/editor.tsx';
 import { placeIn, type Problem } from './editor/find-problem.ts';
+import { addToHistory, forgetHistory } from './history.ts';
 import { readLink, writeLink } from './link-state.ts';
+import { LiveTail } from './live-tail.tsx';
 import { addFilter, datasetOf, quoteName } from './query-text.ts';
 import { Results } from './results-view.tsx';
+import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useCatalog } from './use-catalog.ts';
 import { type Outcome, useQuery } from './use-query.ts';
@@ -27,11 +30,15 @@ function Page({ given }: { readonly given: string }) {
   const [range, setRange] = useState(() => readLink().range);
   const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
   const { outcome, run } = useQuery(api);
+  /** The query of the live tail; undefined while there is none. */
+  const [tailed, setTailed] = useState<string | undefined>();
   const catalog = useCatalog(api);
   const dataset = datasetOf(query);
   const start = (text: string, over: string) => {
     setQuery(text);
     setRange(over);
+    setTailed(undefined);
+    if (api) addToHistory(text);
     writeLink({ query: text, range: over });
     run(text, over);
   };
@@ -54,6 +61,8 @@ function Page({ given }: { readonly given: string }) {
           token={token}
           onChange={(next) => {
             keepToken(next);
+            if (next === '') forgetHistory();
+            setTailed(undefined);
             setToken(next);
           }}
         />
@@ -69,6 +78,7 @@ function Page({ given }: { readonly given: string }) {
         />
         <main>
           <h1 class="visually-hidden">Explorer</h1>
+          <SavedQueries api={api} query={query} onChoose={(text) => start(text, range)} />
           <Editor
             query={query}
             range={range}
@@ -81,17 +91,22 @@ function Page({ given }: { readonly given: string }) {
             refused={refusedIn(outcome, query)}
             onEdit={setQuery}
             onRun={start}
+            onTail={() => setTailed(query)}
           />
-          <Results
-            outcome={
-              outcome.kind === 'none' && catalog.problem !== ''
-                ? { kind: 'failed', query: '', message: catalog.problem, place: undefined }
-                : outcome
-            }
-            isSignedIn={api !== undefined}
-            onFilter={filter}
-            onRange={(over) => start(query, over)}
-          />
+          {api && tailed !== undefined ? (
+            <LiveTail api={api} query={tailed} onFilter={filter} onStop={() => start(query, range)} />
+          ) : (
+            <Results
+              api={api}
+              outcome={
+                outcome.kind === 'none' && catalog.problem !== ''
+                  ? { kind: 'failed', query: '', message: catalog.problem, place: undefined }
+                  : outcome
+              }
+              onFilter={filter}
+              onRange={(over) => start(query, over)}
+            />
+          )}
         </main>
       </div>
     </>

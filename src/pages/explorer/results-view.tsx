@@ -1,8 +1,9 @@
 /** What a query found: its cost, a chart over time, the rows, and the one that is looked at. */
 import { useMemo, useState } from 'preact/hooks';
-import { Chart } from '../parts/chart.tsx';
+import { Chart, type ChartMark } from '../parts/chart.tsx';
 import { formatCount, formatMs, formatShort } from '../parts/format.ts';
-import type { QueryResult } from './api.ts';
+import type { Annotation, Api } from './api.ts';
+import { Context } from './context.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { chooseColumns, eventAt, linesOf, rowsOf, toCsv, toJson } from './results.ts';
 import { ResultsTable } from './results-table.tsx';
@@ -10,20 +11,20 @@ import type { Outcome } from './use-query.ts';
 
 export interface ResultsProps {
   readonly outcome: Outcome;
-  readonly isSignedIn: boolean;
+  readonly api: Api | undefined;
   readonly onFilter: (condition: string) => void;
   /** Told a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
 
-export function Results({ outcome, isSignedIn, onFilter, onRange }: ResultsProps) {
+export function Results({ outcome, api, onFilter, onRange }: ResultsProps) {
   if (outcome.kind === 'failed')
     return (
       <p class="alert" role="alert">
         {outcome.message}
       </p>
     );
-  if (outcome.kind === 'found') return <Found key={outcome.number} {...outcome} {...{ onFilter, onRange }} />;
+  if (outcome.kind === 'found') return <Found key={outcome.number} {...outcome} {...{ api, onFilter, onRange }} />;
   if (outcome.kind === 'running')
     return (
       <p class="empty" role="status">
@@ -32,24 +33,22 @@ export function Results({ outcome, isSignedIn, onFilter, onRange }: ResultsProps
     );
   return (
     <p class="empty" role="status">
-      {isSignedIn
+      {api
         ? 'Choose a dataset, or write a query.'
         : 'Sign in with a token of this service. It stays in this tab until you sign out or close it.'}
     </p>
   );
 }
 
-interface FoundProps extends Pick<ResultsProps, 'onFilter' | 'onRange'> {
-  readonly result: QueryResult;
-  readonly histogram: QueryResult | undefined;
-}
+type FoundProps = Pick<ResultsProps, 'api' | 'onFilter' | 'onRange'> & Extract<Outcome, { kind: 'found' }>;
 
-function Found({ result, histogram, onFilter, onRange }: FoundProps) {
+function Found({ result, histogram, dataset, annotations, api, onFilter, onRange }: FoundProps) {
   const rows = useMemo(() => rowsOf(result), [result]);
   const lines = useMemo(() => linesOf(histogram ?? result), [histogram, result]);
   const [shown, setShown] = useState(() => chooseColumns(rows));
   const [selected, setSelected] = useState<number | undefined>();
   const [copied, setCopied] = useState('');
+  const marks = useMemo(() => annotations.map(markOf), [annotations]);
   const copy = (name: string, text: () => string) => {
     copyText(text()).then(
       () => setCopied(`Copied ${formatCount(rows.count)} rows as ${name}`),
@@ -69,6 +68,7 @@ function Found({ result, histogram, onFilter, onRange }: FoundProps) {
           height={histogram ? 110 : 220}
           bars={lines.series.length === 1}
           empty="One step in time: nothing to draw."
+          marks={marks}
           onSelect={(from, to) => onRange(`${Math.floor(from * 1000)}/${Math.ceil(to * 1000)}`)}
         />
       )}
@@ -110,12 +110,20 @@ function Found({ result, histogram, onFilter, onRange }: FoundProps) {
               canFilter={rows.areEvents}
               onFilter={onFilter}
               onClose={() => setSelected(undefined)}
-            />
+            >
+              {api && dataset !== undefined && rows.cursors && (
+                <Context api={api} place={{ dataset, cursor: rows.cursors[selected]! }} event={eventAt(rows, selected)} />
+              )}
+            </EventPanel>
           )}
         </div>
       )}
     </>
   );
+}
+
+function markOf({ time, type, title }: Annotation): ChartMark {
+  return { at: Date.parse(time) / 1000, label: title === undefined ? type : `${type}: ${title}` };
 }
 
 /** More boxes than this would freeze the page. */

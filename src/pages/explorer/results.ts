@@ -9,6 +9,8 @@ export interface Rows {
   readonly count: number;
   /** Events as they were stored, not what was made of them. */
   readonly areEvents: boolean;
+  /** Of each row, where rows are events. */
+  readonly cursors: readonly string[] | undefined;
 }
 
 /** In this order columns are shown first, where events have them. */
@@ -16,16 +18,21 @@ const PREFERRED = ['level', 'severity', 'service', 'message', 'msg', 'status', '
 const SHOWN_OF_EVENTS = 7;
 const SHOWN_OF_TABLES = 50;
 const MOST_LINES = 6;
+/** A column that the service adds. */
+const CURSOR = '_cursor';
 
 export function rowsOf({ tables }: QueryResult): Rows {
   const table = tables.find(({ name }) => name !== '_totals');
-  if (!table) return { names: [], columns: [], count: 0, areEvents: false };
-  const names = table.fields.map(({ name }) => name);
+  if (!table) return { names: [], columns: [], count: 0, areEvents: false, cursors: undefined };
+  const all = table.fields.map(({ name }) => name);
+  const names = all.filter((name) => name !== CURSOR);
+  const places = names.map((name) => all.indexOf(name));
   return {
     names,
-    columns: table.columns,
+    columns: places.map((place) => table.columns[place]!),
     count: table.columns[0]?.length ?? 0,
     areEvents: table.groups.length === 0 && names.includes('_sysTime'),
+    cursors: table.columns[all.indexOf(CURSOR)]?.map(String),
   };
 }
 

@@ -127,10 +127,10 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   );
 }
 
-/** Events that have this value. */
-export function conditionOf(name: string, value: Value): string {
+/** Events that have this value, or another one. */
+export function conditionOf(name: string, value: Value, sign: '==' | '!=' = '=='): string {
   const field = quoteName(name);
-  if (value === null) return `isnull(${field})`;
-  if (name === '_time' || name === '_sysTime') return `${field} == datetime(${JSON.stringify(value)})`;
-  return `${field} == ${quoteValue(typeof value === 'object' ? JSON.stringify(value) : value)}`;
+  if (value === null) return sign === '==' ? `isnull(${field})` : `isnotnull(${field})`;
+  if (name === '_time' || name === '_sysTime') return `${field} ${sign} datetime(${JSON.stringify(value)})`;
+  return `${field} ${sign} ${quoteValue(typeof value === 'object' ? JSON.stringify(value) : value)}`;
 }

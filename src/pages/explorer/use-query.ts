@@ -1,8 +1,8 @@
 /** Runs queries, one at a time: a newer one ends the one before it. Beside a query of events runs one that counts them over time. */
 import { useRef, useState } from 'preact/hooks';
-import { type Api, type QueryResult, Refused } from './api.ts';
+import { type Annotation, type Api, type QueryResult, Refused } from './api.ts';
 import { toQueryRange } from './link-state.ts';
-import { countOverTime } from './query-text.ts';
+import { countOverTime, datasetOf } from './query-text.ts';
 import { rowsOf } from './results.ts';
 
 export type Outcome =
@@ -19,6 +19,8 @@ export type Outcome =
       /** Of this page's queries. */ readonly number: number;
       readonly result: QueryResult;
       readonly histogram: QueryResult | undefined;
+      readonly dataset: string | undefined;
+      /** Within its range. */ readonly annotations: readonly Annotation[];
     };
 
 export function useQuery(api: Api | undefined): { readonly outcome: Outcome; readonly run: (query: string, range: string) => void } {
@@ -45,7 +47,10 @@ async function ask(api: Api, query: string, range: string, number: number, signa
     const result = await api.query(query, over, signal);
     // The counts are an addition: where they cannot be had, the events are enough.
     const histogram = rowsOf(result).areEvents ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
-    return { kind: 'found', number, result, histogram };
+    const dataset = datasetOf(query);
+    const charted = (histogram ?? result).tables.find(({ buckets }) => buckets)?.range;
+    const annotations = charted && dataset !== undefined ? await api.annotations(dataset, charted).catch(() => []) : [];
+    return { kind: 'found', number, result, histogram, dataset, annotations };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };
     const refused = error instanceof Refused ? error : undefined;

@@ -10,6 +10,13 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
 }
 
+/** What happened at a time, as a line across the chart. */
+export interface ChartMark {
+  /** Seconds. */
+  readonly at: number;
+  readonly label: string;
+}
+
 export interface ChartProps {
   readonly title: string;
   /** Seconds, ascending. */
@@ -22,9 +29,12 @@ export interface ChartProps {
   readonly empty: string;
   /** Told the range, in seconds, that was dragged over. */
   readonly onSelect?: (from: number, to: number) => void;
+  readonly marks?: readonly ChartMark[];
 }
 
-export function Chart({ title, times, series, format, height = 128, bars = false, empty, onSelect }: ChartProps) {
+const NO_MARKS: readonly ChartMark[] = [];
+
+export function Chart({ title, times, series, format, height = 128, bars = false, empty, onSelect, marks = NO_MARKS }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const select = useRef(onSelect);
@@ -32,7 +42,7 @@ export function Chart({ title, times, series, format, height = 128, bars = false
   const [hovered, setHovered] = useState<number | undefined>();
   const isDark = useDarkScheme();
   const data = useMemo(() => [times, ...series.map(({ values }) => values)] as unknown as uPlot.AlignedData, [times, series]);
-  const shape = JSON.stringify([series.map(({ label, color }) => [label, color]), bars, height, isDark]);
+  const shape = JSON.stringify([series.map(({ label, color }) => [label, color]), bars, height, isDark, marks]);
   const isEmpty = times.length < 2;
   useEffect(() => {
     const target = holder.current;
@@ -42,6 +52,7 @@ export function Chart({ title, times, series, format, height = 128, bars = false
       {
         ...options,
         hooks: {
+          draw: [(chart) => drawMarks(chart, marks)],
           setCursor: [({ cursor }) => setHovered(cursor.idx ?? undefined)],
           setSelect: [
             (chart) => {
@@ -90,6 +101,15 @@ export function Chart({ title, times, series, format, height = 128, bars = false
       ) : (
         <div ref={holder} class="chart-plot" role="img" aria-label={describe(title, series, format)} />
       )}
+      {marks.length > 0 && (
+        <ul class="chart-marks" aria-label="Annotations">
+          {marks.map(({ at: second, label }) => (
+            <li key={`${second} ${label}`}>
+              <time>{formatTime(second * 1000)}</time> <bdi>{label}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
   );
 }
@@ -101,6 +121,22 @@ function describe(title: string, series: readonly ChartSeries[], format: (value:
     return `${label}: last ${format(known.at(-1)!)}, highest ${format(known.reduce((a, b) => Math.max(a, b)))}`;
   });
   return `Chart, ${title}. ${parts.join('; ')}`;
+}
+
+function drawMarks(chart: uPlot, marks: readonly ChartMark[]): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = getComputedStyle(chart.root).getPropertyValue('--chart-3').trim();
+  ctx.lineWidth = 2;
+  for (const { at } of marks) {
+    const x = chart.valToPos(at, 'x', true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 interface OptionsFor extends Pick<ChartProps, 'series' | 'format'> {

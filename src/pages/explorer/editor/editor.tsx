@@ -15,12 +15,13 @@ export interface EditorProps {
   readonly refused: Problem | undefined;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string, range: string) => void;
+  readonly onTail: () => void;
 }
 
 /** A fault is shown when the typing rests: half a word is one, too. */
 const REST_MS = 400;
 
-export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun }: EditorProps) {
+export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
   const problem = useProblem(query) ?? refused;
   return (
     <form
@@ -39,6 +40,9 @@ export function Editor({ query, range, isRunning, canRun, known, refused, onEdit
         <span class="hint">
           <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds query and range
         </span>
+        <button type="button" disabled={!canRun || query.trim() === ''} onClick={onTail}>
+          Live
+        </button>
         <button type="submit" class="primary" disabled={!canRun || query.trim() === ''}>
           {isRunning ? 'Running …' : 'Run'}
         </button>

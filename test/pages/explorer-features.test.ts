@@ -1,0 +1,167 @@
+/** What the explorer has around a query, in a real browser: history, starred queries, context, annotations, the live tail, ranges. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage } from '../support/browser.ts';
+import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
+
+const MINUTE = 60_000;
+
+describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
+  closeBrowserAfterAll();
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
+  const beganMs = Date.now();
+  let service: LocalService;
+
+  beforeAll(async () => {
+    service = await startLocalService(folder, 'app-logs');
+    // Two files take turns; several events have the same time.
+    const events = Array.from({ length: 40 }, (_, n) => ({
+      _time: new Date(beganMs - 30 * MINUTE + Math.floor(n / 8) * MINUTE).toISOString(),
+      file: n % 2 === 0 ? '/var/log/a.log' : '/var/log/b.log',
+      host: 'web-1',
+      level: n === 20 ? 'error' : 'info',
+      message: `line ${n}`,
+    }));
+    await service.ask('POST', '/v1/ingest/app-logs', events);
+  }, 120_000);
+
+  afterAll(async () => {
+    await service.program.end('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  async function open(token = API_TOKEN): Promise<{ page: Page; problems: string[] }> {
+    const opened = await openPage();
+    await opened.page.goto(`${service.url}/#token=${token}&range=1h`);
+    await opened.page.getByRole('button', { name: /^app-logs/ }).waitFor();
+    return opened;
+  }
+  const field = (page: Page) => page.getByLabel('Query', { exact: true });
+  const row = (page: Page, text: string) => page.locator('tr[data-row]', { hasText: text });
+  const run = async (page: Page, query: string) => {
+    await field(page).fill(query);
+    await page.keyboard.press('Control+Enter');
+  };
+
+  test('explorer lists the queries that were run, newest first, until one signs out', async () => {
+    const { page } = await open();
+    await run(page, `['app-logs'] | where level == "error"`);
+    await row(page, 'line 20').waitFor();
+    await run(page, `['app-logs'] | summarize n = count()`);
+    await row(page, '40').waitFor();
+    await page.locator('summary', { hasText: 'History' }).click();
+    const listed = page.getByRole('list', { name: 'Queries that were run' }).getByRole('button');
+    expect(await listed.allTextContents()).toEqual([`['app-logs'] | summarize n = count()`, `['app-logs'] | where level == "error"`]);
+    await expectAccessible(page);
+    await listed.nth(1).click();
+    await row(page, 'line 20').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('Sign in with a token').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('explorer stars a query at the service, runs it again and removes it', async () => {
+    const { page, problems } = await open(PERSONAL_TOKEN);
+    await run(page, `['app-logs'] | where level == "error"`);
+    await row(page, 'line 20').waitFor();
+    await page.locator('summary', { hasText: 'Starred' }).click();
+    await page.getByText('Nobody has starred').waitFor();
+    await page.getByLabel('Name of the query').fill('Errors <b>');
+    await page.keyboard.press('Enter');
+    const starred = page.getByRole('list', { name: 'Starred queries' });
+    await starred.getByText('Errors <b>').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await field(page).fill('');
+    await page.locator('summary', { hasText: 'Starred' }).click();
+    await starred.getByRole('button', { name: /^Errors/ }).click();
+    await expect.poll(() => field(page).inputValue()).toBe(`['app-logs'] | where level == "error"`);
+    await page.locator('summary', { hasText: 'Starred' }).click();
+    await page.getByRole('button', { name: 'Remove Errors <b>' }).click();
+    await page.getByText('Nobody has starred').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('explorer shows the events before and after one of the same file, also where many have the same time', async () => {
+    const { page } = await open();
+    await run(page, `['app-logs'] | where level == "error"`);
+    await row(page, 'line 20').click();
+    await page.getByRole('button', { name: 'Before and after, same file' }).click();
+    const lines = page.getByRole('list', { name: 'Events before and after, same file' }).getByRole('listitem');
+    await lines.nth(10).waitFor();
+    const texts = (await lines.allTextContents()).map((text) => Number(/line (\d+)/.exec(text)?.[1]));
+    expect(texts).toEqual([10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]);
+    expect(await lines.nth(5).getAttribute('aria-current')).toBe('true');
+    await page.getByRole('button', { name: 'Before and after, same host' }).click();
+    await expect.poll(async () => (await page.locator('.context li').allTextContents()).join()).toMatch(/line 19.*line 20.*line 21/);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'leave out this host' }).click();
+    await expect.poll(() => field(page).inputValue()).toMatch(/\| where \['host'\] != "web-1"$/);
+  });
+
+  test('explorer draws annotations on charts, and names them below', async () => {
+    await fetch(`${service.url}/v2/annotations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' },
+      body: JSON.stringify({ datasets: ['app-logs'], type: 'deploy', title: 'v1.2', time: new Date(beganMs - 28 * MINUTE).toISOString() }),
+    }).then(async (reply) => expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('deploy')]));
+    const { page, problems } = await open();
+    await run(page, `['app-logs'] | summarize count() by bin(_time, 1m)`);
+    await page.getByRole('list', { name: 'Annotations' }).getByText('deploy: v1.2').waitFor();
+    await run(page, `['app-logs']`);
+    await page.getByRole('img', { name: /Events over time/ }).waitFor();
+    await page.getByText('deploy: v1.2').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
+  test('explorer follows events live, each once, and goes on when the service was away', async () => {
+    const { page } = await open();
+    await field(page).fill(`['app-logs'] | where kind == "live"`);
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await page.getByText('Waiting for events').waitFor();
+    const send = (n: number) => service.ask('POST', '/v1/ingest/app-logs', [{ kind: 'live', message: `live ${n}` }, { kind: 'other' }]);
+    await send(1);
+    await row(page, 'live 1').waitFor();
+    await page.route('**/v1/datasets/_apl*', (route) => route.abort('connectionrefused'));
+    await page.getByRole('alert').getByText('Trying again').waitFor();
+    await send(2);
+    await page.unroute('**/v1/datasets/_apl*');
+    await row(page, 'live 2').waitFor();
+    await send(3);
+    await row(page, 'live 3').waitFor();
+    expect((await page.locator('tr[data-row]').allTextContents()).map((text) => /live \d/.exec(text)?.[0])).toEqual([
+      'live 3',
+      'live 2',
+      'live 1',
+    ]);
+    await page.getByText('3 events since you began').waitFor();
+    await row(page, 'live 2').click();
+    await page.getByRole('region', { name: /^Event/ }).getByText('live 2').waitFor(); // prettier-ignore
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('status').filter({ hasText: '3 rows' }).waitFor();
+    await field(page).fill(`['app-logs'] | summarize count()`);
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await page.getByRole('alert').getByText('Run it instead').waitFor();
+  });
+
+  test('explorer takes two times as the range, and widens it', async () => {
+    const { page } = await open();
+    await run(page, `['app-logs'] | where level == "error"`);
+    await row(page, 'line 20').waitFor();
+    await page.getByLabel('Time range').selectOption({ label: 'From … to …' });
+    await page.getByLabel('From', { exact: true }).fill('2026-01-01T10:00:00');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-01T11:00:00');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Use these times' }).click();
+    await page.waitForURL(/range=\d+%2F\d+/);
+    const range = () => /range=(\d+)%2F(\d+)/.exec(page.url())!.slice(1).map(Number) as [number, number];
+    expect(range()[1] - range()[0]).toBe(60 * MINUTE);
+    await page.getByRole('button', { name: 'Wider' }).click();
+    await expect.poll(() => range()[1] - range()[0]).toBe(120 * MINUTE);
+  });
+});
