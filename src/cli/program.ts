@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from '../core/version.ts';
 import type { DemoArguments } from './demo.ts';
 import { pointToHelp } from './help.ts';
+import type { InitArguments } from './init/init.ts';
 import type { MigrateArgs } from './migrate.ts';
 import type { PreviewArguments } from './preview.ts';
 import type { RunArguments } from './run.ts';
@@ -57,6 +58,18 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
     .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check.ts')).check(options)));
+
+  program
+    .command('init')
+    .description('looks at real logs and writes a commented configuration for them; never over an existing file')
+    .argument('[path...]', 'log files, or folders that are searched (default: open files of running programs, /var/log, /opt, /srv)')
+    .option('--out <file>', 'the configuration to write (default ./tailrace.yaml)')
+    .option('--yes', 'takes every suggestion instead of asking')
+    .option('--url <url>', 'the address of the service (default http://127.0.0.1:4100)')
+    .option('--dataset <name>', 'the dataset (default logs)')
+    .option('--token-file <file>', 'a file that holds the token (default: the variable TAILRACE_TOKEN)')
+    .option('--json', 'what was found and written as one JSON object; wants --yes')
+    .action(async (paths: string[], options: InitArguments) => exitWith((await import('./init/init.ts')).init(paths, options)));
 
   program
     .command('preview')

@@ -1,0 +1,81 @@
+/** Files to globs: names that differ in a number or a date share one, and so do many neighbours. Pure. */
+import { compileInclude } from '../../sources/file/glob.ts';
+import { datedName } from '../../sources/file/siblings.ts';
+
+/** A glob, and the files that it was made for. */
+export interface FileGroup {
+  /** The path's parts, as they stand in the glob. */
+  readonly parts: readonly string[];
+  readonly files: readonly string[];
+}
+
+export function globOf({ parts }: FileGroup): string {
+  return `/${parts.join('/')}`;
+}
+
+/** Each file in one group; those of rotating or numbered names together. */
+export function groupByName(paths: readonly string[]): FileGroup[] {
+  const groups = new Map<string, { parts: readonly string[]; literal: readonly string[]; files: string[] }>();
+  for (const path of paths) {
+    const literal = path.split('/').slice(1).map(escapeGlob);
+    const parts = [...literal.slice(0, -1).map(nameless), numberless(literal.at(-1)!)];
+    const known = groups.get(parts.join('/'));
+    if (known) known.files.push(path);
+    else groups.set(parts.join('/'), { parts, literal, files: [path] });
+  }
+  return [...groups.values()].map(({ parts, literal, files }) => {
+    // A date changes, a number may be a part of a name.
+    const isSeries = files.length > 1 || datedName(files[0]!) !== undefined;
+    return { parts: isSeries ? parts : literal, files };
+  });
+}
+
+/** Groups that differ in one part of the path, folder or name, become one where there are at least `least` of the same `kindOf`. */
+export function generalise(groups: readonly FileGroup[], least: number, kindOf: (group: FileGroup) => string): FileGroup[] {
+  let merged = [...groups];
+  const depth = Math.max(0, ...groups.map(({ parts }) => parts.length));
+  for (let fromEnd = 1; fromEnd <= depth; fromEnd++) {
+    const buckets = new Map<string, FileGroup[]>();
+    for (const group of merged) {
+      // Folders right below the root are never a wildcard.
+      const parts = group.parts.length - fromEnd < 1 ? group.parts : withWildcard(group.parts, group.parts.length - fromEnd);
+      const key = `${kindOf(group)}\0${parts.join('/')}`;
+      buckets.set(key, [...(buckets.get(key) ?? []), group]);
+    }
+    merged = [...buckets.values()].flatMap((bucket) => {
+      const [first] = bucket;
+      if (bucket.length < least || first === undefined) return bucket;
+      return [{ parts: withWildcard(first.parts, first.parts.length - fromEnd), files: bucket.flatMap(({ files }) => files) }];
+    });
+  }
+  return merged;
+}
+
+/** Literal paths of `others` that the globs match, too: to be left out. */
+export function findForeign(globs: readonly string[], others: readonly string[]): string[] {
+  const rules = globs.map((glob) => compileInclude(glob)).filter(({ isLiteral }) => !isLiteral);
+  return rules.length === 0 ? [] : others.filter((path) => rules.some((rule) => rule.matches(path)));
+}
+
+export function escapeGlob(text: string): string {
+  return text.replaceAll(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`);
+}
+
+/** A folder that is named by an id, as of a container. */
+function nameless(folder: string): string {
+  return /^[0-9a-f]{12,}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder) ? '*' : folder;
+}
+
+function numberless(name: string): string {
+  const dot = name.lastIndexOf('.');
+  const [stem, extension] = dot > 0 && !/\d/.test(name.slice(dot)) ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  return stem.replaceAll(/\d+(?:[-_.T:]?\d+)*|\b[0-9a-f]{12,}\b/g, '*').replaceAll(/\*(?:[-_.]?\*)+/g, '*') + extension;
+}
+
+/** A name keeps its extension. */
+function withWildcard(parts: readonly string[], at: number): readonly string[] {
+  const name = parts[at]!;
+  const dot = name.lastIndexOf('.');
+  const extension = at === parts.length - 1 && dot > 0 && !/[*\d]/.test(name.slice(dot)) ? name.slice(dot) : '';
+  return parts.with(at, `*${extension}`);
+}

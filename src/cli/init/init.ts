@@ -1,0 +1,158 @@
+/** `tailrace init [PATH…]`: looks at real logs and writes a commented configuration that `check` accepts; never over an existing file. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfigText } from '../../config/load.ts';
+import type { Config } from '../../config/model.ts';
+import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { flush, plural, say, write } from '../client/print.ts';
+import { type Candidates, listCandidates } from './list-candidates.ts';
+import { type Plan, plan, type PlannedSource } from './plan.ts';
+import { examplesOf, Questions, skippedText, sourceObject, sourceText } from './show.ts';
+import { configText, type Destination } from './write-config.ts';
+
+export interface InitArguments {
+  readonly out?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly dataset?: string;
+  readonly tokenFile?: string;
+}
+
+interface Described {
+  readonly source: PlannedSource;
+  readonly examples: readonly string[];
+}
+
+/** Resolves with 0 once it is written, 1 where there is nothing to ship. Throws `TailraceError`. */
+export async function init(paths: readonly string[], args: InitArguments): Promise<number> {
+  const file = args.out ?? 'tailrace.yaml';
+  const isTerminal = process.stdin.isTTY && process.stderr.isTTY && args.json !== true;
+  if (args.yes !== true && !isTerminal)
+    throw new UsageError('E_INIT', 'there is no terminal to ask on', { fix: 'add --yes to take every suggestion' });
+  if (existsSync(file)) throw alreadyThere(file);
+  const defaults: Destination = destinationOf(args, file);
+  say('looking for logs …');
+  const found = listCandidates(paths);
+  const planned = await plan(found.files);
+  // Wrong options are told before anything is asked.
+  const described = await describe(planned, configOf(planned.sources, defaults));
+  if (described.length === 0) return sayNothing(planned, found, args);
+  const answers = args.yes === true ? { described, to: defaults } : await ask(described, planned, found, args, defaults);
+  const chosen = answers.described.map(({ source }) => source);
+  if (chosen.length === 0) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
+  const text = configText(chosen, answers.to, notesFor(paths));
+  loadConfigText(text, process.env);
+  writeNew(file, text);
+  if (args.json === true) await write(`${JSON.stringify(reportOf(file, answers.described, planned, found))}\n`);
+  else {
+    if (args.yes === true)
+      await write(`${described.map(({ source, examples }) => sourceText(source, examples)).join('\n')}${skippedText(planned, found)}`);
+    await write(nextSteps(file, chosen.length, answers.to));
+  }
+  await flush();
+  return 0;
+}
+
+function destinationOf({ url, dataset, tokenFile }: InitArguments, file: string): Destination {
+  return {
+    url: url ?? 'http://127.0.0.1:4100',
+    dataset: dataset ?? 'logs',
+    tokenFile: tokenFile === undefined ? undefined : resolve(tokenFile),
+    dataDir: resolve(file).startsWith('/etc/') ? '/var/lib/tailrace' : undefined,
+  };
+}
+
+function configOf(sources: readonly PlannedSource[], to: Destination): Config | undefined {
+  return sources.length === 0 ? undefined : loadConfigText(configText(sources, to, []), process.env);
+}
+
+async function describe({ sources }: Plan, config: Config | undefined): Promise<Described[]> {
+  const described: Described[] = [];
+  for (const source of sources) described.push({ source, examples: config ? await examplesOf(config, source) : [] });
+  return described;
+}
+
+async function sayNothing(planned: Plan, found: Candidates, { json }: InitArguments): Promise<number> {
+  if (json === true) await write(`${JSON.stringify(reportOf(undefined, [], planned, found))}\n`);
+  else await write(skippedText(planned, found));
+  await flush();
+  say(
+    'tailrace: found no logs that could be shipped; nothing was written\n  fix: name files, or folders that hold some: tailrace init /path/to/logs',
+  );
+  return 1;
+}
+
+async function ask(
+  described: readonly Described[],
+  planned: Plan,
+  found: Candidates,
+  { url, dataset }: InitArguments,
+  defaults: Destination,
+): Promise<{ readonly described: Described[]; readonly to: Destination }> {
+  const questions = new Questions();
+  try {
+    const chosen: Described[] = [];
+    let takesAll = false;
+    for (const each of described) {
+      await write(`\n${sourceText(each.source, each.examples)}`);
+      const answer: string = takesAll ? 'y' : (await questions.ask('Ship it? [Y]es, [n]o, [a]ll that follow: ', 'y')).toLowerCase();
+      takesAll ||= answer.startsWith('a');
+      if (!answer.startsWith('n')) chosen.push(each);
+    }
+    await write(`\n${skippedText(planned, found)}`);
+    if (chosen.length === 0) return { described: [], to: defaults };
+    const to = {
+      ...defaults,
+      url: url ?? (await questions.ask(`Address of the service [${defaults.url}]: `, defaults.url)),
+      dataset: dataset ?? (await questions.ask(`Dataset [${defaults.dataset}]: `, defaults.dataset)),
+    };
+    return { described: chosen, to };
+  } finally {
+    questions.close();
+  }
+}
+
+/** What has no source of its own here. */
+function notesFor(paths: readonly string[]): string[] {
+  const hasJournal = paths.length === 0 && (existsSync('/run/log/journal') || existsSync('/var/log/journal'));
+  return hasJournal
+    ? ['The journal of this machine is no file of lines: docs/syslog.md shows how journald forwards to a source of type syslog.']
+    : [];
+}
+
+/** Never over a file, also one that was made meanwhile. */
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw alreadyThere(file);
+    throw new TailraceError('E_INIT', `cannot write "${file}": ${messageOf(error)}`, {
+      fix: 'name a file in a folder that you may write with --out',
+      cause: error,
+    });
+  }
+}
+
+function alreadyThere(file: string): UsageError {
+  return new UsageError('E_INIT', `"${file}" is there already, and init writes over no file`, {
+    fix: 'name another with --out, or remove it',
+  });
+}
+
+function reportOf(file: string | undefined, described: readonly Described[], { skipped, unlike }: Plan, found: Candidates): object {
+  return {
+    ...(file === undefined ? {} : { file }),
+    sources: described.map(({ source, examples }) => sourceObject(source, examples)),
+    skipped: [...found.skipped, ...skipped].map(({ path, reason, fix }) => ({ path, reason, fix })),
+    rotated: found.rotated,
+    unlike,
+  };
+}
+
+function nextSteps(file: string, sources: number, { tokenFile }: Destination): string {
+  const config = file === 'tailrace.yaml' ? '' : ` --config ${file}`;
+  return `\nwrote ${file} with ${plural(sources, 'source')}. Next:\n${
+    tokenFile === undefined ? '  export TAILRACE_TOKEN=…     # the API token of your service\n' : ''
+  }  tailrace check${config}\n  tailrace run${config}\n`;
+}

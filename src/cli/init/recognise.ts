@@ -1,0 +1,152 @@
+/** Recognises a log by its first lines: which preset or format fits, where its time is, which lines belong together. */
+import type { Choice } from './choice.ts';
+import type { LogFile } from './look-into.ts';
+import { recogniseTime } from './recognise-time.ts';
+import type { TriedEvent, Trials } from './trials.ts';
+
+export interface Recognised {
+  readonly choices: readonly Choice[];
+  /** The name of the preset, or of the format; also what a source of it may be called. */
+  readonly name: string;
+  /** A program's own format, or one that many programs have. */
+  readonly isSpecific: boolean;
+  readonly hasOwnTime: boolean;
+  /** Remarks that go with no key. */
+  readonly remarks: readonly string[];
+}
+
+/** Tried on text, the more particular first: of those that fit alike, the first is taken. */
+const TEXT_PRESETS = [
+  'nginx-access',
+  'nginx-error',
+  'kubernetes',
+  'klog',
+  'postgresql',
+  'syslog-file',
+  'apache-error',
+  'log4j',
+  'python',
+  'logfmt',
+];
+const GENERIC = new Set(['log4j', 'python', 'logfmt', 'pino', 'bunyan', 'zap']);
+const LEAST_SHARE = 0.8;
+const BASE_FIELDS = new Set(['_time', 'message', 'host', 'file', 'truncated', 'original_bytes']);
+
+export async function recognise(file: LogFile, trials: Trials): Promise<Recognised> {
+  const auto = await trials.run('format: auto', file.path, file.head);
+  const objects = auto.filter(({ text }) => isObject(text));
+  const preset = objects.length >= auto.length * LEAST_SHARE ? jsonPreset(objects, auto.length) : await textPreset(file, trials);
+  const choices: Choice[] = preset
+    ? [preset.choice]
+    : objects.length >= auto.length * LEAST_SHARE
+      ? [jsonAuto(objects.length, auto.length)]
+      : [];
+  const isText = preset === undefined && choices.length === 0;
+  if (isText) choices.push({ entry: 'format: auto', reason: 'no preset fits: JSON lines pass through, each other line is a message' });
+  const multiline = isText ? joinedLines(auto) : undefined;
+  if (multiline) choices.push(multiline);
+  const keys = choices.map(({ entry }) => entry).join(', ');
+  const time = await recogniseTime(file, keys, trials);
+  return {
+    choices: [...choices, ...time.choices],
+    name: preset?.name ?? (isText ? 'text' : 'json'),
+    isSpecific: preset !== undefined && !GENERIC.has(preset.name),
+    hasOwnTime: time.hasOwnTime,
+    remarks: time.remarks,
+  };
+}
+
+interface Preset {
+  readonly name: string;
+  readonly choice: Choice;
+}
+
+function isObject(text: string): boolean {
+  if (!text.startsWith('{')) return false;
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+function jsonAuto(objects: number, lines: number): Choice {
+  return { entry: 'format: auto', reason: `${objects} of the first ${lines} lines are JSON objects, which pass through as they are` };
+}
+
+/** By the keys that logging libraries always write. */
+function jsonPreset(objects: readonly TriedEvent[], lines: number): Preset | undefined {
+  if (objects.length < lines) return undefined;
+  const all = (test: (event: Record<string, unknown>) => boolean) =>
+    objects.every(({ text }) => test(JSON.parse(text) as Record<string, unknown>));
+  const named = (name: string, keys: string): Preset => ({
+    name,
+    choice: { entry: `preset: ${name}`, reason: `all of the first ${lines} lines are JSON objects with ${keys}` },
+  });
+  if (all(({ log, stream, time }) => typeof log === 'string' && typeof stream === 'string' && typeof time === 'string'))
+    return named('docker', 'log, stream and time');
+  if (all(({ v, name, level, pid }) => v === 0 && typeof name === 'string' && typeof level === 'number' && typeof pid === 'number'))
+    return named('bunyan', 'v, name, level and pid');
+  if (all(({ level, time }) => typeof level === 'number' && typeof time === 'number')) return named('pino', 'level and time as numbers');
+  if (all(({ level, ts, msg }) => typeof level === 'string' && ts !== undefined && typeof msg === 'string'))
+    return named('zap', 'level, ts and msg');
+  return undefined;
+}
+
+async function textPreset(file: LogFile, trials: Trials): Promise<Preset | undefined> {
+  const presets = /\bdpkg\b/.test(file.path) ? ['dpkg', ...TEXT_PRESETS] : TEXT_PRESETS;
+  let best: { readonly name: string; readonly share: number; readonly fitting: number; readonly events: number } | undefined;
+  for (const name of presets) {
+    const events = await trials.run(`preset: ${name}`, file.path, file.head);
+    const fitting = events.filter((event) => fits(event, name)).length;
+    const share = events.length === 0 ? 0 : fitting / events.length;
+    if (share >= LEAST_SHARE && share > (best?.share ?? 0)) best = { name, share, fitting, events: events.length };
+    if (best?.share === 1) break;
+  }
+  if (!best) return undefined;
+  const name = presetFor(best.name, file.path);
+  return { name, choice: { entry: `preset: ${name}`, reason: `${best.fitting} of the first ${best.events} events fit` } };
+}
+
+/** Parsed into fields of its own, and with its time. */
+function fits({ event, hasOwnTime }: TriedEvent, preset: string): boolean {
+  const fields = Object.keys(event).filter((key) => !BASE_FIELDS.has(key));
+  if (event['parse_error'] !== undefined || event['time_error'] !== undefined) return false;
+  // Pairs are in many lines that are no logfmt.
+  if (preset === 'logfmt') return fields.length > 1 && fields.filter((key) => event[key] === true).length * 2 < fields.length;
+  return hasOwnTime && fields.length > 0;
+}
+
+/** Presets that differ by the program alone. */
+function presetFor(name: string, path: string): string {
+  if (name === 'nginx-access' && /apache|httpd/i.test(path)) return 'apache-access';
+  if (name === 'syslog-file' && /\/(?:auth\.log|secure)$/.test(path)) return 'auth';
+  return name;
+}
+
+/** How programs begin a line with a time, as the pattern of a first line. */
+const TIMES = [
+  String.raw`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`,
+  String.raw`^\[?\d{4}/\d\d/\d\d[T ]\d\d:\d\d`,
+  String.raw`^\[?\d\d?[-/. ][A-Za-z]{3}[-/. ]\d{4}[: ]\d\d:\d\d`,
+  String.raw`^\[?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d`,
+  String.raw`^(?:\[?[A-Z]{3,8}\]?:? )\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d`,
+];
+
+/** Lines without a time behind such with one, or indented lines, belong to the line before. */
+function joinedLines(lines: readonly TriedEvent[]): Choice | undefined {
+  const [first] = lines;
+  const later = lines.filter(({ hasOwnTime, text }) => !hasOwnTime && !isObject(text)).length;
+  const pattern = first?.hasOwnTime === true && later > 0 ? TIMES.find((time) => new RegExp(time).test(first.text)) : undefined;
+  if (pattern !== undefined && lines.every(({ text, hasOwnTime }) => hasOwnTime === new RegExp(pattern).test(text)))
+    return {
+      entry: `multiline: {start: '${pattern}'}`,
+      reason: `${later} of the first ${lines.length} lines carry no time: they belong to the line before`,
+    };
+  const indented = lines.filter(({ text }) => /^\s+\S/.test(text)).length;
+  if (indented === 0 || first === undefined || /^\s/.test(first.text) || indented === lines.length - 1) return undefined;
+  return {
+    entry: String.raw`multiline: {continue: '^\s'}`,
+    reason: `${indented} of the first ${lines.length} lines are indented: they belong to the line before`,
+  };
+}
