@@ -1,6 +1,6 @@
 /** What a newcomer sees first: `tailrace demo` (`npm start`), here not on a terminal, from its first line to Ctrl-C. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -56,6 +56,38 @@ test.skipIf(findProgram('curl') === undefined)(
     for (const { data } of matches) expect(Object.keys(data).some((key) => key === 'message' || key === 'seq')).toBe(true);
   },
 );
+
+const MACHINE_LOG = '/var/log/dpkg.log';
+
+test('sample lines and old logs have their own times', async () => {
+  const [, service] = /^ {2}service {2}(http:\S+)$/m.exec(demo.stdout())!;
+  const [, token] = /#token=(xaat-\S+)$/m.exec(demo.stdout())!;
+  const query = async (rest: string): Promise<{ _time: string; data: { message: string } }[]> => {
+    const reply = await fetch(`${service}/v1/datasets/_apl?format=legacy`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ apl: `['demo-logs'] | ${rest}`, startTime: '2000-01-01T00:00:00Z', endTime: '2100-01-01T00:00:00Z' }),
+    });
+    expect(reply.status).toBe(200);
+    return ((await reply.json()) as { matches?: { _time: string; data: { message: string } }[] }).matches ?? [];
+  };
+  const samples = await query('where message contains ", seq " | take 20');
+  expect(samples.length).toBeGreaterThan(0);
+  for (const { _time, data } of samples) expect(Date.parse(_time)).toBe(Date.parse(data.message.split(' ')[0]!));
+
+  const [run] = readdirSync(folder);
+  writeFileSync(join(folder, run!, 'sample-app', 'old.log'), '2020-05-01T10:00:00.250Z INFO an old line\n');
+  await until('the old line', async () => (await query('where message contains "an old line"')).length > 0, 60_000);
+  expect(Date.parse((await query('where message contains "an old line"'))[0]!._time)).toBe(Date.parse('2020-05-01T10:00:00.250Z'));
+  if (!existsSync(MACHINE_LOG)) return;
+  // The machine's zone is that of this process.
+  const first = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) .*/m.exec(readFileSync(MACHINE_LOG, 'utf8'));
+  if (!first) return;
+  const [line, day, time] = first;
+  await until('its line', async () => (await query(`where message == ${JSON.stringify(line)}`)).length > 0, 60_000);
+  for (const { _time } of await query(`where message == ${JSON.stringify(line)}`))
+    expect(Date.parse(_time)).toBe(Date.parse(`${day}T${time}`));
+});
 
 test('the query line that demo prints works as printed', () => {
   const command = /^ {2}TAILRACE_URL=.* query .*$/m.exec(demo.stdout())![0];
