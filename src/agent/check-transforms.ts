@@ -5,14 +5,20 @@ import { type ReadConfig, readConfig } from '../config/load.ts';
 import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 
-/** Their problems, each at its place: in the configuration, or in a script. */
-export async function checkTransforms(read: ReadConfig): Promise<Problem[]> {
+/** Their problems, each at its place: in the configuration, or in a script. With `leavesSecrets` the keys of `hash` need not be there. */
+export async function checkTransforms(read: ReadConfig, env: NodeJS.ProcessEnv, { leavesSecrets = false } = {}): Promise<Problem[]> {
   const problems: Problem[] = [];
   if (read.transforms.length === 0) return problems;
   const { compileTransform, TransformProblems } = await import('../shaping/transforms.ts');
   for (const transform of read.transforms) {
     try {
-      await (await compileTransform(transform)).close();
+      const compiled = await compileTransform(transform);
+      await compiled.close();
+      for (const { variable, index } of leavesSecrets ? [] : compiled.hashKeys) {
+        if (env[variable]) continue;
+        const message = `the environment variable \`${variable}\` with the key of \`hash\` is not set`;
+        problems.push({ ...read.locateIn(transform.path, index), message, fix: `set ${variable}, or use secret_file("/path")` });
+      }
     } catch (error) {
       if (!(error instanceof TransformProblems)) throw error;
       for (const { message, fix, index, script } of error.problems) {
@@ -39,7 +45,7 @@ export async function readRunnable(
   { leavesSecrets = false } = {},
 ): Promise<{ readonly config: Config; readonly locate: ReadConfig['locate'] }> {
   const read = readConfig(file, env, { leavesSecrets });
-  const problems = [...read.problems, ...(await checkTransforms(read))];
+  const problems = [...read.problems, ...(await checkTransforms(read, env, { leavesSecrets }))];
   if (!read.config || problems.length > 0) throw new ConfigError(read.order(problems));
   return { config: read.config, locate: (path) => read.locate(path) };
 }

@@ -64,7 +64,7 @@ async function examine(named: string | undefined): Promise<Findings> {
   const read = readConfig(file, process.env);
   const locate: Locate = (path) => read.locate(path);
   const { checkTransforms } = await import('../agent/check-transforms.ts');
-  const transforms = await checkTransforms(read);
+  const transforms = await checkTransforms(read, process.env);
   if (read.config === undefined) {
     const problems = read.order([...read.problems, ...transforms]);
     return { file, config: undefined, problems, warnings: [...read.warnings], locate };

@@ -4,6 +4,7 @@ import type { StepCounts } from '../agent/preview/step-counts.ts';
 import { UsageError } from '../core/errors.ts';
 import { flush, say, write } from './client/print.ts';
 import { toDiff, toJsonLine, toText } from './preview-output.ts';
+import { createPreviewLog } from './preview-log.ts';
 import { choosePreview, type PreviewTarget } from './preview-source.ts';
 import { PreviewStats } from './preview-stats.ts';
 
@@ -29,17 +30,13 @@ export async function preview(files: readonly string[], args: PreviewArguments):
   const steps = args.stats ? await countSteps(target) : undefined;
   const stats = args.stats ? new PreviewStats(target, steps) : undefined;
   let hasFailed = false;
-  const fail = (_fields: object, message: string): void => {
-    hasFailed = true;
-    say(`tailrace: ${message}`);
-  };
   const show = (event: PreviewedEvent): Promise<void> => {
     if (args.json) return write(toJsonLine(event, args.diff === true));
     return write(args.diff ? toDiff(event) : toText(event));
   };
   const previewer = await Previewer.create({
     ...target,
-    log: { debug() {}, info() {}, warn: (_fields, message) => say(`tailrace: ${message}`), error: fail },
+    log: createPreviewLog(() => (hasFailed = true)),
     record: stats ? (event) => stats.add(event) : show,
   });
   try {

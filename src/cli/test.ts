@@ -6,8 +6,9 @@ import { Previewer } from '../agent/preview/previewer.ts';
 import { formatProblem } from '../config/config-error.ts';
 import { findConfig } from '../config/find.ts';
 import type { Config, TestConfig } from '../config/model.ts';
-import { quote } from '../config/quote.ts';
+import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
 import { plural, say, write } from './client/print.ts';
 import { compareEvents, type Comparison, type Event } from './compare-events.ts';
 
@@ -22,6 +23,8 @@ interface Result extends Comparison {
   readonly column: number;
   readonly source: string;
   readonly expected: readonly Event[];
+  /** Why events are not sent although no transform filters them. */
+  readonly unsent: readonly string[];
 }
 
 /** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where there are none. */
@@ -34,9 +37,15 @@ export async function test(args: TestArguments): Promise<number> {
     });
   const results: Result[] = [];
   for (const [index, each] of config.tests.entries()) {
-    const compared = compareEvents(each.expect, await eventsOf(config, each), ignoredFields(config, each));
+    const { events, unsent } = await eventsOf(config, each);
     const { source, expect: expected } = each;
-    results.push({ ...locate(`tests.${index}`), source, expected, ...compared });
+    results.push({
+      ...locate(`tests.${index}`),
+      source,
+      expected,
+      unsent,
+      ...compareEvents(expected, events, ignoredFields(config, each)),
+    });
   }
   const failed = results.filter(({ ok }) => !ok);
   if (args.json) await write(`${JSON.stringify({ ok: failed.length === 0, tests: results })}\n`);
@@ -49,25 +58,32 @@ export async function test(args: TestArguments): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-async function eventsOf(config: Config, { source: sourceId, sink: sinkId, file, input }: TestConfig): Promise<Event[]> {
+async function eventsOf(
+  config: Config,
+  { source: sourceId, sink: sinkId, file, input }: TestConfig,
+): Promise<Pick<Result, 'unsent'> & { readonly events: Event[] }> {
   const source = config.sources.find(({ id }) => id === sourceId);
   const sinks = config.sinks.filter(({ id, inputs }) => (sinkId === undefined ? inputs.includes(sourceId) : id === sinkId));
   const sink = sinks[0] ?? config.sinks[0];
   if (!source || !sink) throw new Error(`the test of "${sourceId}" was not checked`);
   const events: Event[] = [];
+  const unsent: string[] = [];
   const previewer = await Previewer.create({
     config,
     source,
     sink,
-    log: { debug() {}, info() {}, warn: (_fields, message) => say(`tailrace: ${message}`), error: (_fields, message) => say(message) },
-    record: ({ sent }) => void events.push(...sent.map((text) => JSON.parse(text) as Event)),
+    log: silentLog,
+    record: ({ sent, refusals, isDropped }) => {
+      events.push(...sent.map((text) => JSON.parse(text) as Event));
+      unsent.push(...refusals.map((reason) => `dead letter: ${reason}`), ...(isDropped ? ['dropped: its transform failed'] : []));
+    },
   });
   try {
     await previewer.read(file, Readable.from([Buffer.from(input.map((line) => `${line}\n`).join(''))]));
   } finally {
     await previewer.close();
   }
-  return events;
+  return { events, unsent };
 }
 
 /** What the agent adds to every event: it need not be expected. */
@@ -75,7 +91,7 @@ function ignoredFields({ sources }: Config, { source: id }: TestConfig): Readonl
   return new Set(['_time', 'host', 'file', 'peer', ...Object.keys(sources.find((source) => source.id === id)?.fields ?? {})]);
 }
 
-function toText({ file, line, column, source, differences, expected, found }: Result): string {
+function toText({ file, line, column, source, differences, expected, found, unsent }: Result): string {
   const paint = (style: 'red' | 'green' | 'bold', text: string) => styleText(style, text, { stream: process.stdout });
   const title = formatProblem({ file, line, column, message: `the test of source "${quote(source)}" fails (- expected, + found)` });
   const lines = [paint('bold', title)];
@@ -85,6 +101,7 @@ function toText({ file, line, column, source, differences, expected, found }: Re
     if (wanted !== undefined) lines.push(paint('red', `  - ${wanted}`));
     if (got !== undefined) lines.push(paint('green', `  + ${got}`));
   }
+  for (const reason of unsent) lines.push(paint('red', `  ✗ ${printable(reason)}`));
   return `${lines.join('\n')}\n`;
 }
 

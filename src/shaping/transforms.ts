@@ -1,12 +1,15 @@
 /** Transforms of a configuration, compiled: from each comes a stage for every way of events that it is part of. */
 import type { TransformConfig } from '../config/model.ts';
 import { TailraceError } from '../core/errors.ts';
+import { type HashKey, hashKeysOf } from './hash-keys.ts';
 import type { OnError, Stage } from './stage.ts';
 import type { StageOutputOptions } from './stage-output.ts';
 
 export interface CompiledTransform {
   /** For the log: a script's checksum, the steps of a pipeline. */
   readonly facts: object;
+  /** Of a pipeline: without them it fails on each event. */
+  readonly hashKeys: readonly HashKey[];
   /** What happens to an event that it fails on, and who is told. */
   createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
   close(): Promise<void>;
@@ -47,6 +50,7 @@ async function compilePipeline(text: string, onError: OnError | undefined, path:
     const failing = onError ?? (program.hides ? 'dead_letter' : 'keep');
     return {
       facts: { steps: program.steps.map(({ kind }) => kind), deterministic: program.deterministic, onError: failing },
+      hashKeys: hashKeysOf(program),
       createStage: ({ failed }) => createPipelineStage({ program, text, env: process.env, onError: failing, failed }),
       close: () => Promise.resolve(),
     };
@@ -76,6 +80,7 @@ async function startScript(
     const { sha256 } = script;
     return {
       facts: { script: file, sha256, deterministic: runner.isDeterministic },
+      hashKeys: [],
       createStage: ({ failed }) => createScriptStage({ runner, sha256, onError, failed }),
       close: () => runner.close(),
     };

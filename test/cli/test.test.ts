@@ -61,6 +61,34 @@ test('test names the place of a test that fails, with what was expected and foun
   });
 });
 
+// Symptom: the event was just not there; that its transform had failed was said without a reason.
+test('test says why an event is not sent, and needs no keys to begin with', async () => {
+  const yaml = `sources: {app: {type: stdin, transform: 'extend user = hash(user, env("NO_KEY"))'}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
+tests: [{source: app, input: ['{"user":"ann"}'], expect: [{user: x}]}]
+`;
+  const folder = makeTree({ 'tailrace.yaml': yaml });
+  const failed = await tailrace(['test'], { cwd: folder });
+  expect([failed.code, failed.stdout]).toEqual([
+    1,
+    `tailrace.yaml:3:9: the test of source "app" fails (- expected, + found)
+  event 1
+  - {"user":"x"}
+  ✗ dead letter: extend at 1:1: the environment variable NO_KEY with the key is not set
+`,
+  ]);
+  expect((await tailrace(['test', '--json'], { cwd: folder })).json()[0]).toMatchObject({
+    tests: [{ unsent: ['dead letter: extend at 1:1: the environment variable NO_KEY with the key is not set'] }],
+  });
+  for (const verb of ['check', 'run']) {
+    const refused = await tailrace([verb], { cwd: folder });
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('tailrace.yaml:1:67: the environment variable `NO_KEY` with the key of `hash` is not set'),
+    ]);
+  }
+});
+
 test('test names sources that are not there, lines that are no text, and a configuration without tests', async () => {
   const wrong = makeTree({ 'tailrace.yaml': config('  - {source: ap, input: [{level: info}], expect: [], inputs: 1}\n') });
   const { code, stderr } = await tailrace(['test'], { cwd: wrong });
