@@ -1,12 +1,13 @@
 /**
  * Writes what comes from the configuration's field tables: config.example.yaml, the tables in docs/configuration.md and
- * docs/config.schema.json; and the tables in docs/query.md from those of the query compiler. With `--check` nothing is written: exits 1 and names what is out of step.
+ * docs/config.schema.json; the tables in docs/query.md from those of the query compiler; and the engine's packages from the lock file. With `--check` nothing is written: exits 1 and names what is out of step.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderExample } from '../src/config/describe/example.ts';
 import { renderJsonSchema } from '../src/config/describe/json-schema.ts';
 import { replaceTables } from '../src/config/describe/table.ts';
+import { renderEnginePackages } from './engine-packages.ts';
 import { replaceReference } from './query-reference.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -16,6 +17,7 @@ const generated: readonly (readonly [path: string, render: (current: string) => 
   ['docs/config.schema.json', renderJsonSchema],
   ['docs/configuration.md', replaceTables],
   ['docs/query.md', replaceReference],
+  ['src/service/engine/packages.ts', () => renderEnginePackages(read('package-lock.json'))],
 ];
 
 function read(path: string): string {

@@ -44,7 +44,7 @@ export const packageDoors: Readonly<Record<string, readonly string[]>> = {
   preact: ['src/pages/'],
   'prom-client': ['src/telemetry/', 'src/service/http/metrics.ts'],
   re2js: ['src/parsers/pattern.ts', 'src/shaping/rows/regex.ts'],
-  undici: ['src/sinks/ingest/', 'src/client/'],
+  undici: ['src/sinks/ingest/', 'src/client/', 'src/cli/engine/'],
   uplot: ['src/pages/parts/'],
   yaml: ['src/config/'],
   zod: ['src/config/', 'src/service/'],

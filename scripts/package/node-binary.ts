@@ -12,7 +12,7 @@ export function findNode(root: string, arch: Arch, folder: string): string {
   const lock = JSON.parse(readFileSync(join(runtime, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; integrity: string }>;
   };
-  const { version, integrity } = lock.packages[`node_modules/node-linux-${arch}`];
+  const { version, integrity } = lock.packages[`node_modules/node-linux-${arch}`]!;
   mkdirSync(folder, { recursive: true });
   const packed = JSON.parse(run('npm', ['pack', '--json', `node-linux-${arch}@${version}`], { cwd: folder })) as { integrity: string }[];
   if (packed[0]?.integrity !== integrity)

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from '../core/version.ts';
 import type { DemoArguments } from './demo.ts';
+import type { EngineInstallArguments } from './engine-install.ts';
 import { pointToHelp } from './help.ts';
 import type { InitArguments } from './init/init.ts';
 import type { MigrateArgs } from './migrate.ts';
@@ -119,6 +120,16 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--access-log', 'one line of JSON on stderr for each request, with the id of its token')
     .option('--json', 'address and tokens as one JSON line')
     .action(async (options: ServeArguments) => exitWith((await import('./serve.ts')).serve(options)));
+
+  program
+    .command('engine')
+    .description('the embedded engine of the service, for a program that came without it')
+    .command('install')
+    .description('fetches it from the npm registry, checks it, and puts it where `serve` finds it')
+    .option('--folder <dir>', 'where engines are kept (default: TAILRACE_ENGINE_FOLDER, then /var/lib/tailrace/engine)')
+    .option('--registry <address>', 'of the packages (default: npm_config_registry, then https://registry.npmjs.org/)')
+    .option('--json', 'the result as one JSON line')
+    .action(async (options: EngineInstallArguments) => exitWith((await import('./engine-install.ts')).engineInstall(options)));
 
   program
     .command('migrate')

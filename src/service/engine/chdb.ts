@@ -10,12 +10,14 @@
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isSea } from 'node:sea';
 import type * as Chdb from 'chdb';
 import type { Session } from 'chdb';
 import PQueue from 'p-queue';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } from './engine.ts';
 import { insertGroups } from './insert-groups.ts';
+import { howToInstall, loadInstalled } from './installed.ts';
 import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
 import { alterSync, COLUMNS, createTable, datasetOf, isSynced, STRUCTURE, timeLiteral } from './tables.ts';
 import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
@@ -154,13 +156,18 @@ const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').repl
 
 async function load(): Promise<Pick<typeof Chdb, 'Session' | 'drainPending'>> {
   try {
-    return await import('chdb');
+    return loadInstalled(process.env) ?? (isSea() ? undefined : await import('chdb')) ?? missing();
   } catch (cause) {
+    if (cause instanceof TailraceError) throw cause;
     throw new TailraceError('E_ENGINE_MISSING', `the embedded engine cannot be loaded: ${messageOf(cause)}`, {
-      fix: 'npm install chdb@3.4.0',
+      fix: howToInstall(),
       cause,
     });
   }
+}
+
+function missing(): never {
+  throw new TailraceError('E_ENGINE_MISSING', 'the embedded engine is not installed', { fix: howToInstall() });
 }
 
 function openSession(SessionClass: typeof Session, path: string, config: string): Session {
