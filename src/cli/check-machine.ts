@@ -1,6 +1,7 @@
 /** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { describeShortMemory } from '../agent/memory-limit.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Config, FileSourceConfig, TlsFiles } from '../config/model.ts';
 import { readSecret } from '../config/secrets.ts';
@@ -35,6 +36,8 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);
     if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
   }
+  const short = describeShortMemory();
+  if (short) warnings.push({ ...locate('sinks'), ...short });
   const problems: Problem[] = [];
   for (const source of config.sources) {
     if (source.type === 'syslog' && source.listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls'))

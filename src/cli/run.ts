@@ -1,5 +1,6 @@
 /** `tailrace run`: the agent in the foreground, until its sources end or a signal comes. */
 import { loadRunnable } from '../agent/check-transforms.ts';
+import { describeShortMemory } from '../agent/memory-limit.ts';
 import { connectServiceManager } from '../agent/service-manager/notify.ts';
 import { startReporting } from '../agent/service-manager/report.ts';
 import { statusLine } from '../agent/service-manager/status-line.ts';
@@ -21,6 +22,8 @@ export interface RunArguments {
 export async function run(args: RunArguments): Promise<number> {
   const config = await loadRunnable(findConfig(args.config), process.env);
   const log = await createLog({ level: args.logLevel ?? config.telemetry.logLevel });
+  const short = describeShortMemory();
+  if (short) log.warn({ fix: short.fix }, short.message);
   const once = args.once ?? false;
   const requests = new ReloadRequests();
   const signals = listenForSignals(() => void requests.ask());

@@ -85,6 +85,8 @@ export const LISTING_SETTLES_MS = 3_000;
 export const MAX_LISTING_AGE_MS = 30_000;
 /** Files looked at in one go; then sockets and timers get their turn. */
 export const SCAN_SLICE_FILES = 500;
+/** Below it the agent warns: an agent of files takes about 100 MB under load. */
+export const LEAST_MEMORY_BYTES = 96 * 1024 ** 2;
 /** A scan that is due and makes no progress for so long is overdue: the watchdog is not fed. */
 export const SCAN_GRACE_MS = 60_000;
 /** Where scans are further apart, open files are looked at this often: deleted ones, and those with an unfinished line. */

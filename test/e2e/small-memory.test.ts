@@ -1,0 +1,107 @@
+/** The agent where memory is short: it ships under load within 128 MiB and is not killed; below 96 MiB `check` and the start warn. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { buildAgent, launcher } from '../../bench/agent.ts';
+import { describeShortMemory } from '../../src/agent/memory-limit.ts';
+import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
+import { BINARY, startCommand } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 ** 2;
+const FILES = 8;
+const LINES = 60_000;
+
+/** Files of 8 MiB each, whose lines say which they are, and a configuration of defaults. */
+function writeSite(url: string): { readonly config: string; readonly folder: string } {
+  const folder = makeTree({});
+  const chunk = Array.from(
+    { length: LINES },
+    (_, n) => `{"n":${n},"id":"${crypto.randomUUID()}","msg":"request done, nothing else to say, ${n % 977} ms"}\n`,
+  );
+  writeFileSync(join(folder, '0.log'), chunk.join(''));
+  for (let file = 1; file < FILES; file += 1) copyFileSync(join(folder, '0.log'), join(folder, `${file}.log`));
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: data
+telemetry: {listen: none}
+sources: {app: {type: file, include: ["${folder}/*.log"]}}
+sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs}}
+`,
+  );
+  return { config, folder };
+}
+
+test('the agent ships under load within 128 MiB and is not killed', async () => {
+  const program = buildAgent();
+  const service = await FakeIngest.start();
+  let events = 0;
+  const keys = new Set<string>();
+  // Each batch is refused once, so that full memory waits for the service.
+  service.respond = (request, response) => {
+    service.requests.length = 0;
+    if (!keys.has(request.key)) {
+      keys.add(request.key);
+      replyWith(response, 503, {});
+      return;
+    }
+    events += request.lines.length;
+    replyWith(response, 200, {
+      ...{ ingested: request.lines.length, failed: 0, failures: [] },
+      ...{ processedBytes: request.body.length, blocksCreated: 1, walLength: 1 },
+    });
+  };
+  const { config } = writeSite(service.url);
+  const group = makeMemoryCgroup(128 * MIB);
+  const [command, ...args] = [...(group?.launcher ?? []), ...launcher(), program, 'run', '--config', config] as [string, ...string[]];
+  const agent = startCommand(command, args);
+  onTestFinished(() => void agent.process.kill('SIGKILL'));
+  await until('every line is stored', () => events >= FILES * LINES || agent.process.exitCode !== null, 240_000, 50);
+  // The shell became the agent, so this is its own.
+  const peakKib = Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${agent.process.pid}/status`, 'utf8'))![1]);
+  expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
+  expect(events).toBe(FILES * LINES);
+  expect(peakKib / 1024).toBeLessThan(128);
+  if (group) expect(group.kills()).toBe(0);
+});
+
+test('less than 96 MiB is warned of, a limit that suffices and none are not', () => {
+  expect(describeShortMemory(80 * MIB)).toEqual({
+    message: 'the memory limit is 80 MiB: the system may kill the agent under load, which loses nothing and takes a restart',
+    fix: 'give it 128 MiB for files, 192 MiB with syslog or standard input, or set buffer.max_memory of each sink lower',
+  });
+  expect([0, 96 * MIB, 128 * MIB, 2 ** 64].map(describeShortMemory)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('check and start warn of less than 96 MiB, and the agent goes on', async () => {
+  const group = makeMemoryCgroup(95 * MIB);
+  // Without a group of its own there is no limit to warn of.
+  const expected = group ? 1 : 0;
+  const count = (text: string): number => text.split('the memory limit is 95 MiB').length - 1;
+  const service = await FakeIngest.start();
+  const folder = makeTree({
+    'app.log': 'one\n',
+    'tailrace.yaml': `data_dir: data
+telemetry: {listen: none}
+sources: {app: {type: file, include: [app.log]}}
+sinks: {store: {type: ingest, url: "${service.url}", token: t, dataset: logs}}
+`,
+  });
+  const run = (...args: string[]) => {
+    const [command, ...rest] = [...(group?.launcher ?? []), BINARY, ...args, '--config', join(folder, 'tailrace.yaml')] as [
+      string,
+      ...string[],
+    ];
+    return startCommand(command, rest);
+  };
+  const check = run('check');
+  expect(await check.exited, check.stderr()).toBe(0);
+  expect(count(check.stderr() + check.stdout())).toBe(expected);
+  const agent = run('run', '--once');
+  expect(await agent.exited, agent.stderr()).toBe(0);
+  expect(count(agent.stderr())).toBe(expected);
+  expect(service.lines).toHaveLength(1);
+});
