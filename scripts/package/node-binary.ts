@@ -10,9 +10,11 @@ export function findNode(root: string, arch: Arch, folder: string): string {
   const installed = join(runtime, 'node_modules', `node-linux-${arch}`, 'bin', 'node');
   if (existsSync(installed)) return installed;
   const lock = JSON.parse(readFileSync(join(runtime, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version: string; integrity: string }>;
+    packages: Record<string, { version: string; integrity: string } | undefined>;
   };
-  const { version, integrity } = lock.packages[`node_modules/node-linux-${arch}`]!;
+  const locked = lock.packages[`node_modules/node-linux-${arch}`];
+  if (!locked) throw new Error(`the lock file names no node-linux-${arch}`);
+  const { version, integrity } = locked;
   mkdirSync(folder, { recursive: true });
   const packed = JSON.parse(run('npm', ['pack', '--json', `node-linux-${arch}@${version}`], { cwd: folder })) as { integrity: string }[];
   if (packed[0]?.integrity !== integrity)

@@ -1,0 +1,105 @@
+/** What operators and machines do to an agent, beside bad configurations: each is taken, or told with what to do; nothing is lost. */
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, fetch } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeIngest } from '../support/fake-ingest.ts';
+import { findProgram } from '../support/installed.ts';
+import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
+import { makeTree } from '../support/temp-tree.ts';
+import { until } from '../support/until.ts';
+
+const fixtures = join(import.meta.dirname, '..', 'fixtures');
+const faketime = findProgram('faketime');
+const neededTime = faketime ? '' : ' (needs: apt-get install -y faketime)';
+
+interface Site {
+  readonly folder: string;
+  readonly config: string;
+  readonly service: FakeIngest;
+  readonly messages: () => string[];
+}
+
+async function makeSite({ token = 'token: t', telemetry = 'none' } = {}): Promise<Site> {
+  const service = await FakeIngest.start();
+  const folder = makeTree({ 'app.log': 'one\ntwo\n' });
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(
+    config,
+    `data_dir: data
+telemetry: {listen: "${telemetry}"}
+sources: {app: {type: file, include: [app.log], ignore_older: 7d}}
+sinks: {store: {type: ingest, url: "${service.url}", ${token}, dataset: logs, concurrency: 1, batch: {max_age: 20ms}}}
+`,
+  );
+  const messages = () => service.lines.map((line) => (JSON.parse(line) as { message: string }).message);
+  return { folder, config, service, messages };
+}
+
+function start(args: readonly string[]): Program {
+  const agent = startProgram(args);
+  onTestFinished(() => void agent.process.kill('SIGKILL'));
+  return agent;
+}
+
+test('a configuration that an earlier version took is taken', async () => {
+  const folder = makeTree({});
+  copyFileSync(join(fixtures, 'configurations', '0.1.0.yaml'), join(folder, 'tailrace.yaml'));
+  const check = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: 'secret' });
+  expect(await check.exited, check.stdout() + check.stderr()).toBe(0);
+});
+
+test.skipIf(!faketime)(`a clock in 1970, and its step to the present, lose nothing and send nothing twice${neededTime}`, async () => {
+  const { folder, config, messages } = await makeSite();
+  const early = startCommand(faketime!, ['-f', '@1970-01-02 00:00:00', BINARY, 'run', '--once', '--config', config]);
+  expect(await early.exited, early.stderr()).toBe(0);
+  expect(messages()).toEqual(['one', 'two']);
+  appendFileSync(join(folder, 'app.log'), 'three\n');
+  const late = startProgram(['run', '--once', '--config', config]);
+  expect(await late.exited, late.stderr()).toBe(0);
+  expect(messages()).toEqual(['one', 'two', 'three']);
+});
+
+test('a token with a line break behind it is sent without it, one with a line break in it is told without its value', async () => {
+  const good = await makeSite({ token: 'token_file: token' });
+  writeFileSync(join(good.folder, 'token'), 'secret-1\r\n', { mode: 0o600 });
+  const agent = startProgram(['run', '--once', '--config', good.config]);
+  expect(await agent.exited, agent.stderr()).toBe(0);
+  expect(good.service.requests[0]!.headers.authorization).toBe('Bearer secret-1');
+
+  const bad = await makeSite({ token: 'token_file: token' });
+  writeFileSync(join(bad.folder, 'token'), 'secret-1\nsecret-2\n', { mode: 0o600 });
+  const check = startProgram(['check', '--config', bad.config]);
+  expect(await check.exited).toBe(2);
+  const said = check.stdout() + check.stderr();
+  expect(said).toMatch(/tailrace\.yaml:\d+:\d+: .*token/);
+  expect(said).not.toContain('secret-');
+});
+
+test('a storm of SIGHUPs and a page that is asked a thousand times a second lose nothing, and the agent stays healthy', async () => {
+  const { folder, config, service, messages } = await makeSite({ telemetry: '127.0.0.1:0' });
+  const agent = start(['run', '--config', config]);
+  const { telemetry } = JSON.parse(await agent.says('tailrace runs')) as { telemetry: string };
+  const lines = Array.from({ length: 1000 }, (_, n) => `line ${n}`);
+  // It takes 64 connections at a time.
+  const dispatcher = new Agent({ connections: 20 });
+  onTestFinished(() => dispatcher.destroy());
+  const ask = async (path: string): Promise<number> => {
+    const reply = await fetch(`${telemetry}${path}`, { dispatcher });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
+  const paths = ['/', '/history.json', '/files.json', '/metrics'];
+  const statuses: number[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    appendFileSync(join(folder, 'app.log'), `${lines.slice(round * 50, round * 50 + 50).join('\n')}\n`);
+    agent.process.kill('SIGHUP');
+    statuses.push(...(await Promise.all(Array.from({ length: 50 }, (_, n) => ask(paths[n % paths.length]!)))));
+  }
+  expect(statuses).toHaveLength(1000);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await until('every line is stored', () => service.lines.length >= 1002);
+  expect(await ask('/healthz')).toBe(200);
+  expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
+  expect(messages()).toEqual(['one', 'two', ...lines]);
+});
