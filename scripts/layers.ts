@@ -22,7 +22,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   shaping: [...base, 'language'],
   // The service judges the agent, so it knows nothing of the agent's rooms.
   service: ['core', 'config', 'language', 'web'],
-  cli: [...base, 'sources', 'batcher', 'agent', 'client', 'service'],
+  cli: [...base, 'language', 'sources', 'batcher', 'agent', 'client', 'service'],
   main: ['core', 'config', 'cli', 'shaping'],
 };
 

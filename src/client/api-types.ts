@@ -150,6 +150,10 @@ export interface AplOptions {
   readonly limit?: number;
   readonly cursor?: string;
   readonly includeCursor?: boolean;
+  /** Events come with a column `_cursor`. */
+  readonly includeCursorField?: boolean;
+  /** A Go duration: the answer waits so long for events to be stored. */
+  readonly streamingDuration?: string;
   readonly queryOptions?: Readonly<Record<string, string>>;
   readonly noCache?: boolean;
   readonly signal?: AbortSignal;

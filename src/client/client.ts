@@ -103,10 +103,14 @@ export function createClient(options: ClientOptions): Client {
     requester.ask(request, what, (text) => objectIn<T>(parseJson(text), keys));
   const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
   const datasetPath = (id: string) => `/v1/datasets/${encodeURIComponent(id)}`;
-  const apl = (text: string, format: string, { noCache, signal, ...body }: api.AplOptions): ApiRequest => ({
+  const apl = (text: string, format: string, { noCache, streamingDuration, signal, ...body }: api.AplOptions): ApiRequest => ({
     method: 'POST',
     path: edgeBase === base ? '/v1/datasets/_apl' : '/v1/query/_apl',
-    query: new URLSearchParams({ format, ...(noCache && { nocache: 'true' }) }),
+    query: new URLSearchParams({
+      format,
+      ...(noCache && { nocache: 'true' }),
+      ...(streamingDuration !== undefined && { 'streaming-duration': streamingDuration }),
+    }),
     ...json({ apl: text, ...body }),
     repeatable: 'read',
     edge: true,

@@ -115,6 +115,7 @@ function addQuery(program: Command, exit: Exit): void {
     )
     .option('-n, --limit <rows>', 'follows pages up to so many rows', positive)
     .option('-a, --all', 'follows pages to the end')
+    .option('-f, --follow', 'goes on with events as they are stored, until Ctrl-C; --limit ends it after so many')
     .option('--series', 'with --dataset: the groups of each time, instead of the totals')
     .option('--no-cache', 'asks the service to compute the result anew')
     .action(async (text: string | undefined, options: QueryArguments) => exit((await import('./query.ts')).query(text, options)));

@@ -8,7 +8,7 @@ import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
 import type { ConnectionArguments } from './connection.ts';
-import { heading, plural, say, write } from './print.ts';
+import { heading, plural, say, terminalColumns, write, writeLines } from './print.ts';
 import { startProgress } from './progress.ts';
 import { type Output, rowWriter, type WriteRows } from './row-writers.ts';
 import { rowsOfLegacy, rowsOfTables, type Rows } from './rows.ts';
@@ -26,6 +26,7 @@ export interface QueryArguments extends ConnectionArguments {
   readonly all?: boolean;
   readonly series?: boolean;
   readonly cache?: boolean;
+  readonly follow?: boolean;
 }
 
 /** A page, and what to do with it. */
@@ -45,7 +46,9 @@ export async function query(text: string | undefined, args: QueryArguments): Pro
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
     try {
-      await show(args.dataset === undefined ? tabularPages(client, asked, args) : legacyPages(client, asked, args.dataset, args), args);
+      if (args.follow) await followUntilStopped(client, asked, args);
+      else
+        await show(args.dataset === undefined ? tabularPages(client, asked, args) : legacyPages(client, asked, args.dataset, args), args);
       return 0;
     } catch (error) {
       if (error instanceof ClientError) pointAt(asked, error.body);
@@ -54,15 +57,30 @@ export async function query(text: string | undefined, args: QueryArguments): Pro
   });
 }
 
+/** Ends with 0 at Ctrl-C. */
+async function followUntilStopped(client: Client, asked: string, args: QueryArguments): Promise<void> {
+  const { dataset, end, all, start = 'now-1h', limit = Infinity, output, json } = args;
+  const clash = Object.entries({ '--dataset': dataset, '--end': end, '--all': all }).find(([, value]) => value !== undefined)?.[0];
+  if (clash !== undefined) throw new UsageError('E_USAGE', `--follow does not go with ${clash}`, { fix: 'leave one of the two out' });
+  const { follow } = await import('./follow.ts');
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  // For a script each event is one object.
+  const form = output === 'json' || json || !process.stdout.isTTY ? 'ndjson' : 'table';
+  await follow(client, asked, { output: output === 'csv' || output === 'table' ? output : form, start, limit, stopping: stopping.signal });
+}
+
 async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<void> {
   const output = args.output ?? (args.json ? 'json' : 'table');
   const writers: WriteRows[] = [];
   const progress = startProgress();
   let [count, isMore] = [0, false];
   let first: QueryStatus | undefined;
+  let last: Page['result'] | undefined;
   for await (const { result, status, rows, isPage: mayGoOn } of pages) {
     if (first === undefined) sayMessages(status);
     first ??= status;
+    last = result;
     const left = (args.limit ?? Infinity) - count;
     const [main, ...others] = rows.map((table) => ({ ...table, rows: table.rows.slice(0, left) }));
     count += main?.rows.length ?? 0;
@@ -78,7 +96,17 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
     if (count >= (args.limit ?? (args.all ? Infinity : 0))) break;
   }
   progress.end();
+  const columns = terminalColumns();
+  if (output === 'table' && columns !== undefined && last && 'tables' in last) await writeChart(last, columns);
   if (first && process.stderr.isTTY) sayEnd(count, first, isMore && !args.all && args.limit === undefined);
+}
+
+/** Below the rows of a series over time. */
+async function writeChart({ tables: [table] }: TabularResult, columns: number): Promise<void> {
+  if (!table?.buckets) return;
+  const { chartLines } = await import('./chart.ts');
+  const lines = chartLines(table, columns);
+  if (lines.length > 0) await writeLines(['', ...lines]);
 }
 
 /** How many rows a request asks for; undefined leaves it to the text and the service. */
