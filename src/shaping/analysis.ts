@@ -3,6 +3,8 @@
  * renaming, and adding constants. A pure function of the typed tree, which also says for every other step why it needs values.
  */
 import type { NamePattern, Node } from '../language/plan/tree.ts';
+import { isRedactionKind } from './redact/redact.ts';
+import { screenOf, type Screen } from './redact/screens.ts';
 import type { ProgramStep } from './rows/program.ts';
 
 export type ByteOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
@@ -22,7 +24,9 @@ export type ByteStep =
   /** Other top-level fields go. */
   | { readonly kind: 'keep'; readonly names: readonly string[] }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
-  | { readonly kind: 'add'; readonly name: string; readonly json: string };
+  | { readonly kind: 'add'; readonly name: string; readonly json: string }
+  /** Leaves a text as it is where it holds nothing that the screen looks for; other events need values. */
+  | { readonly kind: 'screen'; readonly name: string; readonly screen: Screen };
 
 /** A step as byte operations, or why it needs values of the event. */
 export type StepPlan = { readonly bytes: readonly ByteStep[] } | { readonly why: string };
@@ -48,7 +52,11 @@ function bytesOfStage(stage: ProgramStep['stages'][number]): ByteStep[] {
     case 'where':
       return [{ kind: 'compare', condition: conditionOf(stage.condition) }];
     case 'extend':
-      return stage.columns.map(({ name, node }) => ({ kind: 'add', name: topLevel(name), json: jsonOf(literalOf(node)) }));
+      return stage.columns.map(({ name, node }) => {
+        if (node.kind === 'apply' && node.spec.name === 'redact')
+          return { kind: 'screen', name: topLevel(name), screen: redactedOf(name, node.args) };
+        return { kind: 'add', name: topLevel(name), json: jsonOf(literalOf(node)) };
+      });
     case 'remove':
       return stage.names.map((pattern) => ({ kind: 'remove', name: known(wholeName(pattern)) }));
     case 'keep':
@@ -58,6 +66,16 @@ function bytesOfStage(stage: ProgramStep['stages'][number]): ByteStep[] {
     default:
       throw new NeedsValues(`\`${stage.kind}\` looks at every field`);
   }
+}
+
+/** `field = redact(field, kinds…)`. */
+function redactedOf(name: string, [field, ...given]: readonly Node[]): Screen {
+  if (field?.kind !== 'column' || field.name !== name || field.type !== 'dynamic')
+    throw new NeedsValues('the text of another field is hidden');
+  const kinds = given.map((node) => (node.kind === 'constant' ? String(node.constant.value) : ''));
+  const screen = kinds.length > 0 && kinds.every(isRedactionKind) ? screenOf(kinds) : undefined;
+  if (!screen) throw new NeedsValues('not all of the kinds have a mark in the bytes');
+  return screen;
 }
 
 function conditionOf(node: Node): ByteCondition {

@@ -1,6 +1,7 @@
 /** What of a whole pipeline runs over the bytes of events: all of it, or the conditions that it begins with. */
 import { type ByteCondition, type ByteStep, planSteps } from '../analysis.ts';
 import type { ProgramStep } from '../rows/program.ts';
+import type { Screen } from '../redact/screens.ts';
 import { topLevelNames } from '../rows/paths.ts';
 
 export interface BytePlan {
@@ -17,6 +18,8 @@ export interface ByteEdits {
   readonly removed: readonly string[];
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   readonly added: readonly { readonly name: string; readonly json: string }[];
+  /** Texts that stay as they are where nothing in them is to be hidden. */
+  readonly screened: readonly { readonly name: string; readonly screen: Screen }[];
 }
 
 /** Undefined where nothing of the pipeline does. */
@@ -40,12 +43,13 @@ function editsOf(steps: readonly ByteStep[]): ByteEdits | undefined {
   const removed = new Set<string>();
   const renamed: { from: string; to: string }[] = [];
   const added: { name: string; json: string }[] = [];
+  const screened: { name: string; screen: Screen }[] = [];
   let kept: readonly string[] | undefined;
   const isFree = (names: readonly string[]): boolean => names.every((name) => !changed.has(name));
   for (const step of steps) {
     const names = namesOf(step);
     // Behind project-keep other fields are gone; new ones may come, but not before it.
-    if (kept ? step.kind !== 'add' : step.kind === 'keep' && renamed.length + added.length > 0) return undefined;
+    if (kept ? step.kind !== 'add' : step.kind === 'keep' && renamed.length + added.length + screened.length > 0) return undefined;
     if (!isFree(names) && !(step.kind === 'remove' && names.every((name) => !changed.has(name) || removed.has(name)))) return undefined;
     if (step.kind === 'compare') continue;
     for (const name of names) changed.add(name);
@@ -55,9 +59,10 @@ function editsOf(steps: readonly ByteStep[]): ByteEdits | undefined {
       if (step.from === step.to) return undefined;
       renamed.push({ from: step.from, to: step.to });
     } else if (step.kind === 'add') added.push({ name: step.name, json: step.json });
+    else if (step.kind === 'screen') screened.push({ name: step.name, screen: step.screen });
   }
   const removals = steps.flatMap((step) => (step.kind === 'remove' ? [step.name] : []));
-  return removals.includes('_time') ? undefined : { kept, removed: removals, renamed, added };
+  return removals.includes('_time') ? undefined : { kept, removed: removals, renamed, added, screened };
 }
 
 /** Top-level names that the step reads or writes. */
@@ -67,6 +72,7 @@ function namesOf(step: ByteStep): readonly string[] {
       return fieldsOf(step.condition).flatMap(topLevelNames);
     case 'remove':
     case 'add':
+    case 'screen':
       return topLevelNames(step.name);
     case 'keep':
       return step.names;

@@ -2,6 +2,7 @@
 import { TRANSFORM_IMAGE_AT, TRANSFORM_IMAGE_BYTES } from '../../kernel/transform.ts';
 import type { ByteCondition, ByteOperator } from '../analysis.ts';
 import { splitsOf, topLevelNames } from '../rows/paths.ts';
+import type { Screen } from '../redact/screens.ts';
 import { type ByteEdits, type BytePlan, fieldsOf } from './byte-plan.ts';
 
 const HEADER_BYTES = 48;
@@ -9,10 +10,12 @@ const SLOT_BYTES = 48;
 /** The kernel has a bit for each. */
 const MOST_SLOTS = 32;
 const MOST_NAMES = 32;
-const [REMOVED, KEPT, CONSTANT, RENAMED, MOVED] = [1, 2, 4, 8, 16];
+const [REMOVED, KEPT, CONSTANT, RENAMED, MOVED, SCREENED] = [1, 2, 4, 8, 16, 32];
+/** The bit that tells the cases of a letter apart. */
+const FOLDING = 0x20;
 const OPERATORS: readonly ByteOperator[] = ['==', '!=', '<', '<=', '>', '>='];
 const [AND, OR, NOT, TEST] = [0, 1, 2, 3];
-const NO_EDITS: ByteEdits = { kept: undefined, removed: [], renamed: [], added: [] };
+const NO_EDITS: ByteEdits = { kept: undefined, removed: [], renamed: [], added: [], screened: [] };
 
 interface Slot {
   flags: number;
@@ -21,14 +24,15 @@ interface Slot {
   json: string;
   /** Where it gets a value: what stands before that. */
   text: string;
+  screen: Screen | undefined;
 }
 
 /** Undefined for a plan that is larger than the kernel's tables. */
 export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined {
-  const { kept, removed, renamed, added } = edits ?? NO_EDITS;
+  const { kept, removed, renamed, added, screened } = edits ?? NO_EDITS;
   const slots = new Map<string, Slot>();
   const indexOf = (name: string): number => {
-    if (!slots.has(name)) slots.set(name, { flags: 0, source: 0, below: 0, json: '', text: '' });
+    if (!slots.has(name)) slots.set(name, { flags: 0, source: 0, below: 0, json: '', text: '', screen: undefined });
     return [...slots.keys()].indexOf(name);
   };
   const mark = (name: string, flag: number, more: Partial<Slot> = {}): void => {
@@ -49,6 +53,7 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
     mark(to, RENAMED, { source: indexOf(from), text: `,${JSON.stringify(to)}:` });
   }
   for (const { name, json } of added) mark(name, CONSTANT, { json, text: `,${JSON.stringify(name)}:` });
+  for (const { name, screen } of screened) mark(name, SCREENED, { screen });
   if (slots.size > MOST_SLOTS || removed.length > MOST_NAMES) return undefined;
 
   const image = new Image();
@@ -56,7 +61,7 @@ export function encodePlan({ conditions, edits }: BytePlan): Buffer | undefined 
   const slotsAt = image.allocate(SLOT_BYTES * slots.size);
   for (const [n, [name, slot]] of [...slots].entries()) {
     const at = slotsAt + SLOT_BYTES * n;
-    image.put(at, ...image.text(name), slot.flags, slot.source, ...image.text(slot.json), slot.below, ...image.text(slot.text));
+    image.put(at, ...image.text(name), slot.flags, slot.source, ...image.text(slot.json), slot.below, ...image.text(slot.text), slot.screen ? image.screen(slot.screen) : 0);
   }
   const namesAt = image.allocate(8 * removed.length);
   for (const [n, name] of removed.entries()) image.put(namesAt + 8 * n, ...image.text(name));
@@ -104,6 +109,13 @@ class Image {
     const at = this.allocate(bytes.length);
     bytes.copy(this.#bytes, at - TRANSFORM_IMAGE_AT);
     return [at, bytes.length];
+  }
+
+  screen({ texts, folded, cardDigits }: Screen): number {
+    const all = [...texts.map((text) => [text, 0] as const), ...folded.map((text) => [text, FOLDING] as const)];
+    const at = this.allocate(8 + 12 * all.length);
+    this.put(at, cardDigits ? 1 : 0, all.length, ...all.flatMap(([text, fold]) => [...this.text(text), fold]));
+    return at;
   }
 
   condition(condition: ByteCondition, indexOf: (name: string) => number): number {

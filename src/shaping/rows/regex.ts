@@ -14,6 +14,47 @@ export interface Match {
   readonly groups: readonly string[];
 }
 
+/** Texts up to this length may be read as often as they have characters. */
+const SHORT_TEXT = 1024;
+/** How often all matches together may read a longer one. */
+const MOST_READINGS = 8;
+/** Readings that the engine takes for each match, however short. */
+const MATCH_READINGS = 32;
+/** Characters that a search for a fixed text passes in the time that the engine takes for one. */
+const SEARCHED_AT_ONCE = 16;
+
+/** A text that the engine reads only so often. */
+class MeasuredText extends String {
+  #left: number;
+
+  constructor(text: string) {
+    super(text);
+    this.#left = MOST_READINGS * text.length;
+  }
+
+  override charCodeAt(at: number): number {
+    this.#take(1);
+    return super.charCodeAt(at);
+  }
+
+  override indexOf(wanted: string, from = 0): number {
+    const found = super.indexOf(wanted, from);
+    this.#take(1 + ((found < 0 ? this.length : found) - from) / SEARCHED_AT_ONCE);
+    return found;
+  }
+
+  /** A match was found. */
+  allowMatch(): void {
+    this.#left += MATCH_READINGS;
+  }
+
+  #take(characters: number): void {
+    this.#left -= characters;
+    if (this.#left < 0)
+      throw new RangeError(`the regular expression would read a text of ${this.length} characters more than ${MOST_READINGS} times`);
+  }
+}
+
 export class Regex {
   readonly #engine: RE2JS;
   readonly groups: number;
@@ -38,14 +79,22 @@ export class Regex {
     return this.#first;
   }
 
-  /** Without overlaps; behind an empty one it goes on a character later. */
+  /** Without overlaps; behind an empty one it goes on a character later. Throws a `RangeError` when that reads a long text too often. */
   *matches(text: string): Generator<Match, undefined> {
-    const matcher = this.#engine.matcher(text);
+    let matcher = this.#engine.matcher(text);
+    let measured: MeasuredText | undefined;
     let at = 0;
     while (at <= text.length && matcher.find(at)) {
       const [start, end] = [matcher.start(), matcher.end()];
-      const groups = Array.from({ length: this.groups + 1 }, (_, n) => matcher.group(n) ?? '');
+      const groups = [text.slice(start, end)];
+      for (let n = 1; n <= this.groups; n++) groups.push(matcher.group(n) ?? '');
       yield { start, end, groups };
+      // One search is linear; each of those behind it may read all of the rest.
+      if (measured) measured.allowMatch();
+      else if (text.length > SHORT_TEXT) {
+        measured = new MeasuredText(text);
+        matcher = this.#engine.matcher(measured as unknown as string);
+      }
       at = end > start ? end : end + ((text.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1);
     }
     return undefined;

@@ -48,6 +48,9 @@ const SCALARS = [
   '"\\\\"', '"ends in a backslash \\\\"', '"{"', '"]"', '{}', '[]', '[1,"x",null]', '{"b":1}', '{"id":7,"headers":{"a":1,"b":"x"}}', '{"b":{"c":"x"}}', '{"0":1,"b":2}', '{"b":1,"b":2}',
   '{"b":{"c":1},"b":3}', '{"b.c":"x","b":{"c":"prod"}}', '{ "b" : 1 , "c" : 2 }', '{"c":1.0,"b":2}', '{"\\u0062":1,"b":{"c":20}}', '[[[{"b":[{}]}]]]', '{"":{"":1},"b":{}}',
 ] as const; // prettier-ignore
+const TEXTS = ['4111 1111 1111 1111', '4111-1111-1111-1111', '378282246310005', '2026-11-22 10:00:00', ' 12 34 5', '1', 'a@b.com', 'x@y', 'Bearer ', 'bearer abcdefgh', 'BEARER', 'eyJaaaaaa.bbbbbbb.c', 'eyJ',
+  'Basic YTpi', 'http://u:p@h', 'AKIAABCDEFGHIJKLMNOP', 'aws_secret_access_key=', 'abcdefghijklmnopqrstuvwxyz0123456789ABCD', 'ghp_', 'sk_live_abcdefghijklm', 'xoxb-1234567890ab', '-----BEGIN PRIVATE KEY-----',
+  'AIza', 'ya29.', 'a"b', 'é', '\\', '\n', ' ', '-', 'hello world', 'ü@ü.de', '\u0001'] as const; // prettier-ignore
 const SPACES = ['', '', '', '', '', '', ' ', '\t', '  \r '];
 
 function keyText(random: Random): string {
@@ -62,7 +65,17 @@ export function randomLine(random: Random): string {
   const object = (depth: number): string => {
     const members = Array.from({ length: random(depth === 0 ? 8 : 4) }, () => {
       const nested = depth < 3 && random(4) === 0;
-      const value = nested ? (random(4) === 0 ? `[${object(depth + 1)}]` : object(depth + 1)) : pick(random, SCALARS);
+      const text = (): string => JSON.stringify(Array.from({ length: 1 + random(5) }, () => pick(random, TEXTS)).join(''));
+      const escaped = (json: string): string =>
+        random(20) === 0 ? json.replace(/[@4B]/, (char) => `\\u00${char.charCodeAt(0).toString(16)}`) : json;
+      const value =
+        random(8) === 0
+          ? escaped(text())
+          : nested
+            ? random(4) === 0
+              ? `[${object(depth + 1)}]`
+              : object(depth + 1)
+            : pick(random, SCALARS);
       return `${space()}${keyText(random)}${space()}:${space()}${value}${space()}`;
     });
     return `{${members.length === 0 ? space() : ''}${members.join(',')}}`;
@@ -89,6 +102,20 @@ const LITERALS = [
   '"ünï"',
   '123456789012345',
 ];
+const KINDS = [
+  'email',
+  'credit_card',
+  'bearer_token',
+  'jwt',
+  'basic_auth',
+  'aws_key',
+  'gcp_key',
+  'github_token',
+  'slack_token',
+  'stripe_key',
+  'private_key',
+  'ipv4',
+];
 const TOP = ['a', 'b', 'c', 'req', 'level', 'msg', 'env', 'new'];
 
 function condition(random: Random, depth = 0): string {
@@ -114,7 +141,7 @@ const GENERAL = [
 ];
 
 function step(random: Random): string {
-  switch (random(8)) {
+  switch (random(9)) {
     case 0:
     case 1:
       return `where ${condition(random)}`;
@@ -125,6 +152,10 @@ function step(random: Random): string {
       return `extend ${pick(random, TOP)} = ${pick(random, LITERALS)}${random(3) === 0 ? `, ${pick(random, TOP)} = ${pick(random, LITERALS)}` : ''}`;
     case 5:
       return `project-rename ${pick(random, TOP)} = ${pick(random, TOP)}`;
+    case 7: {
+      const name = pick(random, ['msg', 'a', 'b']);
+      return `extend ${name} = redact(${name}, "${pick(random, KINDS)}", "${pick(random, KINDS)}")`;
+    }
     case 6:
       return `project-keep ${pick(random, TOP)}, ${pick(random, TOP)}`;
     default:

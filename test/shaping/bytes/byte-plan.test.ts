@@ -12,7 +12,13 @@ test('plan of a pipeline of byte steps has its conditions and all its edits', ()
       { kind: 'test', field: 'a', operator: '==', literal: 1 },
       { kind: 'test', field: 'e', operator: '==', literal: 'x' },
     ],
-    edits: { kept: undefined, removed: ['req.headers', 'b'], renamed: [{ from: 'c', to: 'd' }], added: [{ name: 'env', json: '"prod"' }] },
+    edits: {
+      kept: undefined,
+      removed: ['req.headers', 'b'],
+      renamed: [{ from: 'c', to: 'd' }],
+      added: [{ name: 'env', json: '"prod"' }],
+      screened: [],
+    },
   });
   expect(plan('project-keep a, b | extend c = 1')?.edits).toMatchObject({ kept: ['a', 'b'], added: [{ name: 'c' }] });
 });
@@ -33,6 +39,10 @@ test.for([
   'extend a = 1 | project-keep a',
   'project-keep a | project-away b',
   'project-away _time',
+  'extend a = redact(a, "email") | project-keep a',
+  'extend a = redact(a, "email", "ipv4")',
+  'extend a = redact(b, "email")',
+  'extend a = redact(a)',
 ])('steps whose order matters have no plan: %s', (text) => {
   expect(plan(text)).toBeUndefined();
 });

@@ -40,6 +40,28 @@ test('conditions, removed, renamed, kept and constant fields take no value of an
   });
 });
 
+test('redact takes values of those events alone that may hold what is to be hidden', () => {
+  const text = 'extend message = redact(message, "email", "credit_card", "bearer_token")';
+  const plain = [
+    '{"message":"2026-11-22 10:00:00 12 34 5 be a bear, sir \\n ü"}',
+    '{"x":"a@b.com"}',
+    '{"message":"4111-1111-1111"}',
+    '{"message":""}',
+  ];
+  expect(run(text, plain)).toEqual({ lines: plain, valued: 0 });
+  const held = [
+    'mail a@b.com',
+    'card 4111 1111 1111 1111',
+    `${'x'.repeat(30)} 4111-1111-1111-1111`,
+    'BEARER abcdefghi',
+    '\\u0061\\u0040b.com',
+  ];
+  const found = run(text, held.map((each) => `{"message":"${each}"}`)); // prettier-ignore
+  expect(found.valued).toBe(held.length);
+  expect(found.lines.filter((line) => line.includes('[REDACTED:'))).toHaveLength(held.length);
+  for (const other of ['null', '4111111111111111', '["a@b.com"]']) expect(run(text, [`{"message":${other}}`]).valued).toBe(1);
+});
+
 test.for([
   ['an escaped name', TARGET, '{"lev\\u0065l":20}'],
   ['a name that stands twice', TARGET, '{"env":1,"env":"prod"}'],

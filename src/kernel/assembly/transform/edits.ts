@@ -5,6 +5,7 @@
 import { canonicalEnd, forgetKeys } from './canonical';
 import { BEHIND, close, count, found, MEMBER_BYTES, members, repeated, SLOT, SLOT_BYTES, VALUE } from './members';
 import { isEqual } from './scan';
+import { mayHold } from './screen';
 import { beginWithout, copy, copyWithout, hasRemoved, isOdd, isUnsure, useNames } from './without';
 
 /** Of a slot, u32 each, behind its name's address and length: what is done with it. */
@@ -19,6 +20,8 @@ const BELOW: usize = 24;
 /** Its member's text up to the value: `,"name":`. */
 const TEXT_AT: usize = 28;
 const TEXT_LENGTH: usize = 32;
+/** What its text must not hold (screen.ts). */
+const SCREEN_AT: usize = 36;
 
 /** It goes. */
 const REMOVED: u32 = 1;
@@ -30,6 +33,8 @@ const CONSTANT: u32 = 4;
 const RENAMED: u32 = 8;
 /** It goes, where it is there, as its value gets another name. */
 const MOVED: u32 = 16;
+/** It stays as long as its text is one that the screen lets through. */
+const SCREENED: u32 = 32;
 
 /** Longer numbers are left to those who read them. */
 const MOST_NUMBER_BYTES: usize = 32;
@@ -89,6 +94,10 @@ function fateOf(member: usize): u32 {
   if (flags & (REMOVED | MOVED)) return REMOVE;
   const value = <usize>load<u32>(member, VALUE);
   const behind = <usize>load<u32>(member, BEHIND);
+  if (flags & SCREENED) {
+    const isClean = load<u8>(value) == 0x22 && !mayHold(<usize>load<u32>(slot, SCREEN_AT), value + 1, behind - 1);
+    return isClean ? KEEP : UNSURE;
+  }
   if (isGiven(slot, flags)) {
     if (!isCanonical(value, behind) || ((flags & RENAMED) != 0 && !isCanonical(from, from + length))) return UNSURE;
     return behind - value == length && isEqual(value, from, length) ? KEEP : REPLACE;

@@ -1,0 +1,142 @@
+/**
+ * Detectors and regular expressions on lines that nobody means well with. `email` and `credit_card` held the agent's only thread for seconds over
+ * a line of 1 MiB, and all matches of a pattern that reads far ahead took the square of its length.
+ */
+import { expect, test } from 'vitest';
+import { detectorsOf, redactText, REDACTION_KINDS } from '../../../src/shaping/redact/redact.ts';
+import { creditCard, email, isLuhn } from '../../../src/shaping/redact/persons.ts';
+import { screenOf } from '../../../src/shaping/redact/screens.ts';
+import { Regex } from '../../../src/shaping/rows/regex.ts';
+import { outcomeOf, seeded, stagesOf } from '../bytes/agreement.ts';
+
+const MIB = 1024 * 1024;
+const UNITS = [
+  'a@',
+  '@',
+  'a.a@a.a.a.a.',
+  'é@é.',
+  '1 ',
+  '1',
+  '11 1',
+  '55-5 ',
+  '4111-1111-1111-1111 ',
+  'eyJaaaaa.',
+  '-----BEGIN PRIVATE KEY-----',
+  'bearer ',
+  'basic ',
+  '://a:',
+  ':',
+  '1.',
+  '+1',
+  'AB12 ',
+  'AKIA',
+  'xoxb-',
+];
+
+test.for(REDACTION_KINDS)('%s reads lines of 1 MiB of whatever is closest to it', (kind) => {
+  const detectors = detectorsOf(new Set([kind]));
+  for (const unit of UNITS) expect(redactText(unit.repeat(MIB / unit.length), detectors).length).toBeGreaterThan(0);
+});
+
+/** What the detectors promise, in as few words as possible and without a bound of work. */
+function* simpleEmails(text: string): Generator<{ start: number; end: number }> {
+  const domain = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}\p{L}{2,24}/uy;
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    let start = at;
+    while (start > 0 && at - start < 64 && /[\p{L}\p{N}._%+-]/u.test(text[start - 1]!)) start--;
+    domain.lastIndex = at + 1;
+    if (start < at && domain.test(text)) yield { start, end: domain.lastIndex };
+  }
+}
+
+function* simpleCards(text: string): Generator<{ start: number; end: number }> {
+  for (const { 0: run, index } of text.matchAll(/(?<![\d.])\d+(?:[ -]\d+)*/g)) {
+    const groups = [...run.matchAll(/\d+/g)];
+    for (let first = 0; first < groups.length; first++) {
+      const ends = groups.map((_, n) => n).slice(first);
+      const last = ends.findLast((n) => {
+        const digits = groups.slice(first, n + 1).map(([each]) => each).join(''); // prettier-ignore
+        return digits.length >= 13 && digits.length <= 19 && /^[2-6]/.test(digits) && isLuhn(digits);
+      });
+      if (last === undefined) continue;
+      yield { start: index + groups[first]!.index, end: index + groups[last]!.index + groups[last]![0].length };
+      first = last;
+    }
+  }
+}
+
+test('email and credit_card find what their patterns say', () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const random = seeded(seed);
+  const pieces = [
+    'a',
+    'b.c',
+    '@',
+    '.',
+    '-',
+    '_',
+    'é',
+    '😀',
+    'com',
+    'example.com',
+    '1',
+    '12',
+    '4111 1111 1111 1111',
+    '55',
+    ' ',
+    '9',
+    '378282246310005',
+    '2',
+    'x'.repeat(70),
+    'a.'.repeat(9),
+    '0',
+    '1.1',
+    'Ⅷ',
+  ];
+  for (let n = 0; n < 30_000; n++) {
+    const chars = n % 3 === 0 ? '0123456789 -4'.split('') : pieces;
+    const text = Array.from({ length: n % 3 === 0 ? 30 : 1 + random(12) }, () => chars[random(chars.length)]).join('');
+    expect([...email(text)], `seed ${seed}: ${text}`).toEqual([...simpleEmails(text)]);
+    expect([...creditCard(text)], `seed ${seed}: ${text}`).toEqual([...simpleCards(text)]);
+  }
+});
+
+test('screen of each kind lets nothing through that its detector finds', () => {
+  const random = seeded(7);
+  const pieces = ['Bearer abcdefg', 'basic YTpi', '://a:b@', 'eyJaaaaa.bbbbb.', 'a@b.cc', '4111111111111111', '-----BEGIN RSA PRIVATE KEY-----', `ghp_${'a'.repeat(36)}`, 'xapp-1234567890', 'sk_live_abcdefghijk', 'AIzaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'AKIAABCDEFGHIJKLMNOP', `aws_secret_key=${'a'.repeat(40)}`, ' ', 'x', '1'];
+  for (const kind of REDACTION_KINDS) {
+    const screen = screenOf([kind]);
+    if (!screen) continue;
+    const [bytes, values] = stagesOf(`extend m = redact(m, "${kind}")`);
+    const lines = Array.from({ length: 500 }, () => JSON.stringify({ m: Array.from({ length: 1 + random(4) }, () => pieces[random(pieces.length)]).join('') }));
+    expect(outcomeOf(bytes!, lines)).toEqual(outcomeOf(values!, lines));
+  }
+}); // prettier-ignore
+
+test.for([
+  ['a(.*b)?', 'a'],
+  ['a.*b|a', 'a'],
+  ['(x+x+)+y|x', 'x'],
+])('all matches of %s in a long line end with an error, not with the square of its length', ([pattern, unit]) => {
+  expect(() => [...new Regex(pattern!).matches(unit!.repeat(MIB / 8))]).toThrow(RangeError);
+});
+
+test.for([
+  ['(\\w)', 'a', MIB / 4],
+  ['id=(\\w+)', 'id=x ', MIB / 20],
+  ['', 'a', MIB / 4 + 1],
+])('all matches of %s in a long line are found', ([pattern, unit, matches]) => {
+  const text = (unit as string).repeat(MIB / 4 / (unit as string).length);
+  expect([...new Regex(pattern as string).matches(text)]).toHaveLength(Math.floor(matches as number));
+});
+
+test('event whose text a pattern reads too often is kept, with the step and nothing of the text', () => {
+  const [stage] = stagesOf('extend found = extract_all(@"(a.*b|a)", m)');
+  const [line] = outcomeOf(stage!, [JSON.stringify({ m: 'a'.repeat(100_000) })]).lines;
+  expect(JSON.parse(line!)).toEqual({
+    m: 'a'.repeat(100_000),
+    transform_error: expect.stringMatching(
+      /^extend at 1:1: the regular expression would read a text of 100000 characters more than 8 times$/,
+    ),
+  });
+});
