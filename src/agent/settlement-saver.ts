@@ -1,9 +1,10 @@
 /**
- * Saves what was settled soon after, so that a kill sends little of it again. As a rule the next batch's commit takes it along; only
- * where none comes in time is there a transaction for it, and while nothing is settled there is no timer.
+ * Saves what was settled soon after, so that a kill sends little of it again. Where nothing was written for a while it is saved at once,
+ * in the waking that the answer caused anyway. Else the next batch's commit takes it along as a rule; only where none comes in time
+ * is there a transaction for it. While nothing is settled there is no timer.
  */
 import type { Clock } from '../core/clock.ts';
-import { SAVE_SETTLED_MS } from '../core/limits.ts';
+import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../core/limits.ts';
 import type { State } from '../state/store.ts';
 
 export class SettlementSaver {
@@ -11,6 +12,9 @@ export class SettlementSaver {
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
   #isRunning = false;
+  /** Transactions that were known at the last settlement, and when there was a new one last (monotonic). */
+  #writes = 0;
+  #wroteAtMs = -Infinity;
 
   constructor(state: Pick<State, 'hasSettlements' | 'settlementWrites' | 'save'>, clock: Clock) {
     this.#state = state;
@@ -30,12 +34,25 @@ export class SettlementSaver {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     this.#isRunning = true;
+    let waitMs = this.#isCalm() ? 0 : SAVE_SETTLED_MS;
     while (this.#state.hasSettlements && !signal.aborted) {
       const before = this.#state.settlementWrites;
-      await this.#clock.sleep(SAVE_SETTLED_MS, signal);
+      // What is settled together is saved together.
+      await (waitMs === 0 ? Promise.resolve() : this.#clock.sleep(waitMs, signal));
+      waitMs = SAVE_SETTLED_MS;
       // A disk that refuses is asked again once a second, like for everything else.
       if (!signal.aborted && this.#state.settlementWrites === before && !this.#state.save()) break;
     }
+    this.#isCalm();
     this.#isRunning = false;
+  }
+
+  /** True while no settlements were written for some time. */
+  #isCalm(): boolean {
+    const now = this.#clock.monotonic();
+    const { settlementWrites } = this.#state;
+    if (settlementWrites !== this.#writes) this.#wroteAtMs = now;
+    this.#writes = settlementWrites;
+    return now - this.#wroteAtMs >= CALM_SETTLEMENTS_MS;
   }
 }

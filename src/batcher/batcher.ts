@@ -304,7 +304,10 @@ export class Batcher {
 
   /** Closes batches when they are old enough, until none is open. One wait for all: one for each batch costs more than closing it. */
   async #closeAged(watch: AbortController): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, isIdle } = this.#options;
+    // What is being read now is closed when it was read, without a timer.
+    if (isIdle) await new Promise((resolve) => setImmediate(resolve));
+    if (watch.signal.aborted) return;
     while (this.#open.size > 0) {
       const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));
       await clock.sleep(dueMs - clock.monotonic(), watch.signal);

@@ -354,5 +354,7 @@ export const MAX_SPAN_READS = 256;
 
 /** What is settled waits for so long for a commit that takes it along; twice as long at most until it is saved. */
 export const SAVE_SETTLED_MS = 20;
+/** Where no settlement was written for so long, the next one waits for no commit: there are few, and a waking costs as much as saving. */
+export const CALM_SETTLEMENTS_MS = 100;
 /** Bytes of disk that are taken at the start for positions and the spans of batches, which a full disk must not stop. */
 export const STATE_RESERVE_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { SettlementSaver } from '../../src/agent/settlement-saver.ts';
-import { SAVE_SETTLED_MS } from '../../src/core/limits.ts';
+import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../../src/core/limits.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
+import { settleTurns } from '../support/until.ts';
 
 /** Saves by number; `isRefused` makes the next ones fail. */
 class FakeState {
@@ -33,16 +34,37 @@ function make() {
   return { state, clock, saver, settle };
 }
 
-test('what is settled is saved once for all that came together, and then nothing sleeps', async () => {
+/** Settlements were written just now. */
+async function makeBusy() {
+  const made = make();
+  made.settle();
+  await settleTurns();
+  made.state.saves = 0;
+  return made;
+}
+
+test('what is settled after a calm time is saved at once, for all that came together, without a timer', async () => {
   const { state, clock, settle } = make();
+  for (const saves of [1, 2]) {
+    for (let n = 0; n < 5; n++) settle();
+    await settleTurns();
+    expect([state.saves, state.hasSettlements]).toEqual([saves, false]);
+    await clock.advance(CALM_SETTLEMENTS_MS);
+  }
+  expect(clock.sleeps).toEqual([]);
+});
+
+test('what is settled while settlements are written often is saved once for all that came together, and then nothing sleeps', async () => {
+  const { state, clock, settle } = await makeBusy();
   for (let n = 0; n < 5; n++) settle();
+  await settleTurns();
   expect([state.saves, clock.sleeping]).toEqual([0, 1]);
   await clock.advance(SAVE_SETTLED_MS);
   expect([state.saves, state.hasSettlements, clock.sleeping]).toEqual([1, false, 0]);
 });
 
 test('commits that come anyway leave nothing to save', async () => {
-  const { state, clock, settle } = make();
+  const { state, clock, settle } = await makeBusy();
   for (let n = 0; n < 20; n++) {
     settle();
     await clock.advance(SAVE_SETTLED_MS / 4);
@@ -53,7 +75,7 @@ test('commits that come anyway leave nothing to save', async () => {
 });
 
 test('what is settled behind a commit waits at most twice as long', async () => {
-  const { state, clock, settle } = make();
+  const { state, clock, settle } = await makeBusy();
   settle();
   await clock.advance(1);
   state.write();

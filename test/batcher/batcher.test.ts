@@ -71,6 +71,22 @@ test('batcher closes a batch max_age after its first event, however many follow'
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('batcher sets no timer for a batch that is closed for an idle sink once it was read, and one for any other', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const setTimer = vi.spyOn(globalThis, 'setTimeout');
+  const bench = makeBench();
+  bench.batcher.reconfigure({ isIdle: () => true });
+  await bench.take(blockOf(lines(1)));
+  bench.batcher.closeEarly();
+  await settleTurns();
+  expect([bench.sealed.length, setTimer.mock.calls.length]).toEqual([1, 0]);
+  await bench.take(blockOf(lines(1)));
+  await settleTurns();
+  expect([bench.sealed.length, vi.getTimerCount()]).toEqual([1, 1]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(bench.sealed).toHaveLength(2);
+});
+
 test('batcher refuses a block that does not end in a whole line', async () => {
   const bench = makeBench();
   await expect(bench.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');

@@ -18,7 +18,7 @@ import { FolderWatches } from './folder-watches.ts';
 import type { WatchedFolder } from './folder-watch.ts';
 import { LOWER_BOUND, type Notices } from './notices.ts';
 import type { Reader } from './reader.ts';
-import { ScanPace } from './scan-pace.ts';
+import { ScanPace, untilNextLookMs } from './scan-pace.ts';
 import { lagOf, positionOf, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -270,7 +270,7 @@ export class Polling {
     const { config, clock, tracker } = this.#options;
     while (config.maxScanIntervalMs > LOOK_EVERY_MS && !this.#isStopping) {
       // Idle files cost nothing: there is nothing open then.
-      if (tracker.needsLooks) await clock.sleep(LOOK_EVERY_MS, this.#stopping.signal);
+      if (tracker.needsLooks) await clock.sleep(untilNextLookMs(clock.monotonic()), this.#stopping.signal);
       else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();
