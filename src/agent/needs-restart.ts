@@ -6,6 +6,9 @@ import { hasTransforms } from './kernel-memory.ts';
 import type { Rooms } from './rooms.ts';
 import { needsNewRoom } from './sink-room.ts';
 
+/** Keys of the top level that take effect while the agent runs. */
+const LIVE_KEYS: ReadonlySet<string> = new Set(['shutdown_timeout', 'telemetry', 'dead_letter', 'tests']);
+
 /** Why the agent has to start anew; undefined where it need not. */
 export function whyRestart(
   before: Config,
@@ -14,7 +17,7 @@ export function whyRestart(
   rooms: Rooms,
   state: State,
 ): string | undefined {
-  const keys = other.filter((key) => key !== 'shutdown_timeout');
+  const keys = other.filter((key) => !LIVE_KEYS.has(key));
   if (keys.length > 0) return `${keys.join(', ')} changed`;
   const sinkOf = (config: Config, id: string): IngestSinkConfig => config.sinks.find((sink) => sink.id === id)!;
   // One that was removed and still drains is taken up as it is.
@@ -22,7 +25,7 @@ export function whyRestart(
     const room = rooms.sinks.get(sink.id);
     return room && needsNewRoom(room.config, sink);
   })?.id;
-  if (rebuilt !== undefined) return `sink "${rebuilt}" changed in its memory, its disk buffer or the form of what it sends`;
+  if (rebuilt !== undefined) return `sink "${rebuilt}" changed in its memory or the form of what it sends`;
   const known = state.unsettled();
   const left = sinks.added.find((id) => known.some(({ sink }) => sink === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;

@@ -17,7 +17,7 @@ import { Histograms } from '../telemetry/histogram.ts';
 import type { SinkHistograms } from '../telemetry/metrics.ts';
 import type { Observed } from '../telemetry/observed.ts';
 import { statusOf } from '../telemetry/status.ts';
-import { startTelemetry, type TelemetryServer } from '../telemetry/server.ts';
+import type { TelemetryServer } from '../telemetry/server.ts';
 import type { Agent, AgentOptions } from './agent.ts';
 import { bury } from './bury.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control.ts';
@@ -37,6 +37,7 @@ import type { Shapers } from './shapers.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
 import { answerTap } from './tap.ts';
+import { TelemetryRoom } from './telemetry-room.ts';
 import { Watchdog } from './watchdog.ts';
 
 const SAVE_EVERY_MS = 1000;
@@ -56,7 +57,7 @@ export class RunningAgent implements Agent {
   readonly #deadLetters: DeadLetters;
   #shapers: Shapers | undefined;
   readonly #replay: Replay;
-  #telemetry: TelemetryServer | undefined;
+  readonly #telemetry: TelemetryRoom;
   #control: ControlServer | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #watchdog: Watchdog;
@@ -88,6 +89,12 @@ export class RunningAgent implements Agent {
     this.#watchdog = new Watchdog(this.#clock, this.#log, SAVE_EVERY_MS);
     const { dataDir, deadLetter } = options.config;
     this.#deadLetters = new DeadLetters(join(dataDir, 'dead-letters'), deadLetter.maxBytes, deadLetter.whenFull);
+    this.#telemetry = new TelemetryRoom({
+      histograms: this.#histograms,
+      observe: () => this.observe(),
+      stalled: () => this.#watchdog.describe(),
+      page: pageSourceOf(inForce, this.#rooms, this.#deadLetters),
+    });
     this.#replay = new Replay({
       letters: this.#deadLetters,
       log: this.#log,
@@ -99,7 +106,7 @@ export class RunningAgent implements Agent {
   }
 
   get telemetry(): TelemetryServer | undefined {
-    return this.#telemetry;
+    return this.#telemetry.server;
   }
 
   async start(): Promise<void> {
@@ -162,13 +169,27 @@ export class RunningAgent implements Agent {
   }
 
   async reconfigure(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void> {
+    const before = this.#inForce.config.telemetry;
+    await this.#telemetry.use(after.telemetry);
+    try {
+      await this.#reconfigureRooms(after, changes, stopping);
+    } catch (error) {
+      await this.#telemetry.use(before);
+      throw error;
+    }
+  }
+
+  async #reconfigureRooms(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void> {
     const kernel = this.#kernel!;
     const work = reconfigure({
       ...{ before: this.#inForce.config, after, changes, stopping },
       ...{ rooms: this.#rooms, state: this.#state, clock: this.#clock, log: this.#log },
       createSink: (config) => this.#createSink(config, kernel),
       createSource: (config, former) => this.#createSource(config, kernel, former),
-      use: (config) => (this.#inForce.config = config),
+      use: (config) => {
+        this.#inForce.config = config;
+        this.#deadLetters.limit(config.deadLetter.maxBytes, config.deadLetter.whenFull);
+      },
       run: (room) => this.#startReading(room),
     });
     // The agent has not ended while no source reads.
@@ -193,7 +214,7 @@ export class RunningAgent implements Agent {
     for (const { source } of this.#rooms.sources.values()) await source.stop().catch(() => {});
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
     await this.#shapers?.close();
-    await this.#telemetry?.close();
+    await this.#telemetry.server?.close();
     this.#control?.close();
     this.#saver.stop();
     this.#state.close();
@@ -201,12 +222,7 @@ export class RunningAgent implements Agent {
 
   async #openSources(kernel: Kernel): Promise<void> {
     const { config } = this.#options;
-    if (config.telemetry.listen) {
-      const { listen } = config.telemetry;
-      const stalled = () => this.#watchdog.describe();
-      const page = config.telemetry.page ? pageSourceOf(this.#inForce, this.#rooms, this.#deadLetters) : undefined;
-      this.#telemetry = await startTelemetry({ listen, histograms: this.#histograms, observe: () => this.observe(), stalled, page });
-    }
+    await this.#telemetry.use(config.telemetry);
     for (const source of config.sources) this.#rooms.sources.set(source.id, await this.#createSource(source, kernel));
     this.#forgetFormerRuns();
     for (const { buffer, sink } of this.#rooms.sinks.values()) {
@@ -327,7 +343,7 @@ export class RunningAgent implements Agent {
     const report = { ...countHeld(this.#rooms), lostBytes, deadLetters, failure: this.#failure };
     this.#control?.close();
     await this.#shapers?.close();
-    await this.#telemetry?.close();
+    await this.#telemetry.server?.close();
     for (const { sink } of this.#rooms.sinks.values()) await sink.close();
     this.#saver.stop();
     return { ...report, arePositionsSaved: this.#state.close() };

@@ -165,6 +165,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       config = next;
       Object.assign(retry, next.retry);
       delivery.compressWith(next.compression);
+      buffer.limit(next.buffer.maxDiskBytes, next.buffer.whenFull);
       const { batch: limits, timestampField } = next;
       batcher.reconfigure({ limits, isIdle: isIdleFor(next), timestampField, sumsLive: next.compression === 'none' });
     },
@@ -174,10 +175,10 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   };
 }
 
-/** True where the change is of what a sink's rooms are made for: memory, the disk buffer's bounds, the form of what is sent. */
+/** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
 export function needsNewRoom(before: IngestSinkConfig, after: IngestSinkConfig): boolean {
   const fixedOf = (config: IngestSinkConfig) => {
-    const { encoding, csv, json, transform, concurrency, buffer } = config;
+    const { encoding, csv, json, transform, concurrency } = config;
     return {
       memory: memoryOf(config),
       concurrency,
@@ -185,8 +186,6 @@ export function needsNewRoom(before: IngestSinkConfig, after: IngestSinkConfig):
       csv,
       json,
       transform,
-      maxDisk: buffer.maxDiskBytes,
-      whenFull: buffer.whenFull,
     };
   };
   return !isDeepStrictEqual(fixedOf(before), fixedOf(after));

@@ -57,6 +57,11 @@ export class DiskBuffer {
     this.#spill = new Spill({ ...common, evict });
   }
 
+  /** From now on; what is beyond a lower limit stays. */
+  limit(maxBytes: number, whenFull: DiskBufferOptions['whenFull']): void {
+    this.#writer.limit(maxBytes, whenFull);
+  }
+
   /** Takes a closed batch; delivery gets it once it is durable. */
   take(batch: Batch): void {
     this.#writer.take(batch);

@@ -37,6 +37,7 @@ export interface SpoolWriterOptions {
 
 export class SpoolWriter {
   readonly #options: SpoolWriterOptions;
+  #limits: Pick<SpoolWriterOptions, 'maxBytes' | 'whenFull'>;
   readonly #waiting: Batch[] = [];
   #writing: Promise<void> | undefined;
   #isFull = false;
@@ -47,6 +48,12 @@ export class SpoolWriter {
 
   constructor(options: SpoolWriterOptions) {
     this.#options = options;
+    this.#limits = options;
+  }
+
+  /** From now on. */
+  limit(maxBytes: number, whenFull: SpoolWriterOptions['whenFull']): void {
+    this.#limits = { maxBytes, whenFull };
   }
 
   /** Takes a closed batch; delivery gets it once it is durable. */
@@ -114,7 +121,8 @@ export class SpoolWriter {
    * room: one decides after the other.
    */
   #nextGroup(): Batch[] {
-    const { spool, maxBytes, whenFull } = this.#options;
+    const { spool } = this.#options;
+    const { maxBytes, whenFull } = this.#limits;
     let bytes = spool.bytes;
     return this.#waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
       bytes += batch.body.length;
@@ -143,9 +151,10 @@ export class SpoolWriter {
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, log, sink, clock, delivery, maxBytes, stopping } = this.#options;
-    const whenFull = batch.isOnce ? 'block' : this.#options.whenFull;
+    const { spool, log, sink, clock, delivery, stopping } = this.#options;
     for (;;) {
+      const { maxBytes } = this.#limits;
+      const whenFull = batch.isOnce ? 'block' : this.#limits.whenFull;
       const isStopping = stopping.aborted;
       try {
         if (spool.bytes + batch.body.length <= maxBytes || isStopping) {
@@ -180,7 +189,8 @@ export class SpoolWriter {
 
   /** Under a flood every batch finds it full and makes room: said now and then, and anew for as long as it stays full. */
   #noteFull(reason: string): void {
-    const { sink, whenFull, log, clock } = this.#options;
+    const { sink, log, clock } = this.#options;
+    const { whenFull } = this.#limits;
     this.#isFull = true;
     if (this.#isTold || clock.monotonic() - this.#toldMs < FULL_NOTICE_MS) return;
     const effect =

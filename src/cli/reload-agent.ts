@@ -51,6 +51,12 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     return { now, report: { ok: false, problems } };
   }
   const changes = compareConfigs(now.config, next);
+  if (next.dataDir !== now.config.dataDir) {
+    const error = `data_dir changed from "${now.config.dataDir}" to "${next.dataDir}", and a running agent keeps its folder`;
+    const fix = 'restart the agent; copy the folder first where its positions are to be kept';
+    log.error({ fix }, `${error}; the configuration before stays in force`);
+    return { now, report: { ok: false, error, fix } };
+  }
   const restart = now.agent.whyRestart(next, changes);
   const { untouched } = changes.sources;
   const pipe = [...now.config.sources, ...next.sources].find(

@@ -52,6 +52,7 @@ export async function run(args: RunArguments): Promise<number> {
     await requests.answer(async () => {
       const reloaded = await reloadAgent(now, { common, signals });
       now = reloaded.now;
+      log.setLevel(args.logLevel ?? now.config.telemetry.logLevel);
       if (!signals.stopping.aborted) manager.ready(statusLine(now.agent.observe()));
       return reloaded.report;
     });

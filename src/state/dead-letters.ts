@@ -50,8 +50,8 @@ const SUFFIX = '.ndjson';
 
 export class DeadLetters {
   readonly #folder: string;
-  readonly #maxBytes: number;
-  readonly #whenFull: WhenFull;
+  #maxBytes: number;
+  #whenFull: WhenFull;
   #bytes: number;
 
   /** `folder` is made when the first letter is kept. */
@@ -60,6 +60,12 @@ export class DeadLetters {
     this.#maxBytes = maxBytes;
     this.#whenFull = whenFull;
     this.#bytes = this.files().reduce((sum, file) => sum + file.bytes, 0);
+  }
+
+  /** From now on; what is beyond a lower limit stays. */
+  limit(maxBytes: number, whenFull: WhenFull): void {
+    this.#maxBytes = maxBytes;
+    this.#whenFull = whenFull;
   }
 
   get bytes(): number {

@@ -4,6 +4,11 @@
 import { pino, type Logger } from 'pino';
 import type { Log } from '../core/log.ts';
 
+/** A log whose least level a reload changes. */
+export interface LevelLog extends Log {
+  setLevel(level: LogOptions['level']): void;
+}
+
 export interface LogOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   /** Readable lines instead of JSON; default: when stderr is a terminal. */
@@ -11,7 +16,7 @@ export interface LogOptions {
 }
 
 /** Makes the process's log. Written synchronously, so that the last line before an exit is there. */
-export async function createLog(options: LogOptions): Promise<Log> {
+export async function createLog(options: LogOptions): Promise<LevelLog> {
   const readable = options.readable ?? process.stderr.isTTY;
   const settings = {
     level: options.level,
@@ -31,8 +36,9 @@ export async function createLog(options: LogOptions): Promise<Log> {
   return adapt(pino(settings, stream));
 }
 
-function adapt(logger: Logger): Log {
+function adapt(logger: Logger): LevelLog {
   return {
+    setLevel: (level) => void (logger.level = level),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),

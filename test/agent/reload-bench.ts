@@ -25,6 +25,8 @@ export interface Parts {
   /** Further keys of the sink `store`. */
   readonly store?: string;
   readonly sinks?: string;
+  /** Keys of the top level in place of `telemetry`. */
+  readonly top?: string;
 }
 
 export async function startBench(more = '') {
@@ -35,11 +37,11 @@ export async function startBench(more = '') {
   const telemetry = await freePort();
   const net = `  net: {type: syslog, listen: ["udp://127.0.0.1:${port}", "tcp://127.0.0.1:${port}"]}`;
   const file = (id: string, keys = ''): string => `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
-  const configure = ({ sources = `${net}\n${file('a')}`, store = '', sinks = '' }: Parts = {}): void =>
+  const configure = ({ sources = `${net}\n${file('a')}`, store = '', sinks = '', top }: Parts = {}): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
-telemetry: {listen: "127.0.0.1:${telemetry}"}${more}
+${top ?? `telemetry: {listen: "127.0.0.1:${telemetry}"}`}${more}
 sources:
 ${sources}
 sinks:

@@ -1,9 +1,11 @@
 /** Reloads that leave untouched what did not change. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
 import { type Bench, openConnection, type Parts, startBench, stormOfReloads } from './reload-bench.ts';
 
@@ -59,6 +61,66 @@ test('what takes a restart of the agent is said, and loses nothing', async () =>
   const again = await openConnection(bench);
   again.send('after');
   await arrives(bench, 'after');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('telemetry is moved and switched while connections stay open and counters go on', async () => {
+  const bench = await startBench();
+  const { configure, reload, program, telemetry } = bench;
+  const { send, isClosed } = await openConnection(bench);
+  send('before');
+  await arrives(bench, 'before');
+  const [other, taken] = [await freePort(), createServer().listen(0, '127.0.0.1')];
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const listen = (port: number, more = ''): { top: string } => ({ top: `telemetry: {listen: "127.0.0.1:${port}"${more}}` });
+  const accepted = async (port: number): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return valueOf(parsePrometheus(text), 'tailrace_events_total', { source: 'net', outcome: 'accepted' }) ?? 0;
+  };
+  configure(listen((taken.address() as AddressInfo).port));
+  expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('telemetry cannot listen') });
+  expect(await accepted(telemetry)).toBe(1);
+
+  configure(listen(other));
+  expect(await reload()).toMatchObject({ code: 0, ok: true });
+  expect(await accepted(other)).toBe(1);
+  await expect(fetch(`http://127.0.0.1:${telemetry}/metrics`)).rejects.toThrow();
+  expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(200);
+
+  configure(listen(other, ', page: false'));
+  expect(await reload()).toMatchObject({ code: 0, ok: true });
+  expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(404);
+  send('after');
+  await arrives(bench, 'after');
+  expect(await accepted(other)).toBe(2);
+  expect(isClosed()).toBe(false);
+  expect(program.stderr()).not.toContain('by a restart of the agent');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('limits of dead letters and disk buffer, and tests, change without a restart', async () => {
+  const bench = await startBench();
+  const { configure, reload, program } = bench;
+  const { isClosed } = await openConnection(bench);
+  const top =
+    'telemetry: {listen: none}\ndead_letter: {max_bytes: 2MiB, when_full: drop_oldest}\ntests: [{source: a, input: [x], expect: []}]';
+  configure({ top, store: ', buffer: {disk: {max_bytes: 2MiB}, when_full: drop_newest}' });
+  const report = await reload();
+  expect(report).toMatchObject({ code: 0, ok: true });
+  expect(report.restarted).toBeUndefined();
+  expect(isClosed()).toBe(false);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('another data_dir is refused with the remedy', async () => {
+  const { configure, program, folder } = await startBench();
+  configure({ sinks: '# changed' });
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(config, readFileSync(config, 'utf8').replace('/data\n', '/elsewhere\n'));
+  program.process.kill('SIGHUP');
+  expect(await program.says('data_dir changed from')).toContain('restart the agent');
+  expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
   expect(await program.end('SIGTERM')).toBe(0);
 });
 

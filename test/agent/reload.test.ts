@@ -126,7 +126,7 @@ test('run keeps its configuration when the changed one has problems, and names e
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
-test('run goes back to its configuration when it cannot start with the changed one', async () => {
+test('run keeps its configuration when the changed one cannot be taken into force', async () => {
   const { service, folder, program, configure, reload, count, reloads } = await startBench();
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
@@ -135,7 +135,7 @@ test('run goes back to its configuration when it cannot start with the changed o
   const source = `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`;
   configure(source, `telemetry: {listen: "127.0.0.1:${port}"}`);
   reload();
-  await program.says('going back to the one before');
+  await program.says('the one before stays in force');
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
   await until('the line is stored', () => service.lines.length === 1);
 
@@ -191,6 +191,22 @@ test('reload waits for the agent and says what changed by id', async () => {
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
+test('reload takes another log level into force', async () => {
+  const { folder, program, configure, command, count } = await startBench();
+  const reloadAt = async (level: string, fields: string): Promise<number> => {
+    const source = `  a: {type: file, include: ["${folder}/a.log"], fields: {n: ${fields}}}`;
+    configure(source, `telemetry: {listen: none, log_level: ${level}}`);
+    expect((await command()).code).toBe(0);
+    return count('the changed configuration is in force');
+  };
+  // Each reload is told at the level before it.
+  expect(await reloadAt('error', '1')).toBe(1);
+  expect(await reloadAt('error', '2')).toBe(1);
+  expect(await reloadAt('info', '3')).toBe(1);
+  expect(await reloadAt('info', '4')).toBe(2);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
 test('reload ends with 2 and names the problems of a wrong configuration, with 1 where no agent runs', async () => {
   const { folder, program, configure, command, reloads } = await startBench();
   configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
@@ -226,7 +242,7 @@ test('run is stopped by a signal that comes during a reload', async () => {
   // This takes a restart of the agent, which waits for the request.
   configure(
     `  b: {type: file, include: ["${folder}/b.log"]}`,
-    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ndead_letter: {max_bytes: 2GiB}',
+    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ntransform: extend a = 1',
   );
   reload();
   await program.says('reloading the configuration');

@@ -202,6 +202,26 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is 
   expect([bench.room.usedBytes, bench.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
 });
 
+test('disk buffer takes what waits once a reload raises its limit, and drops once one says so', async () => {
+  const each = await fileBytes(500);
+  const bench = new DiskBench(makeTree({}), { maxBytes: each + 10 });
+  for (const name of ['a', 'b', 'c']) bench.take(name, 1, { padding: 500 });
+  await until('it is full', () => bench.buffer.isFull);
+  await until('it waits', () => bench.clock.sleeping > 0);
+  bench.buffer.limit(3 * each + 10, 'drop_newest');
+  await until('they are on disk', async () => {
+    await bench.clock.advance(1000);
+    return bench.spool.bytes > 2 * each;
+  });
+  await bench.written();
+  expect(bench.books.get('net')!.settled.dropped).toBe(0);
+  for (const name of ['d', 'e', 'f', 'g']) bench.take(name, 1, { padding: 500 });
+  await until('some are dropped', () => bench.books.get('net')!.settled.dropped > 0);
+  await bench.written();
+  bench.checkBalance();
+  await bench.stop();
+});
+
 // Symptom: while the service was away and events came in, drop_oldest wrote fifteen lines a second to the log. Cause: each batch found the buffer full
 // and made room, and both was said. Fix: it is said once a minute at most, and at last whatever is true.
 test('disk buffer that drops under a flood says so once a minute, not for each batch', async () => {

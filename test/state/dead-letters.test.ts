@@ -89,6 +89,17 @@ test('dead letters over their limit are refused whole, and fit again once some a
   expect(letters.bytes).toBe(sizeOf(folder));
 });
 
+test('dead letters obey limits that are changed', () => {
+  const folder = makeTree({});
+  const letters = new DeadLetters(folder, 10);
+  expect(() => letters.put('a', [letterOf('{"a":1}')])).toThrow('');
+  letters.limit(MiB, 'block');
+  expect(letters.put('a', [letterOf('{"a":1}')])).toBe('kept');
+  letters.limit(10, 'drop_newest');
+  expect(letters.put('b', [letterOf('{"a":1}')])).toBe('dropped');
+  expect(letters.read('a')).toHaveLength(1);
+});
+
 test('dead letters on a full disk are refused, those before stay, and nothing is left behind', () => {
   const disk = mountTmpfs(128);
   const letters = new DeadLetters(disk, MiB);
