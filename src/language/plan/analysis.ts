@@ -1,5 +1,6 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
 import { FUNCTIONS, OPERATORS, findAggregate, functionNames, guess, type ScalarFunction } from '../functions/table.ts';
+import { otherFunction } from '../other-names.ts';
 import type { ArgType, NamedFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
@@ -79,7 +80,7 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
   if (!spec) {
     if (findAggregate(name) || name === 'arg_max' || name === 'arg_min')
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
-    throw new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, guess(name, functionNames()));
+    throw new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
   }
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true && names.scope.open ? EVERYTHING : analyze(arg, names),

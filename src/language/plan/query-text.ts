@@ -3,6 +3,7 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
+import { otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
@@ -78,18 +79,23 @@ export function endOfSource(text: string): number {
   return parser.end;
 }
 
-/** One operator. `use`: what the text is, which decides on the operators that it may have. */
-export function readStep(parser: Parser, use: Use): { readonly name: string; readonly step: Step } {
-  const { token, text } = parser;
+/** A word that begins here, hyphens included. */
+export function operatorWordAt({ text, token }: Parser): string | undefined {
   const word = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
   word.lastIndex = token.at;
-  const whole = word.exec(text)?.[0];
+  return word.exec(text)?.[0];
+}
+
+/** One operator. `use`: what the text is, which decides on the operators that it may have. */
+export function readStep(parser: Parser, use: Use): { readonly name: string; readonly step: Step } {
+  const { token } = parser;
+  const whole = operatorWordAt(parser);
   if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
   const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
     const list = use === 'transforms' ? `there are ${operatorNames(use)}` : undefined;
-    const fixes = [guess(whole, OPERATORS_BY_NAME.keys()), list].filter((fix) => fix !== undefined);
+    const fixes = [otherOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys()), list].filter((fix) => fix !== undefined);
     throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; ') || undefined);
   }
   if (operator.only === 'queries' && use === 'transforms')

@@ -5,7 +5,8 @@
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
-import { letNodes, readLets, readStep } from './query-text.ts';
+import { OPERATORS_BY_NAME } from '../operators/table.ts';
+import { letNodes, operatorWordAt, readLets, readStep } from './query-text.ts';
 import { EVENT_ON_ITS_WAY, type Scope } from './scope.ts';
 import type { Stage } from './tree.ts';
 
@@ -57,10 +58,17 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
     if (count === SERVICE_QUERY_STAGES)
       throw new AplError('syntax', parser.token.at, `the transform has more than ${SERVICE_QUERY_STAGES} operators`);
     const isRight = noting(problems, () => {
+      const pipe = parser.token;
       if (count > 0) parser.take();
+      if (count > 0 && parser.is('|')) {
+        problems.push(new AplError('syntax', pipe.at, 'an operator is missing between | and |', 'in a condition write or'));
+        do parser.take();
+        while (!isBehindStep(parser));
+        return;
+      }
       const { at } = parser.token;
       const { name, step } = readStep(parser, 'transforms');
-      if (!parser.is('|') && !parser.is(';') && parser.token.kind !== 'end') throw parser.unexpected('| or the end of the transform');
+      if (!parser.is('|') && !parser.is(';') && parser.token.kind !== 'end') throw notBehindStep(parser);
       if (hasRoute) throw new AplError('meaning', at, 'nothing can stand behind to_dataset, which is the last step');
       hasRoute = name === 'to_dataset';
       const { stages, scope: after } = step({ scope, lets });
@@ -74,6 +82,13 @@ function readSteps(text: string, steps: TransformStep[], problems: AplError[]): 
   }
   while (parser.accept(';'));
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the transform');
+}
+
+/** A line without its pipe is the likeliest mistake. */
+function notBehindStep(parser: Parser): AplError {
+  const word = operatorWordAt(parser) ?? '';
+  if (!OPERATORS_BY_NAME.has(word)) return parser.unexpected('| or the end of the transform');
+  return new AplError('syntax', parser.token.at, `found ${JSON.stringify(word)} without | before it`, `write | ${word}`);
 }
 
 const isBehindStep = (parser: Parser): boolean => parser.is('|') || parser.token.kind === 'end';

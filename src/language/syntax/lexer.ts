@@ -1,4 +1,5 @@
 /** A query's text as tokens, one at a time from a given offset: what stands in `datetime(…)` is no token, and is read by whoever expects it. */
+import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { readSpanText } from './literals.ts';
 
@@ -40,7 +41,8 @@ export function tokenAt(text: string, from: number): Token {
   }
   const symbol = match(SYMBOL, text, at);
   if (symbol !== undefined) return { kind: 'symbol', text: symbol, at, end: at + symbol.length };
-  throw new AplError('syntax', at, `the character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} has no meaning here`);
+  const character = String.fromCodePoint(text.codePointAt(at)!);
+  throw new AplError('syntax', at, `the character ${JSON.stringify(character)} has no meaning here`, otherSign(character));
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {

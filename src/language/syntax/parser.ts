@@ -3,6 +3,7 @@
  * parts and their nesting. Throws an `AplError`.
  */
 import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../../core/limits.ts';
+import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
 import { partsOf, type Expression } from './tree.ts';
@@ -49,7 +50,8 @@ export class Parser {
   unexpected(wanted: string): AplError {
     const { token } = this;
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
-    return new AplError('syntax', token.at, found, `wanted ${wanted}`);
+    const other = otherSign(token.text);
+    return new AplError('syntax', token.at, found, other ?? `wanted ${wanted}`);
   }
 
   /** Goes on behind what was read in another way than by tokens. */

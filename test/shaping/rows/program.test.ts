@@ -146,6 +146,21 @@ describe('mistakes', () => {
     ]);
   });
 
+  test.each([
+    ['where a == 1 && b == 2', 'the character "&" has no meaning here; write and'],
+    ['where a == 1 || b == 2', 'an operator is missing between | and |; in a condition write or'],
+    ['where !(a == 1)', 'found "!"; write not(…)'],
+    ['where a not in (1)', 'found "not"; write !in'],
+    ['where a is null', 'found "is"; write isnull(field) or isnotnull(field)'],
+    ['where a == 1\nproject-away b', 'found "project-away" without | before it; write | project-away'],
+    ['extend b = lower(a)', 'unknown function "lower"; write tolower'],
+    ['redact a', 'unknown operator "redact"; it is a function: extend message = redact(message, …); there are '],
+    ['where constructor(a)', 'unknown function "constructor"'],
+  ])('what other languages write is answered with what to write here: %s', (text, wanted) => {
+    const [problem, ...others] = problemsOf(text);
+    expect([`${problem?.message}; ${problem?.fix}`, others]).toEqual([expect.stringContaining(wanted), []]);
+  });
+
   test('no more operators are read than a transform may have', () => {
     expect(
       problemsOf('wher | '.repeat(5000))
