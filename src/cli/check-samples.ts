@@ -21,6 +21,8 @@ const MAX_FILES = 3;
 const MAX_BYTES = 64 * 1024;
 const MAX_LINES = 100;
 const MAX_SHOWN = 120;
+/** So many events that are all left out are hardly meant to be. */
+const MIN_FILTERED = 3;
 const NEWLINE = 0x0a;
 
 type Fault = 'format' | 'time' | 'transform';
@@ -94,6 +96,7 @@ interface Found {
 class Trial {
   path = '';
   #events = 0;
+  #filtered = 0;
   readonly #faults: Record<Fault, { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }> =
     {
       format: { count: 0 },
@@ -103,6 +106,7 @@ class Trial {
 
   add({ text, before, sent, refusals, isDropped }: PreviewedEvent): void {
     this.#events += 1;
+    if (sent.length === 0 && refusals.length === 0 && !isDropped) this.#filtered += 1;
     const { parse_error: parse, time_error: time } = JSON.parse(before ?? '{}') as Record<string, unknown>;
     if (parse !== undefined) this.#note('format', text, textOf(parse));
     if (time !== undefined) this.#note('time', text, 'its time cannot be read');
@@ -118,7 +122,7 @@ class Trial {
       time: 'correct `time.field` or `time.format`: `tailrace preview` shows what becomes of lines',
       transform: 'see what it does with `tailrace preview --diff`',
     };
-    return (['format', 'time', 'transform'] as const).flatMap((fault) => {
+    const found = (['format', 'time', 'transform'] as const).flatMap((fault) => {
       const { count, example } = this.#faults[fault];
       if (!example || count * 2 <= this.#events) return [];
       const { path, text, reason } = example;
@@ -126,6 +130,9 @@ class Trial {
       const message = `the ${fault} fails on ${count} of the first ${this.#events} events of the files${line}: ${quote(reason, MAX_SHOWN)} (${quote(path, MAX_SHOWN)})`;
       return [{ fault, message, fix: fixes[fault] }];
     });
+    if (this.#events < MIN_FILTERED || this.#filtered < this.#events) return found;
+    const message = `the transform leaves out all of the first ${this.#events} events of the files`;
+    return [...found, { fault: 'transform', message, fix: `${fixes.transform}; a text in it stands in quotes` }];
   }
 
   #note(fault: Fault, text: string, reason: string): void {

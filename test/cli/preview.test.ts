@@ -1,6 +1,6 @@
 /** `tailrace preview` as a user runs it, beside what `tailrace run` really sends. */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
@@ -252,6 +252,24 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "
   const hidden = await warningsOf(', transform: project-away password');
   expect(hidden).toHaveLength(2);
   expect(JSON.stringify(hidden)).not.toContain('geheim');
+});
+
+// Symptom: a word without quotes is the name of a field, so that nothing was ever sent, without a warning.
+test('check warns of a transform that leaves out every line', async () => {
+  const folder = makeTree({ 'app.log': '{"level":"info"}\n'.repeat(3) });
+  const check = async (condition: string) => {
+    const yaml = `sources: {app: {type: file, include: [app.log], transform: where level == ${condition}}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token: "\${TOKEN}"}}
+`;
+    writeFileSync(join(folder, 'tailrace.yaml'), yaml);
+    const { code, stderr } = await tailrace(['check'], { cwd: folder, env: { TOKEN: 'x' } });
+    expect(code).toBe(0);
+    return stderr;
+  };
+  expect(await check('info')).toBe(
+    'tailrace.yaml:1:60: warning: the transform leaves out all of the first 3 events of the files\n  see what it does with `tailrace preview --diff`; a text in it stands in quotes\n',
+  );
+  expect(await check('"info"')).toBe('');
 });
 
 test('preview ends with its reader, and names a source, file or configuration that is not there', async () => {
