@@ -91,10 +91,13 @@ export class Parser {
 
   /** Reads one level deeper. */
   nested<T>(read: () => T): T {
-    if (++this.#depth > SERVICE_QUERY_DEPTH) throw this.#tooDeep(this.token.at);
-    const result = read();
-    this.#depth--;
-    return result;
+    try {
+      if (++this.#depth > SERVICE_QUERY_DEPTH) throw this.#tooDeep(this.token.at);
+      return read();
+    } finally {
+      // Behind a mistake the next step is read with the same parser.
+      this.#depth--;
+    }
   }
 
   #tooDeep(at: number): AplError {

@@ -161,6 +161,11 @@ describe('mistakes', () => {
     expect([`${problem?.message}; ${problem?.fix}`, others]).toEqual([expect.stringContaining(wanted), []]);
   });
 
+  test('mistakes inside of parentheses do not make what follows nested', () => {
+    const text = `${`where ${'('.repeat(10)}| `.repeat(80)}where ((a == 1))`;
+    expect(new Set(problemsOf(text).map(({ message }) => message))).toEqual(new Set(['found "|"']));
+  });
+
   test('no more operators are read than a transform may have', () => {
     expect(
       problemsOf('wher | '.repeat(5000))
