@@ -118,7 +118,11 @@ class Program implements RowProgram {
     for (const step of this.#compiled) {
       try {
         for (const stage of step.stages) {
-          rows = advance(stage, rows, context);
+          const [only] = rows;
+          const result = rows.length === 1 ? stage.run({ row: only!, context }) : advance(stage, rows, context);
+          if (result === undefined) return [];
+          if (!(result instanceof Map)) rows = [...result];
+          else if (result !== only) rows = [result];
           if (rows.length === 0) return rows;
         }
       } catch (error) {

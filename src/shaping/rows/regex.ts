@@ -5,6 +5,7 @@
 import { RE2JS } from 're2js';
 import { messageOf } from '../../core/errors.ts';
 import type { Call, Of } from './call.ts';
+import { plainPattern } from './plain-pattern.ts';
 import { bounded } from './text.ts';
 
 /** Where a match stands, and its groups: '' for one that took no part. */
@@ -14,7 +15,7 @@ export interface Match {
   readonly groups: readonly string[];
 }
 
-/** Texts up to this length may be read as often as they have characters. */
+/** Texts up to this length may be read as often as they have characters, and by JavaScript's engine. */
 const SHORT_TEXT = 1024;
 /** How often all matches together may read a longer one. */
 const MOST_READINGS = 8;
@@ -57,6 +58,8 @@ class MeasuredText extends String {
 
 export class Regex {
   readonly #engine: RE2JS;
+  /** For texts that are short enough for an engine that may try a start at each character. */
+  readonly #plain: RegExp | undefined;
   readonly groups: number;
   /** The last text and its first match: several captures of one pattern ask for the same. */
   #text: string | undefined;
@@ -64,40 +67,62 @@ export class Regex {
 
   constructor(pattern: string) {
     this.#engine = RE2JS.compile(pattern);
+    this.#plain = plainPattern(pattern);
     this.groups = this.#engine.groupCount();
   }
 
   test(text: string): boolean {
-    return this.#engine.test(text);
+    return this.#plain && text.length <= SHORT_TEXT ? this.#plainMatch(this.#plain, text, 0) !== undefined : this.#engine.test(text);
   }
 
   first(text: string): Match | undefined {
     if (text !== this.#text) {
-      this.#first = this.matches(text).next().value ?? undefined;
+      const isPlain = this.#plain && text.length <= SHORT_TEXT;
+      this.#first = isPlain ? this.#plainMatch(this.#plain, text, 0) : (this.matches(text).next().value ?? undefined);
       this.#text = text;
     }
     return this.#first;
   }
 
+  #plainMatch(plain: RegExp, text: string, at: number): Match | undefined {
+    plain.lastIndex = at;
+    const groups = plain.exec(text);
+    return groups ? { start: groups.index, end: groups.index + groups[0].length, groups: [...groups] } : undefined;
+  }
+
   /** Without overlaps; behind an empty one it goes on a character later. Throws a `RangeError` when that reads a long text too often. */
   *matches(text: string): Generator<Match, undefined> {
-    let matcher = this.#engine.matcher(text);
-    let measured: MeasuredText | undefined;
-    let at = 0;
-    while (at <= text.length && matcher.find(at)) {
-      const [start, end] = [matcher.start(), matcher.end()];
-      const groups = [text.slice(start, end)];
-      for (let n = 1; n <= this.groups; n++) groups.push(matcher.group(n) ?? '');
-      yield { start, end, groups };
-      // One search is linear; each of those behind it may read all of the rest.
-      if (measured) measured.allowMatch();
-      else if (text.length > SHORT_TEXT) {
-        measured = new MeasuredText(text);
-        matcher = this.#engine.matcher(measured as unknown as string);
-      }
+    const find = this.#plain && text.length <= SHORT_TEXT ? this.#findPlain(this.#plain, text) : this.#findMeasured(text);
+    for (let at = 0; at <= text.length;) {
+      const match = find(at);
+      if (!match) return undefined;
+      yield match;
+      const { start, end } = match;
       at = end > start ? end : end + ((text.codePointAt(end) ?? 0) > 0xff_ff ? 2 : 1);
     }
     return undefined;
+  }
+
+  #findPlain(plain: RegExp, text: string): (at: number) => Match | undefined {
+    return (at) => this.#plainMatch(plain, text, at);
+  }
+
+  #findMeasured(text: string): (at: number) => Match | undefined {
+    let matcher = this.#engine.matcher(text);
+    let measured: MeasuredText | undefined;
+    return (at) => {
+      // One search is linear; each of those behind it may read all of the rest.
+      if (at > 0 && !measured && text.length > SHORT_TEXT) {
+        measured = new MeasuredText(text);
+        matcher = this.#engine.matcher(measured as unknown as string);
+      }
+      measured?.allowMatch();
+      if (!matcher.find(at)) return undefined;
+      const [start, end] = [matcher.start(), matcher.end()];
+      const groups = [text.slice(start, end)];
+      for (let n = 1; n <= this.groups; n++) groups.push(matcher.group(n) ?? '');
+      return { start, end, groups };
+    };
   }
 
   /** The text with each match replaced. */
