@@ -154,6 +154,19 @@ test('init groups thousands of files, leaves rotated ones to the agent, and ship
   expect((mixed as FileSourceConfig).exclude).toEqual([`${folder}/logs/mixed/odd.log`]);
 });
 
+test('init takes containers and pods by their folders, as others will come', async () => {
+  const [id, uid] = ['3fa9'.repeat(16), '3f2504e0-4f89-11d3-9a0c-0305e82c3301'];
+  const folder = makeTree({
+    [`logs/containers/${id}/${id}-json.log`]: '{"log":"x\\n","stream":"stdout","time":"2025-11-22T16:10:05Z"}\n',
+    [`logs/pods/shop_web-1_${uid}/nginx/0.log`]: '2025-11-22T16:10:05.1Z stdout F x\n',
+  });
+  const { report } = await initIn(folder);
+  expect(report.sources.map(({ id: source, include }) => [source, ...include.map((glob) => glob.replace(`${folder}/logs/`, ''))])).toEqual([
+    ['docker', 'containers/*/*-json.log'],
+    ['kubernetes', 'pods/*/*/*.log'],
+  ]);
+});
+
 test('init leaves out what is no text, and takes names as they are', async () => {
   const names = ['[brackets].log', 'a b.log', '${HOME}.log', 'star*.log', '#hash: x.log', 'quote\'".log', 'é.log'];
   const folder = makeTree({
@@ -211,6 +224,8 @@ test('init finds the zone in which the last line is as old as the file', async (
     include.map((path) => path.split('/').at(-2)).join(),
     choices[1]?.entry,
   ]);
+  // They were named, so their age is no reason to leave them out.
+  expect(readFileSync(config, 'utf8')).not.toContain('ignore_older');
   expect(Object.fromEntries(zones)).toEqual({ 'here,unknown': 'time: {timezone: Europe/Athens}', utc: 'time: {timezone: UTC}' });
 });
 

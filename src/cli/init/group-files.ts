@@ -18,14 +18,14 @@ export function groupByName(paths: readonly string[]): FileGroup[] {
   const groups = new Map<string, { parts: readonly string[]; literal: readonly string[]; files: string[] }>();
   for (const path of paths) {
     const literal = path.split('/').slice(1).map(escapeGlob);
-    const parts = [...literal.slice(0, -1).map(nameless), numberless(literal.at(-1)!)];
+    const parts = [...namelessFolders(literal.slice(0, -1)), numberless(literal.at(-1)!)];
     const known = groups.get(parts.join('/'));
     if (known) known.files.push(path);
     else groups.set(parts.join('/'), { parts, literal, files: [path] });
   }
   return [...groups.values()].map(({ parts, literal, files }) => {
     // A date changes, a number may be a part of a name.
-    const isSeries = files.length > 1 || datedName(files[0]!) !== undefined;
+    const isSeries = files.length > 1 || datedName(files[0]!) !== undefined || parts.slice(0, -1).includes('*');
     return { parts: isSeries ? parts : literal, files };
   });
 }
@@ -61,15 +61,16 @@ export function escapeGlob(text: string): string {
   return text.replaceAll(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`);
 }
 
-/** A folder that is named by an id, as of a container. */
-function nameless(folder: string): string {
-  return /^[0-9a-f]{12,}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder) ? '*' : folder;
+/** Folders that are named by an id, as of a container or pod, come and go, and so do those in them. */
+function namelessFolders(folders: readonly string[]): string[] {
+  const first = folders.findIndex((folder) => /^[0-9a-f]{32,}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.test(folder));
+  return folders.map((folder, at) => (first >= 0 && at >= first ? '*' : folder));
 }
 
 function numberless(name: string): string {
   const dot = name.lastIndexOf('.');
   const [stem, extension] = dot > 0 && !/\d/.test(name.slice(dot)) ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-  return stem.replaceAll(/\d+(?:[-_.T:]?\d+)*|\b[0-9a-f]{12,}\b/g, '*').replaceAll(/\*(?:[-_.]?\*)+/g, '*') + extension;
+  return stem.replaceAll(/\b[0-9a-f]{12,}\b|\d+(?:[-_.T:]?\d+)*/g, '*').replaceAll(/\*(?:[-_.]?\*)+/g, '*') + extension;
 }
 
 /** A name keeps its extension. */

@@ -13,6 +13,8 @@ export interface Candidate {
   readonly path: string;
   /** Why it was looked at. */
   readonly why: string;
+  /** A user named it, or a folder above it. */
+  readonly isNamed: boolean;
   /** It takes more than a likely name: its lines must be recognised. */
   readonly isUnlikely: boolean;
 }
@@ -30,7 +32,7 @@ const PLACES = ['/var/log/pods', '/var/lib/docker/containers', '/var/log', '/opt
 
 /** Throws `UsageError` for a path that is not there. */
 export function listCandidates(paths: readonly string[]): Candidates {
-  const list = new CandidateList();
+  const list = new CandidateList(paths.length > 0);
   for (const path of paths.map((each) => resolve(each))) list.addGiven(path);
   if (paths.length === 0) {
     for (const { path, by } of findOpenFiles()) if (isLikely(path, false)) list.add(path, `held open for writing by ${by}`, false);
@@ -40,10 +42,15 @@ export function listCandidates(paths: readonly string[]): Candidates {
 }
 
 class CandidateList {
+  readonly #isNamed: boolean;
   readonly #files = new Map<string, Candidate>();
   /** Device and inode: a link and its target are one file. */
   readonly #seen = new Set<string>();
   readonly #skipped: NoLog[] = [];
+
+  constructor(isNamed: boolean) {
+    this.#isNamed = isNamed;
+  }
 
   addGiven(path: string): void {
     let isFolder: boolean;
@@ -91,7 +98,7 @@ class CandidateList {
     } catch {
       // Looking into it says why.
     }
-    this.#files.set(path, { path, why, isUnlikely });
+    this.#files.set(path, { path, why, isNamed: this.#isNamed, isUnlikely });
   }
 
   result(): Candidates {

@@ -149,7 +149,7 @@ function toSources(groups: readonly FileGroup[], kinds: ReadonlyMap<string, Kind
       recognised: kinds.get(paths[0]!)!.recognised,
       secrets,
       bytes: metas.reduce((sum, { size }) => sum + size, 0),
-      oldFiles: metas.filter(({ mtimeMs, why }) => why !== 'named' && systemClock.now() - mtimeMs > OLD_MS).length,
+      oldFiles: metas.filter(({ mtimeMs, isNamed }) => !isNamed && systemClock.now() - mtimeMs > OLD_MS).length,
       samples: own.flatMap((group) => kinds.get(group.files[0]!)!.samples).slice(0, SAMPLED_FILES),
       why: metas[0]!.why,
     };
