@@ -3,7 +3,9 @@ import type { Config } from '../config/model.ts';
 import type { DeadLetters } from '../state/dead-letters.ts';
 import type { PageSource } from '../telemetry/status-page.ts';
 import { describeDelay } from './observe.ts';
+import { createLiveTail } from './live-tail.ts';
 import type { Rooms } from './rooms.ts';
+import type { Shapers } from './shapers.ts';
 
 /** A file of letters that is longer is not read for the page. */
 const MAX_LETTERS_BYTES = 1024 * 1024;
@@ -16,7 +18,13 @@ export function explainPath(rooms: Rooms, path: string): object[] {
 }
 
 /** A reload changes what is in force. */
-export function pageSourceOf(inForce: { readonly config: Config }, rooms: Rooms, deadLetters: DeadLetters): PageSource {
+export function pageSourceOf(
+  inForce: { readonly config: Config },
+  rooms: Rooms,
+  deadLetters: DeadLetters,
+  shapers: () => Shapers | undefined,
+): PageSource {
+  const liveTail = createLiveTail(rooms, shapers);
   return {
     get config() {
       return inForce.config;
@@ -31,6 +39,9 @@ export function pageSourceOf(inForce: { readonly config: Config }, rooms: Rooms,
       }),
     explain: (path) => explainPath(rooms, path),
     listDeadLetters: (limit) => listNewest(deadLetters, limit),
+    get tail() {
+      return inForce.config.telemetry.liveTail ? liveTail : undefined;
+    },
   };
 }
 

@@ -93,7 +93,7 @@ export class RunningAgent implements Agent {
       histograms: this.#histograms,
       observe: () => this.observe(),
       stalled: () => this.#watchdog.describe(),
-      page: pageSourceOf(inForce, this.#rooms, this.#deadLetters),
+      page: pageSourceOf(inForce, this.#rooms, this.#deadLetters, () => this.#shapers),
     });
     this.#replay = new Replay({
       letters: this.#deadLetters,

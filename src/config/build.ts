@@ -63,8 +63,8 @@ export function buildConfig(
   };
 }
 
-function telemetryOf({ listen, page, log_level: logLevel }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
-  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), logLevel };
+function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
+  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), liveTail, logLevel };
 }
 
 /** Where the service is to read `_time` itself, it stays as it is written. */

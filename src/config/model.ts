@@ -238,5 +238,7 @@ export interface TelemetryConfig {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** The status page is served. */
   readonly page: boolean;
+  /** It shows events. */
+  readonly liveTail: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }

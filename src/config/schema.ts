@@ -24,6 +24,10 @@ const telemetryTable = {
     example: 'true',
     doc: 'the status page: its readers see file names, configuration and reasons, and need no token',
   }),
+  live_tail: field(flag, {
+    default: 'false',
+    doc: 'the status page shows events, after their transforms, to everyone who reaches it',
+  }),
   log_level: field(choice(['debug', 'info', 'warn', 'error']), { default: 'info', doc: 'the least level that is logged' }),
 } satisfies Table;
 

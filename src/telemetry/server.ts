@@ -5,6 +5,7 @@ import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { SinkHistograms } from './metrics.ts';
 import { History, SAMPLE_EVERY_MS } from './history.ts';
 import { findImbalance, type Observed } from './observed.ts';
+import { ReplyCache } from './reply-cache.ts';
 import type { PageSource } from './status-page.ts';
 
 // `require` instead of `import`: the latter costs 14 MB of memory more (docs/adr/0004).
@@ -18,10 +19,12 @@ export interface TelemetryOptions {
   stalled(): string | undefined;
   /** What the status page shows beside numbers; undefined where there is no page. */
   readonly page?: PageSource | undefined;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
 }
 
 /** The paths of the status page; src/telemetry/status-page.ts, which answers them, is loaded with the first request. */
-const PAGE_PATH = /^\/(?:|status-page\.(?:js|css)|(?:status|history|files|explain|dead-letters|config)\.json)$/;
+const PAGE_PATH = /^\/(?:|status-page\.(?:js|css)|(?:status|history|files|explain|dead-letters|config|tail)\.json)$/;
 
 export interface TelemetryServer {
   /** `http://host:port`. */
@@ -55,12 +58,14 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
   };
   const history = options.page && new History();
+  const cache = new ReplyCache(options.now ?? (() => performance.now()));
   const sampling = history && setInterval(() => history.sample(options.observe(), Date.now()), SAMPLE_EVERY_MS);
   sampling?.unref();
   const answerPage = async (path: string, request: IncomingMessage, response: ServerResponse) => {
     const { answerStatusPage } = await import('./status-page.ts');
-    const { status, headers, body } = answerStatusPage(path, request, {
+    const { status, headers, body } = await answerStatusPage(path, request, {
       ...options.page!,
+      cache,
       host,
       history: history!,
       observe: () => options.observe(),

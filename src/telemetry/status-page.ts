@@ -5,11 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { type PageFileKind, PAGE_HEADERS, readPageFile } from '../web/page-files.ts';
 import { isOwnHost } from '../web/host-check.ts';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, messageOf } from '../core/errors.ts';
 import { hideSecrets, hideValues } from './hide-secrets.ts';
 import type { History } from './history.ts';
 import type { Observed } from './observed.ts';
-import { statusOf } from './status.ts';
+import type { ReplyCache } from './reply-cache.ts';
+import { statusOf, type Status } from './status.ts';
 
 /** A file of a source, and why it is not read where it is not. */
 export interface ListedSource {
@@ -30,12 +31,31 @@ export interface PageSource {
   explain(path: string): readonly object[];
   /** The newest dead letters without their events, at most `limit`. */
   listDeadLetters(limit: number): readonly object[];
+  /** The next events of a source; undefined where the page shows none. Rejects where they cannot be had. */
+  readonly tail: ((source: string) => Promise<TailView>) | undefined;
+}
+
+/** Some of the events that a source accepted within about a second. */
+export interface TailView {
+  /** Events that the source had accepted at its beginning and at its end, in all. */
+  readonly from: number;
+  readonly to: number;
+  /** How many of them were looked at. */
+  readonly looked: number;
+  /** What became of those, as NDJSON. */
+  readonly events: readonly string[];
+}
+
+/** What `/status.json` holds. */
+export interface PageStatus extends Status {
+  readonly showsEvents: boolean;
 }
 
 export interface StatusPageOptions extends PageSource {
   /** The host that telemetry listens on. */
   readonly host: string;
   readonly history: History;
+  readonly cache: ReplyCache;
   observe(): Observed;
 }
 
@@ -50,13 +70,30 @@ const MAX_LETTERS = 50;
 /** No file system takes a longer one. */
 const MAX_PATH = 4096;
 
-export function answerStatusPage(path: string, request: IncomingMessage, options: StatusPageOptions): PageReply {
+export async function answerStatusPage(path: string, request: IncomingMessage, options: StatusPageOptions): Promise<PageReply> {
   if (!isOwnHost(request.headers.host, options.host))
     return refuse(403, 'this server is not known by that name; open the page by its address, or by the host that telemetry.listen names');
   const file = path === '/' ? 'html' : /^\/status-page\.(js|css)$/.exec(path)?.[1];
   if (file !== undefined) return fileReply(file as PageFileKind);
-  const json = JSON.stringify(dataOf(path, request, options));
-  return { status: 200, headers: { ...PAGE_HEADERS, 'content-type': 'application/json' }, body: hideValues(json, options.secrets) };
+  if (path === '/tail.json') return tailReply(request, options);
+  const key = path === '/explain.json' ? (request.url ?? '') : '';
+  return jsonReply(options.cache.get(path, key, () => hideValues(JSON.stringify(dataOf(path, request, options)), options.secrets)));
+}
+
+function jsonReply(body: string): PageReply {
+  return { status: 200, headers: { ...PAGE_HEADERS, 'content-type': 'application/json' }, body };
+}
+
+async function tailReply(request: IncomingMessage, { tail, secrets }: StatusPageOptions): Promise<PageReply> {
+  if (!tail) return refuse(404, 'events are not shown here; telemetry.live_tail: true shows them');
+  const source = new URLSearchParams(request.url?.split('?', 2)[1]).get('source') ?? '';
+  if (source === '') return refuse(400, 'name a source, such as /tail.json?source=app');
+  try {
+    return jsonReply(hideValues(JSON.stringify(await tail(source)), secrets));
+  } catch (error) {
+    if (codeOf(error) !== 'E_TAP') throw error;
+    return refuse(409, messageOf(error));
+  }
 }
 
 function fileReply(kind: PageFileKind): PageReply {
@@ -87,6 +124,6 @@ function dataOf(path: string, request: IncomingMessage, options: StatusPageOptio
     case '/config.json':
       return hideSecrets(options.config);
     default:
-      return statusOf(options.observe());
+      return { ...statusOf(options.observe()), showsEvents: options.tail !== undefined } satisfies PageStatus;
   }
 }

@@ -88,6 +88,16 @@ test('telemetry is moved and switched while connections stay open and counters g
   await expect(fetch(`http://127.0.0.1:${telemetry}/metrics`)).rejects.toThrow();
   expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(200);
 
+  const tailStatus = async (): Promise<number> => (await fetch(`http://127.0.0.1:${other}/tail.json?source=net`)).status;
+  for (const [liveTail, status] of [
+    [true, 200],
+    [false, 404],
+  ] as const) {
+    configure(listen(other, `, live_tail: ${liveTail}`));
+    expect(await reload()).toMatchObject({ code: 0, ok: true });
+    expect(await tailStatus()).toBe(status);
+  }
+
   configure(listen(other, ', page: false'));
   expect(await reload()).toMatchObject({ code: 0, ok: true });
   expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(404);

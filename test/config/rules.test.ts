@@ -330,10 +330,16 @@ describe('agent', () => {
   });
 
   test('telemetry listens on loopback by default and can be switched off', () => {
-    expect(configOf(configWith({})).telemetry).toEqual({ listen: { host: '127.0.0.1', port: 9600 }, page: true, logLevel: 'info' });
+    expect(configOf(configWith({})).telemetry).toEqual({
+      listen: { host: '127.0.0.1', port: 9600 },
+      page: true,
+      liveTail: false,
+      logLevel: 'info',
+    });
     expect(configOf(configWith({ agent: 'telemetry: {listen: none, log_level: debug}' })).telemetry).toEqual({
       listen: undefined,
       page: false,
+      liveTail: false,
       logLevel: 'debug',
     });
     const pageOf = (telemetry: string): boolean => configOf(configWith({ agent: `telemetry: {${telemetry}}` })).telemetry.page;

@@ -54,7 +54,9 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await row(page, '40').waitFor();
     await page.locator('summary', { hasText: 'History' }).click();
     const listed = page.getByRole('list', { name: 'Queries that were run' }).getByRole('button');
-    expect(await listed.allTextContents()).toEqual([`['app-logs'] | summarize n = count()`, `['app-logs'] | where level == "error"`]);
+    await expect
+      .poll(() => listed.allTextContents())
+      .toEqual([`['app-logs'] | summarize n = count()`, `['app-logs'] | where level == "error"`]);
     await expectAccessible(page);
     await listed.nth(1).click();
     await row(page, 'line 20').waitFor();
@@ -100,6 +102,29 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'leave out this host' }).click();
     await expect.poll(() => field(page).inputValue()).toMatch(/\| where \['host'\] != "web-1"$/);
+  });
+
+  test('explorer says that a token is not valid any more, to a query and to a live tail', async () => {
+    const manage = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' };
+      const reply = await fetch(service.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+      expect([method, path, reply.ok]).toEqual([method, path, true]);
+      return reply.text();
+    };
+    const made = JSON.parse(
+      await manage('POST', '/v2/tokens', { name: 'short', datasetCapabilities: { '*': { query: ['read'] } }, orgCapabilities: {} }),
+    ) as { id: string; token: string };
+    const { page } = await open(made.token);
+    await run(page, `['app-logs'] | where level == "error"`);
+    await row(page, 'line 20').waitFor();
+    await manage('DELETE', `/v2/tokens/${made.id}`);
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('alert').getByText('the token is not known').waitFor();
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    await page.getByText('Live', { exact: true }).nth(1).waitFor();
+    await page.getByRole('alert').getByText('the token is not known').waitFor();
+    expect(await page.getByRole('alert').textContent()).not.toContain('Trying again');
+    await expectAccessible(page);
   });
 
   test('explorer draws annotations on charts, and names them below', async () => {

@@ -81,6 +81,29 @@ describe.skipIf(!hasChromium)(`status page${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
+  test('page shows live events after their transform where it was told to, and the agent delivers all the same', async () => {
+    const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'project-away secret'}`;
+    const { page, problems, address } = await open({ sources: { app }, telemetry: 'listen: "127.0.0.1:0", live_tail: true' });
+    await page.locator('summary', { hasText: 'Live tail' }).click();
+    const newest = page.getByRole('list', { name: 'Newest events of app' });
+    let written = 0;
+    // The tap looks for a second at a time.
+    await until('an event is shown', async () => {
+      writeLines(site, 10, () => `{"note":"<b>live</b>\\u202e","secret":"do-not-show"}`);
+      written += 10;
+      return (await newest.getByRole('listitem').count()) > 0;
+    }, 60_000, 200); // prettier-ignore
+    expect(await newest.getByRole('listitem').first().textContent()).toContain(String.raw`{"note":"<b>live</b>\u202e"`);
+    expect(await page.content()).not.toContain('do-not-show');
+    await page.getByText('events looked at').waitFor();
+    await until('all is delivered', async () => {
+      const { sources } = (await (await fetch(`${address}/status.json`)).json()) as { sources: { delivered: number }[] };
+      return sources[0]!.delivered === written;
+    });
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
   test('page explains why a path is not read', async () => {
     writeLines(site, 1);
     const { page } = await open();

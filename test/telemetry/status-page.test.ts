@@ -3,6 +3,8 @@ import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTelemetry } from '../../src/telemetry/server.ts';
 import type { PageSource } from '../../src/telemetry/status-page.ts';
+import type { Observed } from '../../src/telemetry/observed.ts';
+import { TailraceError } from '../../src/core/errors.ts';
 import { makeHistograms, observed, observedSink } from './observed.ts';
 
 const PATHS = [
@@ -35,9 +37,10 @@ const page: PageSource = {
   listFiles: (limit) => [{ source: 'app', total: limit, files: [] }],
   explain: (path) => [{ path }],
   listDeadLetters: () => [],
+  tail: undefined,
 };
 
-async function start(changes: { page?: PageSource | undefined } = { page }) {
+async function start(changes: { page?: PageSource | undefined; now?: () => number; observe?: () => Observed } = { page }) {
   const failing = observedSink({ lastFailure: 'unauthorized: HTTP 401 token secret-1 is unknown' });
   const server = await startTelemetry({
     listen: { host: '127.0.0.1', port: 0 },
@@ -117,4 +120,43 @@ test('status page asks for few files, and explains absolute paths of a sane leng
   const explain = async (path: string) => (await fetch(`${address}/explain.json?path=${encodeURIComponent(path)}`)).json();
   expect(await explain('/var/log/a b.log')).toEqual([{ path: '/var/log/a b.log' }]);
   for (const path of ['', 'relative', `/${'x'.repeat(5000)}`, '/nul\0']) expect(await explain(path)).toEqual([]);
+});
+
+test('status page that is asked for 1,000 times looks at the agent once a moment', async () => {
+  const looks = { observe: 0, files: 0, config: 0 };
+  let nowMs = 0;
+  const address = await start({
+    now: () => nowMs,
+    observe: () => (looks.observe++, observed()),
+    page: { ...page, listFiles: () => (looks.files++, []) },
+  });
+  // Fewer at once than the server takes connections.
+  for (let round = 0; round < 125; round++)
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => (await fetch(`${address}/${n % 2 === 0 ? 'status' : 'files'}.json`)).arrayBuffer()),
+    );
+  expect(looks).toEqual({ observe: 1, files: 1, config: 0 });
+  nowMs += 250;
+  for (let asked = 0; asked < 3; asked++) await fetch(`${address}/status.json`);
+  expect(looks.observe).toBe(2);
+});
+
+test('status page shows events only where it was told to, without secrets, and says why it cannot', async () => {
+  const silent = await start();
+  const off = await fetch(`${silent}/tail.json?source=app`);
+  expect([off.status, await off.text()]).toEqual([404, expect.stringContaining('telemetry.live_tail: true')]);
+  expect(await (await fetch(`${silent}/status.json`)).json()).toMatchObject({ showsEvents: false });
+  const tail = (source: string) =>
+    source === 'app'
+      ? Promise.resolve({ from: 0, to: 1, looked: 1, events: ['{"token":"secret-1"}'] })
+      : Promise.reject(new TailraceError('E_TAP', 'another tap is under way'));
+  const address = await start({ page: { ...page, tail } });
+  expect(await (await fetch(`${address}/status.json`)).json()).toMatchObject({ showsEvents: true });
+  const view = await fetch(`${address}/tail.json?source=app`);
+  expect(view.headers.get('cache-control')).toBe('no-store');
+  expect(await view.json()).toEqual({ from: 0, to: 1, looked: 1, events: ['{"token":"(hidden)"}'] });
+  const busy = await fetch(`${address}/tail.json?source=other`);
+  expect([busy.status, await busy.text()]).toEqual([409, 'another tap is under way\n']);
+  expect((await fetch(`${address}/tail.json`)).status).toBe(400);
+  expect(await ask(address, '/tail.json?source=app', 'evil.example')).toBe(403);
 });

@@ -5,6 +5,7 @@ import { formatDuration, formatTime } from '../parts/format.ts';
 import { Configuration } from './configuration.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Files } from './files.tsx';
+import { LiveTail } from './live-tail.tsx';
 import { Numbers } from './numbers.tsx';
 import { Sinks } from './sinks.tsx';
 import { Sources } from './sources.tsx';
@@ -38,6 +39,7 @@ function Page() {
             <Sources status={status} rates={rates} history={history} />
             <DeadLetters status={status} />
             <Files />
+            {status.showsEvents && <LiveTail sources={status.sources.map(({ id }) => id)} />}
             <Configuration hash={status.config.hash} />
           </div>
         )}

@@ -3,13 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import type { HistoryView } from '../../telemetry/history.ts';
 import { addRecord, NO_RATES, type Rates, ratesOf } from '../../telemetry/rates.ts';
 import type { Status } from '../../telemetry/status.ts';
+import type { PageStatus } from '../../telemetry/status-page.ts';
 
 const ASK_EVERY_MS = 2000;
 const CHARTS_EVERY_MS = 10_000;
 /** An agent that has not answered after this long counts as gone, until it does. */
 const ANSWER_WITHIN_MS = 1800;
 export interface AgentView {
-  readonly status: Status | undefined;
+  readonly status: PageStatus | undefined;
   readonly history: HistoryView | undefined;
   readonly rates: Rates;
   /** Wall clock of the last answer, while it does not answer. */
@@ -33,7 +34,7 @@ export function useAgent(): AgentView {
     let seen: Status[] = [];
     const ask = async () => {
       try {
-        const status = await getJson<Status>('status.json');
+        const status = await getJson<PageStatus>('status.json');
         seen = addRecord(seen, status);
         const rates = ratesOf(seen);
         setView((view) => ({ ...view, status, rates, goneSince: undefined, isLoading: false }));
