@@ -159,8 +159,8 @@ function compiler(folder: string): (query: Query) => Omit<Order, 'times'> & { re
   return ({ text, counts }) => {
     const params = new Params();
     const environment = { params, now: end, start, end, step: 60_000_000_000n };
-    const stages = planOf(readQuery(`['bench'] | ${text}`), new Map());
-    const { rows, count } = programOf(stages, { dataset, environment, start, end, limit: undefined, cursor: undefined });
+    const tree = planOf(readQuery(`['bench'] | ${text}`), new Map());
+    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, start, end, limit: undefined, cursor: undefined });
     const bound = Object.fromEntries(Object.entries(params.values).map(([name, value]) => [name, String(value)]));
     const statements = [...(counts ? [count] : []), rows.sql].map((sql) => `${sql} ${settings}`);
     return { statements, params: bound, wanted: rows.wanted };

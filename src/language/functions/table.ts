@@ -1,5 +1,7 @@
 /** All functions by name, and the nearest name for one that is not there. */
 import { nearest } from '../../config/nearest.ts';
+import { otherFunction } from '../other-names.ts';
+import { AplError } from '../syntax/apl-error.ts';
 import { AGGREGATES } from './aggregates.ts';
 import { ARITHMETIC, ROUNDING } from './arithmetic.ts';
 import { COMPARISONS } from './comparisons.ts';
@@ -10,9 +12,10 @@ import { MATH } from './math.ts';
 import { namedFunctions, type NamedFunction } from './spec.ts';
 import { STRINGS } from './strings.ts';
 import { TEXT_MATCHING } from './text-matching.ts';
+import { WINDOWS } from './windows.ts';
 
 const INFIX = { ...COMPARISONS, ...TEXT_MATCHING, ...ARITHMETIC };
-const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...HIDING };
+const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...WINDOWS, ...HIDING };
 
 /** Names of the functions of one row, operators under their own sign. A back end that has all of them has a table with these keys. */
 export type ScalarName = keyof typeof INFIX | keyof typeof CALLED;
@@ -33,6 +36,7 @@ export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: read
   ['Time', namedFunctions(DATETIMES)],
   ['Rounding', namedFunctions(ROUNDING)],
   ['Numbers', namedFunctions(MATH)],
+  ['Other rows', namedFunctions(WINDOWS)],
   ['Secrets', namedFunctions(HIDING)],
 ];
 export const AGGREGATE_FUNCTIONS: readonly AggregateFunction[] = namedFunctions(AGGREGATES);
@@ -58,6 +62,22 @@ export function findAggregate(name: string): { readonly spec: AggregateFunction;
 export function guess(name: string, known: Iterable<string>): string | undefined {
   const near = nearest(name, known);
   return near === undefined ? undefined : `did you mean ${near}`;
+}
+
+/** Functions of the family that are left out on purpose, with what to do instead. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['parse_user_agent', 'no list of browsers is kept here; take what you need with extract(regex, group, text)'],
+  ['geo_info_from_ip_address', 'no list of places is kept here; use ipv4_is_private or ipv4_is_in_range to tell networks apart'],
+  ['spotlight', 'compare the groups yourself: summarize countif(condition), count() by field'],
+]);
+
+export const isRefused = (name: string): boolean => REFUSED.has(name);
+
+/** There is no function of that name: it is left out on purpose, or misspelt. */
+export function unknownFunction(name: string, at: number): AplError {
+  const refused = REFUSED.get(name);
+  if (refused !== undefined) return new AplError('meaning', at, `${name} is not supported`, refused);
+  return new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
 }
 
 export const functionNames = (): string[] => [...FUNCTIONS.keys(), ...AGGREGATES_BY_NAME.keys()];

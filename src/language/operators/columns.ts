@@ -81,6 +81,20 @@ export const COLUMNS: readonly Operator[] = [
     },
   },
   {
+    names: ['project-reorder'],
+    only: 'queries',
+    syntax: 'project-reorder <name>[*] [asc | desc], …',
+    doc: 'These columns first, the others behind them.',
+    read(parser) {
+      const patterns = parser.list(() => {
+        const pattern = readPattern(parser);
+        if (!parser.accept('asc')) parser.accept('desc');
+        return pattern;
+      });
+      return ({ scope }) => ({ stages: [{ kind: 'reorder', names: patterns }], scope });
+    },
+  },
+  {
     names: ['extend'],
     syntax: 'extend <name> = <expression>, …',
     doc: 'Adds columns; one of the same name is replaced.',

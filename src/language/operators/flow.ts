@@ -2,10 +2,11 @@
 import { FUNCTIONS } from '../functions/table.ts';
 import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
 import type { Node } from '../plan/tree.ts';
-import { readExpression } from '../syntax/expressions.ts';
+import { readAssignment, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression } from '../syntax/tree.ts';
 import type { Operator, Result, Use } from './operator.ts';
+import { summarized } from './summarize.ts';
 
 const readBy = (parser: Parser): readonly Expression[] => (parser.accept('by') ? parser.list(() => readExpression(parser)) : []);
 const nodesOf = (expressions: readonly Expression[], names: Names): readonly Node[] => expressions.map((each) => analyze(each, names));
@@ -49,6 +50,22 @@ export const FLOW: readonly Operator[] = [
     syntax: 'sample <count>; in transforms sample <fraction> [by <expression>, …]',
     doc: 'That many rows, chosen by chance. In transforms that fraction of the events, always the same ones; with `by`, events of equal values stay or go together.',
     read: readSample,
+  },
+  {
+    names: ['sample-distinct'],
+    only: 'queries',
+    syntax: 'sample-distinct <count> of <expression>',
+    doc: 'That many different values, chosen by chance.',
+    read(parser, at) {
+      const count = parser.count('a number of values after sample-distinct');
+      parser.expect('of', 'after the number of values');
+      const by = [readAssignment(parser)];
+      return (names) => {
+        const distinct = summarized(by, [], names);
+        const { stages, scope } = sampleRows(count, at, { ...names, scope: distinct.scope });
+        return { stages: [...distinct.stages, ...stages], scope };
+      };
+    },
   },
   {
     names: ['throttle'],

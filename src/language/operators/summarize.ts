@@ -1,8 +1,8 @@
 /** summarize, and what it is the general form of: distinct and count. */
-import { findAggregate, functionNames, guess } from '../functions/table.ts';
+import { findAggregate, functionNames, guess, isRefused, unknownFunction } from '../functions/table.ts';
 import { analyze, checkArguments, wrongType, type Names } from '../plan/analysis.ts';
 import { closed } from '../plan/scope.ts';
-import type { Aggregation, AggregationInfo, Column, Key, Node } from '../plan/tree.ts';
+import type { Aggregation, AggregationInfo, Column, Key, Node, ValueAggregation } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment } from '../syntax/expressions.ts';
 import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';
@@ -24,7 +24,7 @@ const add = (columns: Columns, name: string, type: Type): string => {
 };
 
 /** The stage and the columns of a summarize. */
-function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
+export function summarized(by: readonly Assignment[], aggregations: readonly Assignment[], names: Names): Result {
   const columns: Columns = { used: new Set(), types: [] };
   const keys = by.map((assignment) => key(assignment, names, columns));
   const stage = { kind: 'summarize', keys, aggregations: aggregations.map((item) => aggregation(item, names, columns)) } as const;
@@ -65,6 +65,18 @@ function aggregation({ at, name, value }: Assignment, names: Names, columns: Col
   return computed(value, name, names, columns);
 }
 
+/** One aggregation with its name, for operators other than summarize; `used` are taken. */
+export function aggregatedOf({ at, name, value }: Assignment, names: Names, used: Set<string>): ValueAggregation {
+  if (value.kind !== 'call' || value.operator || !findAggregate(value.name))
+    throw new AplError('meaning', value.at, 'wanted an aggregation here, such as count() or avg(duration)');
+  const found = single(value, names);
+  const argument = value.args[0] && nameOf(value.args[0]);
+  const called = name ?? unused(`${value.name}_${argument ?? ''}`, used);
+  if (used.has(called)) throw new AplError('meaning', at, `two columns would be called ${JSON.stringify(called)}`);
+  used.add(called);
+  return { ...found, name: called };
+}
+
 /** `sum(a) / count()`: the aggregations in it become columns of their own, which only the expression sees. */
 function computed(value: Expression, name: string | undefined, names: Names, columns: Columns): Aggregation {
   const parts: (Aggregation & { readonly kind: 'value' })[] = [];
@@ -81,7 +93,9 @@ function computed(value: Expression, name: string | undefined, names: Names, col
   };
   const replaced = replace(value);
   if (parts.length === 0) {
-    const known = value.kind === 'call' && !value.operator ? guess(value.name, functionNames()) : undefined;
+    const wrong = value.kind === 'call' && !value.operator ? value.name : undefined;
+    if (wrong !== undefined && isRefused(wrong)) throw unknownFunction(wrong, value.at);
+    const known = wrong === undefined ? undefined : guess(wrong, functionNames());
     throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, known);
   }
   const node = analyze(replaced, { scope: closed(parts.map((part) => [part.name, part.type])), lets: names.lets });

@@ -1,18 +1,19 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
-import { FUNCTIONS, OPERATORS, findAggregate, functionNames, guess, type ScalarFunction } from '../functions/table.ts';
-import { otherFunction } from '../other-names.ts';
+import { FUNCTIONS, OPERATORS, findAggregate, guess, unknownFunction, type ScalarFunction } from '../functions/table.ts';
 import type { ArgType, NamedFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
-import { nameOf, type Expression } from '../syntax/tree.ts';
+import { nameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
-import { typeOf, type Scope } from './scope.ts';
-import { constantNode, type Node } from './tree.ts';
+import { boundedNode, type LetFunction, type Lets } from './lets.ts';
+import { closed, typeOf, type Scope } from './scope.ts';
+import { constantNode, type Node, type Tree } from './tree.ts';
 
 export interface Names {
   readonly scope: Scope;
-  /** Values by the names that `let` gave them. */
-  readonly lets: ReadonlyMap<string, Node>;
+  readonly lets: Lets;
+  /** The typed tree of a query inside this one; transforms have none. */
+  readonly plan?: (pipeline: Pipeline, lets: Lets) => Tree;
 }
 
 export function analyze(expression: Expression, names: Names): Node {
@@ -31,11 +32,61 @@ export function analyze(expression: Expression, names: Names): Node {
       throw new AplError('syntax', expression.at, 'a name with = cannot stand here', 'to compare, write ==');
     case 'star':
       throw new AplError('meaning', expression.at, '* cannot stand here', 'wanted a field');
+    case 'query':
+      if (!expression.scalar) throw new AplError('meaning', expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
+      return scalarOf(treeOf(expression, names), expression.at);
   }
 }
 
+const treeOf = (expression: Expression & { readonly kind: 'query' }, names: Names): Tree => names.plan!(expression.pipeline, names.lets);
+
+/** The type of a query's first column. */
+function firstType({ scope }: Tree, at: number): Type {
+  const [first] = scope.columns.values();
+  if (first === undefined || scope.open)
+    throw new AplError('meaning', at, 'the query has to end in columns of its own here: with project, summarize, distinct or count');
+  return first;
+}
+
+const scalarOf = (query: Tree, at: number): Node => ({ kind: 'scalar', type: firstType(query, at), query });
+
+/** `value in (query)`. Undefined where it is no query that stands there. */
+function among({ name, args }: Expression & { readonly kind: 'call' }, names: Names): Node | undefined {
+  const [value, listed] = args;
+  if (!/^!?in~?$/.test(name) || args.length !== 2 || !value || !listed) return undefined;
+  const table = listed.kind === 'name' && !names.scope.columns.has(listed.name) ? names.lets.get(listed.name) : undefined;
+  const query = listed.kind === 'query' ? treeOf(listed, names) : table?.kind === 'table' ? table.tree : undefined;
+  if (!query) return undefined;
+  firstType(query, listed.at);
+  return { kind: 'among', type: 'bool', value: analyze(value, names), query, negated: name.startsWith('!'), caseless: name.endsWith('~') };
+}
+
+/** A function of `let` with its arguments in place. */
+function callLet(called: LetFunction, { name, args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
+  if ('pipeline' in called.body) throw new AplError('meaning', at, `${name} gives a table; wanted a value`);
+  const lets = argumentsOf(called, name, args, at, names);
+  return boundedNode(analyze(called.body.value, { ...names, scope: closed([]), lets }), at);
+}
+
+/** What a function's body knows: what was there before it, and its arguments. */
+export function argumentsOf({ parameters, lets }: LetFunction, name: string, args: readonly Expression[], at: number, names: Names): Lets {
+  const least = parameters.filter(({ fallback }) => fallback === undefined).length;
+  if (args.length < least || args.length > parameters.length)
+    throw new AplError('meaning', at, `${name} takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, not ${args.length}`);
+  const given = parameters.map((parameter, n) => {
+    const arg = args[n] ?? parameter.fallback!;
+    const node = analyze(arg, args[n] ? names : { ...names, scope: closed([]), lets });
+    const fits = node.type === parameter.type || node.type === 'dynamic' || parameter.type === 'dynamic' || (node.type === 'int' && parameter.type === 'real');
+    if (!fits) throw wrongType(arg.at, TYPE_WORDS[parameter.type], node.type, name);
+    return [parameter.name, node] as const;
+  });
+  return new Map([...lets, ...given]);
+} // prettier-ignore
+
 function resolve(name: string, at: number, { scope, lets }: Names): Node {
   const bound = scope.columns.has(name) ? undefined : lets.get(name);
+  if (bound?.kind === 'table') throw new AplError('meaning', at, `${JSON.stringify(name)} is a table; wanted a value`);
+  if (bound?.kind === 'function') throw new AplError('meaning', at, `${JSON.stringify(name)} is a function; wanted ${name}(…)`);
   if (bound) return bound;
   const type = typeOf(scope, name);
   if (type !== undefined) return { kind: 'column', type, name };
@@ -76,19 +127,23 @@ function item(expression: Expression & { readonly kind: 'index' }, names: Names)
 
 function call(expression: Expression & { readonly kind: 'call' }, names: Names): Node {
   const { name, at } = expression;
+  const bound = expression.operator ? undefined : names.lets.get(name);
+  if (bound?.kind === 'function') return callLet(bound, expression, names);
+  const query = expression.operator ? among(expression, names) : undefined;
+  if (query) return query;
   const spec = expression.operator ? OPERATORS.get(name) : FUNCTIONS.get(name);
   if (!spec) {
     if (findAggregate(name) || name === 'arg_max' || name === 'arg_min')
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
-    throw new AplError('meaning', at, `unknown function ${JSON.stringify(name)}`, otherFunction(name) ?? guess(name, functionNames()));
+    throw unknownFunction(name, at);
   }
   const args = expression.args.map((arg, n) =>
-    arg.kind === 'star' && n === 0 && spec.everything === true && names.scope.open ? EVERYTHING : analyze(arg, names),
+    arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : analyze(arg, names),
   );
   return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
 }
 
-const EVERYTHING: Node = { kind: 'everything', type: 'string' };
+export const EVERYTHING: Node = { kind: 'everything', type: 'string' };
 
 /** A function on arguments, checked. */
 export function applied(spec: ScalarFunction, given: readonly Node[], at: number, places: readonly number[]): Node {

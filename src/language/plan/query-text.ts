@@ -1,75 +1,57 @@
-/** A query's text, read: `let` statements, the dataset, and what its pipes lead through. `planOf` makes the typed tree of it. */
+/** A query's text, read: `let` statements, where the rows come from, and what the pipes lead through. `planOf` makes the typed tree of it. */
 import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
 import { otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { readColumnName, readExpression } from '../syntax/expressions.ts';
 import { Parser } from '../syntax/parser.ts';
-import type { Expression } from '../syntax/tree.ts';
+import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
-import { analyze } from './analysis.ts';
-import { closed, EVENTS } from './scope.ts';
-import { constantNode, type Node, type Stage } from './tree.ts';
+import { boundedTree, queriesIn, type Lets } from './lets.ts';
+import { bindLets, readLets, type LetText } from './let-text.ts';
+import { Reading, readSource, tableText, type PipelineText } from './sources.ts';
+import { closed } from './scope.ts';
+import { constantNode, type DatasetName, type Node, type Stage, type Tree } from './tree.ts';
 
 export interface QueryText {
-  readonly source: { readonly name: string; readonly at: number };
-  readonly lets: readonly { readonly name: string; readonly value: Expression }[];
-  readonly steps: readonly Step[];
+  /** Datasets that are named anywhere in it, in the order of the text. */
+  readonly datasets: readonly DatasetName[];
+  readonly lets: readonly LetText[];
+  readonly pipeline: Pipeline;
 }
 
 /** Throws an `AplError`. */
 export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
-  const lets = readLets(parser);
-  const source = readSource(parser);
+  const reading = new Reading(parser);
+  parser.subqueries = { begins: () => reading.begins(), read: () => readPipeline(reading), table: () => tableText(reading) };
+  const lets = readLets(parser, reading);
+  const pipeline = readPipeline(reading);
+  while (parser.accept(';'));
+  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
+  return { datasets: reading.datasets, lets, pipeline };
+}
+
+function readPipeline(reading: Reading): PipelineText {
+  const { parser } = reading;
+  const { at } = parser.token;
+  const source = readSource(reading);
   const steps: Step[] = [];
   while (parser.accept('|')) {
     if (steps.length === SERVICE_QUERY_STAGES)
       throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
     steps.push(readStep(parser, 'queries').step);
   }
-  while (parser.accept(';'));
-  if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
-  return { source, lets, steps };
+  return { at, source, steps };
 }
 
-/** `let name = constant;`, any number of them; `set …;` has no meaning here. */
-export function readLets(parser: Parser): QueryText['lets'] {
-  const lets: { name: string; value: Expression }[] = [];
-  for (;;) {
-    if (parser.accept(';')) continue;
-    if (parser.accept('let')) {
-      const name = readColumnName(parser, 'a name after let');
-      parser.expect('=', 'after the name');
-      lets.push({ name, value: readExpression(parser) });
-      parser.expect(';', 'after let');
-    } else if (parser.accept('set')) {
-      // Options of the hosted services; none has a meaning here.
-      while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
-      parser.expect(';', 'after set');
-    } else return lets;
-  }
-}
-
-/** `['any-name']`, `["any-name"]`, or the name as it is. */
-function readSource(parser: Parser): QueryText['source'] {
-  const { token, text } = parser;
-  if (parser.accept('[')) {
-    const name = parser.take();
-    if (name.kind !== 'string') throw new AplError('syntax', name.at, "wanted the name of a dataset in quotes, such as ['my-logs']");
-    parser.expect(']', 'after the name of the dataset');
-    return { name: name.value, at: token.at };
-  }
-  const bare = /[A-Za-z0-9_][A-Za-z0-9_.-]*/y;
-  bare.lastIndex = token.at;
-  const name = bare.exec(text)?.[0];
-  if (name === undefined || token.kind === 'end') throw parser.unexpected("the name of a dataset, such as ['my-logs']");
-  parser.skipTo(token.at + name.length);
-  return { name, at: token.at };
-}
+/** Operators that other services of the family have and this one does not, with what to write instead. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['evaluate', 'plugins are not run here; take fields out of an object by name (obj.field), or write a summarize'],
+  ['invoke', 'functions of tables are not called with invoke; write the name of a let behind union, join or as the source'],
+]);
 
 /** The offset behind the dataset that a text begins with. Throws an `AplError`. */
 export function endOfSource(text: string): number {
@@ -94,9 +76,11 @@ export function readStep(parser: Parser, use: Use): { readonly name: string; rea
   const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
-    const list = use === 'transforms' ? `there are ${operatorNames(use)}` : undefined;
-    const fixes = [otherOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys()), list].filter((fix) => fix !== undefined);
-    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; ') || undefined);
+    const refused = REFUSED.get(whole);
+    if (refused !== undefined) throw new AplError('meaning', token.at, `${whole} is not supported`, refused);
+    const near = otherOperator(whole) ?? guess(whole, OPERATORS_BY_NAME.keys());
+    const fixes = [near, `there are ${operatorNames(use)}`].filter((fix) => fix !== undefined);
+    throw new AplError('syntax', token.at, `unknown operator ${JSON.stringify(whole)}`, fixes.join('; '));
   }
   if (operator.only === 'queries' && use === 'transforms')
     throw new AplError(
@@ -116,19 +100,46 @@ const operatorNames = (use: Use): string =>
     .join(', ');
 
 /** The typed tree. `variables` come with the request; `let` goes before them. */
-export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>): Stage[] {
-  const lets = letNodes(query.lets, variables);
-  let scope = EVENTS;
-  return query.steps.flatMap((step) => {
-    const result = step({ scope, lets });
-    ({ scope } = result);
-    return [...result.stages];
-  });
+export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>): Tree {
+  return plan(query.pipeline, letsOf(query.lets, variables));
 }
 
-/** Values by their names; those of `let` go before the others. */
-export function letNodes(texts: QueryText['lets'], variables: ReadonlyMap<string, Constant>): ReadonlyMap<string, Node> {
-  const lets = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
-  for (const { name, value } of texts) lets.set(name, analyze(value, { scope: closed([]), lets }));
-  return lets;
+/** What the statements of `let` bind; `plan` stays away in transforms, which have no tables. */
+export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string, Constant>): Lets {
+  const given = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
+  return bindLets(texts, given, plan);
+}
+
+function plan(pipeline: Pipeline, lets: Lets): Tree {
+  const { source: sourceOf, steps, at } = pipeline as PipelineText;
+  const first = sourceOf({ scope: closed([]), lets, plan });
+  let { scope, weight } = first;
+  const stages: Stage[] = [...first.stages];
+  for (const step of steps) {
+    const result = step({ scope, lets, plan });
+    ({ scope } = result);
+    for (const stage of result.stages) {
+      weight += weightOf(stage);
+      stages.push(stage);
+    }
+    boundedTree({ ...first, weight }, at);
+  }
+  return { source: first.source, stages, scope, weight };
+}
+
+/** How many queries stand in a stage. */
+function weightOf(stage: Stage): number {
+  switch (stage.kind) {
+    case 'join':
+      return stage.right.weight;
+    case 'union':
+      return stage.others.reduce((sum, { weight }) => sum + weight, 0);
+    case 'where':
+      return queriesIn(stage.condition);
+    case 'extend':
+    case 'project':
+      return stage.columns.reduce((sum, { node }) => sum + queriesIn(node), 0);
+    default:
+      return 0;
+  }
 }

@@ -1,6 +1,6 @@
 /** Which columns there are at a point of a query. Over events every name is a field; behind project or summarize only what those made. */
 import type { Type } from '../types.ts';
-import { matchesPattern, type Column, type NamePattern } from './tree.ts';
+import { matchesPattern, type Column, type JoinKind, type NamePattern } from './tree.ts';
 
 /** What the service itself knows of each stored event. */
 const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
@@ -47,6 +47,49 @@ export const closed = (columns: readonly (readonly [string, Type])[]): Scope => 
   known: new Map(),
   removed: [],
   kept: undefined,
+});
+
+/** The columns of rows that are put one after the other; `inner`: those that all have. A name of several types is dynamic. */
+export function merged(scopes: readonly Scope[], inner: boolean): Scope {
+  const names = new Set(scopes.flatMap(({ columns }) => [...columns.keys()]));
+  const typeIn = (name: string): Type => {
+    const types = new Set(scopes.flatMap((scope) => typeOf(scope, name) ?? []));
+    return types.size === 1 ? [...types][0]! : 'dynamic';
+  };
+  const kept = inner ? [...names].filter((name) => scopes.every((scope) => typeOf(scope, name) !== undefined)) : [...names];
+  const open = inner ? scopes.every((scope) => scope.open) : scopes.some((scope) => scope.open);
+  const known = open ? new Map([['_time', typeIn('_time')] as const]) : new Map<string, Type>();
+  return { open, columns: new Map(kept.map((name) => [name, typeIn(name)])), known, removed: [], kept: undefined };
+}
+
+/** The columns of two tables side by side; of two with the same name that of the right one is called name1. */
+export function joined(left: Scope, right: Scope, how: JoinKind, dropped: readonly string[]): Scope {
+  if (how === 'leftsemi' || how === 'leftanti') return flattened(left);
+  if (how === 'rightsemi' || how === 'rightanti') return flattened(right);
+  const columns = new Map(left.columns);
+  for (const name of left.open ? ['_time'] : []) columns.set(name, typeOf(left, name) ?? 'dynamic');
+  const others = [...(right.open ? ['_time'] : []), ...right.columns.keys()].filter((name) => !dropped.includes(name));
+  for (const name of others)
+    columns.set(
+      freeName(name, (taken) => columns.has(taken)),
+      typeOf(right, name) ?? 'dynamic',
+    );
+  return { open: left.open || right.open, columns, known: new Map(), removed: [], kept: undefined };
+}
+
+/** Events as rows with columns: `_time` is one of them. */
+const flattened = (scope: Scope): Scope =>
+  scope.open ? { ...scope, known: new Map([['_time', typeOf(scope, '_time') ?? 'dynamic']]) } : scope;
+
+/** The name, with a number behind it where it is taken. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  if (!isTaken(name)) return name;
+  for (let n = 1; ; n++) if (!isTaken(`${name}${n}`)) return `${name}${n}`;
+}
+
+export const withColumn = (scope: Scope, name: string, type: Type): Scope => ({
+  ...scope,
+  columns: new Map([...scope.columns, [name, type]]),
 });
 
 export function without(scope: Scope, patterns: readonly NamePattern[]): Scope {

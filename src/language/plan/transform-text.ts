@@ -6,7 +6,8 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
-import { letNodes, operatorWordAt, readLets, readStep } from './query-text.ts';
+import { readLets } from './let-text.ts';
+import { letsOf, operatorWordAt, readStep } from './query-text.ts';
 import { EVENT_ON_ITS_WAY, type Scope } from './scope.ts';
 import type { Stage } from './tree.ts';
 
@@ -49,7 +50,7 @@ function noting(problems: AplError[], read: () => void): boolean {
 function readSteps(text: string, steps: TransformStep[], problems: AplError[]): void {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the transform is longer than ${SERVICE_QUERY_TEXT} characters`);
   const parser = new Parser(text);
-  const lets = letNodes(readLets(parser), new Map());
+  const lets = letsOf(readLets(parser), new Map());
   // A pipe before the first operator is fine, as queries have one behind the dataset.
   parser.accept('|');
   let scope = EVENT_ON_ITS_WAY;

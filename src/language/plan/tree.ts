@@ -1,10 +1,11 @@
 /**
- * The typed tree: a dataset and the stages that its events go through. Queries by text, the legacy form and
+ * The typed tree: where rows come from, and the stages that they go through. Queries by text, the legacy form and
  * transforms all become this; the back ends are `service/query` (SQL) and `shaping/rows`. Names are resolved and types checked: what is in a tree can be run.
  */
 import type { NamedFunction } from '../functions/spec.ts';
 import type { ScalarFunction } from '../functions/table.ts';
 import type { Constant, Type } from '../types.ts';
+import type { Scope } from './scope.ts';
 
 export type Node =
   | { readonly kind: 'constant'; readonly type: Type; readonly constant: Constant }
@@ -21,6 +22,17 @@ export type Node =
       /** Offset of the call and of each argument in the text, for errors. */
       readonly at: number;
       readonly places: readonly number[];
+    }
+  /** The first column of the first row of another query. */
+  | { readonly kind: 'scalar'; readonly type: Type; readonly query: Tree }
+  /** Whether the value is among those of the first column of another query. */
+  | {
+      readonly kind: 'among';
+      readonly type: 'bool';
+      readonly value: Node;
+      readonly query: Tree;
+      readonly negated: boolean;
+      readonly caseless: boolean;
     };
 
 /** Names may repeat in results of the legacy form: inside a query each has a number behind a NUL, which is not shown. */
@@ -84,6 +96,72 @@ export interface SortKey {
   readonly nullsFirst: boolean;
 }
 
+/** The name of a dataset, or with `*` in it those that match. */
+export interface DatasetName {
+  readonly text: string;
+  readonly at: number;
+}
+
+export type Source =
+  | { readonly kind: 'datasets'; readonly names: readonly DatasetName[] }
+  | {
+      readonly kind: 'rows';
+      readonly columns: readonly (readonly [name: string, type: Type])[];
+      readonly rows: readonly (readonly Constant[])[];
+    }
+  /** Values from `from` to `to`, both included. */
+  | { readonly kind: 'range'; readonly name: string; readonly type: Type; readonly from: Node; readonly to: Node; readonly step: Node };
+
+/** A whole query, or one inside another. */
+export interface Tree {
+  readonly source: Source;
+  readonly stages: readonly Stage[];
+  /** The columns of its rows. */
+  readonly scope: Scope;
+  /** How many queries it is made of, itself included. */
+  readonly weight: number;
+}
+
+export type JoinKind =
+  | 'inner'
+  | 'innerunique'
+  | 'leftouter'
+  | 'rightouter'
+  | 'fullouter'
+  | 'leftsemi'
+  | 'leftanti'
+  | 'rightsemi'
+  | 'rightanti';
+
+/** The two sides of an equality that rows join by. */
+export interface JoinKey {
+  readonly left: Node;
+  readonly right: Node;
+}
+
+/** An aggregation with a name of its own. */
+export type ValueAggregation = Aggregation & { readonly kind: 'value' };
+
+/** An array of make-series; steps without rows have the fallback. */
+export interface SeriesColumn {
+  readonly aggregation: ValueAggregation;
+  readonly fallback: Constant;
+}
+
+/** A bound in time that no row decides on. */
+export interface TimeBound {
+  readonly node: Node;
+  readonly at: number;
+}
+
+/** A level of top-nested. */
+export interface NestedLevel {
+  readonly count: number;
+  readonly key: Column;
+  readonly aggregation: ValueAggregation;
+  readonly desc: boolean;
+}
+
 export type Stage =
   | { readonly kind: 'where'; readonly condition: Node }
   | { readonly kind: 'extend'; readonly columns: readonly Column[] }
@@ -98,6 +176,33 @@ export type Stage =
   | { readonly kind: 'throttle'; readonly count: number; readonly window: bigint; readonly by: readonly Node[] }
   | { readonly kind: 'dedupe'; readonly window: bigint; readonly by: readonly Node[] }
   | { readonly kind: 'route'; readonly dataset: Node }
+  /** Of columns of both sides with the same name, that of the right is called name1; those in `dropped` are left out there. */
+  | {
+      readonly kind: 'join';
+      readonly how: JoinKind;
+      readonly right: Tree;
+      readonly keys: readonly JoinKey[];
+      readonly dropped: readonly string[];
+    }
+  /** The rows of all, one after the other. `inner`: only columns that all have. `source`: a column that says which query a row is of. */
+  | { readonly kind: 'union'; readonly others: readonly Tree[]; readonly inner: boolean; readonly source: string | undefined }
+  /** Columns that match come first, in the order of the patterns. */
+  | { readonly kind: 'reorder'; readonly names: readonly NamePattern[] }
+  | {
+      readonly kind: 'series';
+      readonly columns: readonly SeriesColumn[];
+      readonly on: Column;
+      readonly from: TimeBound | undefined;
+      readonly to: TimeBound | undefined;
+      /** ns. */
+      readonly step: bigint;
+      readonly keys: readonly Column[];
+    }
+  | { readonly kind: 'nested'; readonly levels: readonly NestedLevel[] }
+  /** A row for each column: name, number, type. */
+  | { readonly kind: 'schema' }
+  /** How the result wants to be drawn. */
+  | { readonly kind: 'render'; readonly chart: string; readonly properties: Readonly<Record<string, string>> }
   | { readonly kind: 'summarize'; readonly aggregations: readonly Aggregation[]; readonly keys: readonly Key[] }
   | { readonly kind: 'sort'; readonly keys: readonly SortKey[] }
   /** Of a series by time `count` are the groups, unless `exactly` that many rows are wanted. */

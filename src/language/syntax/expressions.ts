@@ -56,7 +56,11 @@ export function readExpression(parser: Parser, precedence = 0): Expression {
 function readInfix(parser: Parser, left: Expression, sign: string, at: number, binds: number): Expression {
   if (LISTS.has(sign)) {
     parser.expect('(', `after ${sign}`);
-    const items = parser.is(')') ? [] : parser.list(() => readExpression(parser));
+    const items = parser.is(')')
+      ? []
+      : parser.subqueries?.begins()
+        ? [readQuery(parser, sign, false)]
+        : parser.list(() => readExpression(parser));
     parser.expect(')', `after the list of ${sign}`);
     return operation(parser, at, sign, [left, ...items]);
   }
@@ -161,9 +165,21 @@ function readNamed(parser: Parser, at: number, name: string, wanted: string): Ex
   const type = TYPE_NAMES.get(name);
   if (type !== undefined) return readTyped(parser, at, type, name);
   parser.take();
+  if (name === 'toscalar') {
+    const query = readQuery(parser, name, true);
+    parser.expect(')', `after the query of ${name}`);
+    return query;
+  }
   const args = parser.is(')') ? [] : parser.list(() => readArgument(parser));
   parser.expect(')', `after the arguments of ${name}`);
   return parser.node({ kind: 'call', at, name, args, operator: false });
+}
+
+/** A query in parentheses, of which the first is taken already. */
+function readQuery(parser: Parser, name: string, scalar: boolean): Expression {
+  const { at } = parser.token;
+  if (!parser.subqueries) throw new AplError('meaning', at, `${name} of a query works in queries only`);
+  return parser.node({ kind: 'query', at, pipeline: parser.nested(() => parser.subqueries!.read()), scalar });
 }
 
 function readArgument(parser: Parser): Expression {

@@ -6,10 +6,20 @@ import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../../core/limits.ts';
 import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
-import { partsOf, type Expression } from './tree.ts';
+import { partsOf, type Expression, type Pipeline } from './tree.ts';
+
+/** How queries inside of expressions are read; transforms have none. */
+export interface Subqueries {
+  /** Whether a query begins at the current token. */
+  begins(): boolean;
+  read(): Pipeline;
+  /** A dataset, a table of `let`, or a query in parentheses. */
+  table(): Pipeline;
+}
 
 export class Parser {
   readonly text: string;
+  subqueries: Subqueries | undefined;
   token: Token;
   /** Where the token before ended. */
   end = 0;

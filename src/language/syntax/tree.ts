@@ -12,7 +12,14 @@ export type Expression =
   | { readonly kind: 'call'; readonly at: number; readonly name: string; readonly args: readonly Expression[]; readonly operator: boolean }
   /** Inside the arguments of a call: `name = value`, and `*`. */
   | { readonly kind: 'named'; readonly at: number; readonly name: string; readonly value: Expression }
-  | { readonly kind: 'star'; readonly at: number };
+  | { readonly kind: 'star'; readonly at: number }
+  /** A query in parentheses: a list of values behind `in`, one value in `toscalar`. */
+  | { readonly kind: 'query'; readonly at: number; readonly pipeline: Pipeline; readonly scalar: boolean };
+
+/** A query that was read, for whoever makes typed trees. */
+export interface Pipeline {
+  readonly at: number;
+}
 
 /** `value` or `name = value`, as extend, project and summarize have it. */
 export interface Assignment {
@@ -45,6 +52,7 @@ export function partsOf(node: Expression): readonly Expression[] {
     case 'constant':
     case 'name':
     case 'star':
+    case 'query':
       return [];
   }
 }

@@ -34,7 +34,12 @@ const LEGACY = {
   matches: z.array(z.object({ _time: time, _sysTime: time, _rowId: z.string(), data: z.record(z.string(), z.unknown()) })),
   buckets: z.object({ series: z.array(z.object({ startTime: time, endTime: time, groups: z.array(GROUP) })), totals: z.array(GROUP) }),
 };
-const DATASETS = { datasetNames: z.array(z.string()), fieldsMetaMap: z.record(z.string(), z.array(FIELD)) };
+const DATASETS = {
+  datasetNames: z.array(z.string()),
+  fieldsMetaMap: z.record(z.string(), z.array(FIELD)),
+  /** What `render` says, where the query has it. */
+  render: z.object({ chart: z.string(), properties: z.record(z.string(), z.string()) }).optional(),
+};
 
 /** Of the per-dataset endpoint. */
 export const LEGACY_REPLY = z.object({ ...LEGACY, fieldsMeta: z.array(FIELD) });

@@ -8,6 +8,7 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
+import { datasetsOf, usingAll } from './datasets-of.ts';
 import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
 import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
@@ -18,7 +19,7 @@ import { echoOf } from './results/echo.ts';
 import { writeLegacy } from './results/legacy.ts';
 import { writeTables } from './results/tabular.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
-import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
+import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './times.ts';
 
 const PARAMETERS = {
@@ -88,17 +89,15 @@ export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals
     const text = body.apl;
     try {
       const query = readQuery(text);
-      const { name, at } = query.source;
-      request.caller.require({ kind: 'dataset', right: 'query' }, name);
-      const work = async (): Promise<string> => {
-        // A query that cannot be run is refused before the wait.
-        if (parameters.holdMs > 0) planOf(query, variables);
-        await hold(name, request, parameters, options);
-        // Now is when it runs.
-        const asked = askedOf(body, parameters);
-        return catalog.use(name, (dataset) => runApl(run, body, parameters, query, variables, { ...asked, dataset, options }));
-      };
-      return send(reply, parameters, await work().catch((error: unknown) => { throw unknownDataset(error, text, at); })); // prettier-ignore
+      const found = datasetsOf(query.datasets, text, catalog, request.caller);
+      const [first] = found.all;
+      // A query that cannot be run is refused before the wait.
+      if (parameters.holdMs > 0) planOf(query, variables);
+      if (first) await hold(first.name, request, parameters, options);
+      // Now is when it runs.
+      const asked = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
+      const ran = await usingAll(catalog, found.all, () => runApl(run, body, parameters, query, variables, asked));
+      return send(reply, parameters, ran);
     } catch (error) {
       throw asReply(error, text);
     }
@@ -129,16 +128,11 @@ function optionsOf(reply: FastifyReply, { fresh }: QueryParameters): QueryOption
   return { signal: gone.signal, fresh };
 }
 
-function unknownDataset(error: unknown, text: string, at: number): unknown {
-  if (!(error instanceof ApiError) || error.status !== 404) return error;
-  return new ApiError(404, error.message, {}, { message: error.message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
-}
-
 type Query = ReturnType<typeof readQuery>;
 type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
 type Apl = ReturnType<typeof readAplBody>;
 
-type Asked = Omit<QueryRequest, 'dataset' | 'options'> & { readonly include: boolean };
+type Asked = Omit<QueryRequest, 'datasets' | 'datasetsOf' | 'options'> & { readonly include: boolean };
 
 /** Throws an `ApiError` 400. */
 function askedOf(body: Apl, parameters: QueryParameters): Asked {
@@ -159,16 +153,19 @@ async function runApl(
   variables: ReturnType<typeof readVariables>,
   request: Asked & QueryRequest,
 ): Promise<string> {
-  const { dataset, limit, cursorText, include } = request;
-  const { line, column } = placeOf(body.apl, query.source.at);
+  const { datasets, limit, cursorText, include } = request;
+  const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
   const ran = await run(request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
-  const meta = `"datasetNames":${JSON.stringify([dataset.name])},"fieldsMetaMap":${JSON.stringify({ [dataset.name]: fieldsOf(dataset) })}`;
+  const render = ran.stages.findLast((stage) => stage.kind === 'render');
+  const drawn = render ? `,"render":${JSON.stringify({ chart: render.chart, properties: render.properties })}` : '';
+  const names = datasets.map(({ name }) => name);
+  const meta = `"datasetNames":${JSON.stringify(names)},"fieldsMetaMap":${JSON.stringify(Object.fromEntries(datasets.map((dataset) => [dataset.name, fieldsOf(dataset)])))}${drawn}`;
   if (parameters.format === 'tabular') {
     const withCursors = body.includeCursorField === true || parameters.includeCursorField;
-    const tables = writeTables(answer, program, { dataset, start, end, withCursors });
+    const tables = writeTables(answer, program, { sources: names, start, end, withCursors });
     return `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`;
   }
   const echo = echoOf(ran.stages, {
@@ -212,9 +209,10 @@ async function runLegacy(
   options: QueryOptions,
 ): Promise<string> {
   const frame = legacyFrameOf(body, parameters);
-  const request = { ...frame, dataset, startedAt: performance.now(), options };
+  const request = { ...frame, datasets: [dataset], datasetsOf: () => [dataset], startedAt: performance.now(), options };
+  const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
   try {
-    const { status, answer, program } = await run(request, ({ dataRange }) => stagesOf(body, frame, dataRange), []);
+    const { status, answer, program } = await run(request, ({ dataRange }) => ({ source, stages: stagesOf(body, frame, dataRange) }), []);
     return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
   } catch (error) {
     throw error instanceof AplError ? badRequest(error.message) : error;

@@ -7,7 +7,7 @@ import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { formatTime, MIN_TIME_NS } from '../../core/time-text.ts';
 import type { Environment } from './functions/call.ts';
 import { programOf, type Cursor, type Program } from './plan/program.ts';
-import type { Stage } from '../../language/plan/tree.ts';
+import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
 import { Params, sql, tableSql } from './sql/sql.ts';
@@ -15,7 +15,9 @@ import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.
 import { autoStep, parseDuration, parseTime } from './times.ts';
 
 export interface QueryRequest {
-  readonly dataset: Dataset;
+  /** Those that the query reads, the first of them first; none for a query of made rows. */
+  readonly datasets: readonly Dataset[];
+  readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
   readonly range: RequestRange;
   /** Width of the bins, ns, where the request says it. */
   readonly step: bigint | undefined;
@@ -67,17 +69,18 @@ export interface Range {
   readonly dataRange: bigint;
 }
 
-/** `stagesOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
-export async function runQuery(engine: Engine, request: QueryRequest, stagesOf: (range: Range) => Stage[], messages: readonly Message[]): Promise<Ran> {
-  const { dataset, options } = request;
+/** `treeOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
+export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]): Promise<Ran> {
+  const { datasets, datasetsOf, options } = request;
   const { now, start } = request.range;
   // The end is exclusive and defaults to now: to the end of this millisecond, so that what was stored just now is in.
   const end = request.range.end ?? now + 1_000_000n;
-  const data = await dataRange(engine, dataset, options);
+  const data = spanOf(await Promise.all(datasets.map((dataset) => dataRange(engine, dataset, options))));
   const range = environmentOf(request, end, data);
-  const stages = stagesOf(range);
+  const tree = treeOf(range);
+  const { stages } = tree;
   const { environment } = range;
-  const program = programOf(stages, { dataset, environment, start, end, limit: request.limit, cursor: request.cursor });
+  const program = programOf(tree, { datasetsOf, environment, start, end, limit: request.limit, cursor: request.cursor });
   const answer = await answerOf(program, engine, environment.params.values, options, data?.count ?? 0);
   const numGroups = program.series ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
@@ -86,6 +89,13 @@ export async function runQuery(engine: Engine, request: QueryRequest, stagesOf: 
   });
   return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
 } // prettier-ignore
+
+/** What several datasets have between them. */
+function spanOf(ranges: readonly (DataRange | undefined)[]): DataRange | undefined {
+  const found = ranges.flatMap((range) => range ?? []);
+  if (found.length === 0) return undefined;
+  return found.reduce((a, b) => ({ count: a.count + b.count, min: a.min < b.min ? a.min : b.min, max: a.max > b.max ? a.max : b.max }));
+}
 
 /** Reads an index of the table, not its rows. */
 async function dataRange(engine: Engine, { table }: Dataset, options: QueryOptions): Promise<DataRange | undefined> {

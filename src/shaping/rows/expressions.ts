@@ -24,6 +24,9 @@ export function compile(node: Node): Evaluate {
       return ({ row }) => textsOf(row.values()).join('\u0001');
     case 'item':
       return item(node);
+    case 'scalar':
+    case 'among':
+      throw new RangeError(`${node.kind} is for queries`);
     case 'apply':
       return SCALAR_ROWS[node.spec.name](callOf(node));
   }

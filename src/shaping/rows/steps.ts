@@ -83,6 +83,13 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'summarize':
     case 'sort':
     case 'limit':
+    case 'join':
+    case 'series':
+    case 'nested':
+    case 'union':
+    case 'reorder':
+    case 'schema':
+    case 'render':
       throw new RangeError(`the stage ${stage.kind} needs several rows`);
   }
 }

@@ -5,6 +5,8 @@ import type { Node, Stage } from '../../language/plan/tree.ts';
 export function fieldsRead(node: Node): readonly string[] | undefined {
   switch (node.kind) {
     case 'constant':
+    case 'scalar':
+    case 'among':
       return [];
     case 'column':
       return [node.name];

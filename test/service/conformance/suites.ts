@@ -20,5 +20,6 @@ import './query-results.ts';
 import './query-pages.ts';
 import './query-legacy.ts';
 import './query-language.ts';
+import './query-tables.ts';
 import './query-streams.ts';
 import './query-echo.ts';

@@ -127,6 +127,11 @@ const step = fc.oneof(
   fc.nat(20).map((count) => `take ${count}`),
   fc.array(field, { minLength: 1, maxLength: 2 }).map((list) => `distinct ${list.join(', ')}`),
   fc.constantFrom('count', 'project-away a, j*', 'project a, b, c, d, m', 'project-keep a, j*, never', 'project-rename x = a, a = x', 'sample 3', 'mv-expand j', 'mv-expand with_itemindex=x j, m to typeof(long) limit 3'),
+  fc.constantFrom('getschema', 'project-reorder m, j*', 'render timechart', 'sample-distinct 2 of m', 'make-series count() default=null on _time step 1h by a', 'top-nested 2 of a by count(), top-nested 1 of m by max(b)', 'serialize', 'as x'),
+  fc.constantFrom('inner', 'innerunique', 'leftouter', 'rightouter', 'fullouter', 'leftsemi', 'leftanti', 'rightsemi', 'rightanti').chain((kind) => fc.constantFrom('a', 'm', 'c, d', '$left.a == $right.b', 'never', `['${MARK} never']`).map((on) => `join kind=${kind} (['#'] | where a > 1 | take 5) on ${on}`)),
+  fc.constantFrom("union ['#']", "union withsource=x (['#'] | project a, m), ['#']", "union kind=inner (['#'] | summarize count() by a)", "lookup (['#'] | project a, z = b) on a", "where a in (['#'] | project m)", "extend x = toscalar(['#'] | count)", "where c !in~ (['#'] | project c)"),
+  quoted.map((text) => `search ${text}`),
+  fc.tuple(argument('any', 1), fc.constantFrom('row_number()', 'row_cumsum(a)', 'next(m)')).map(([value, other]) => `extend x = prev(${value}, 2, ${value}), y = ${other}`),
   fc.tuple(fc.constantFrom('parse', 'parse-where', 'parse kind=regex', 'parse kind=relaxed'), argument('string', 1), quoted, quoted).map(([word, of, first, last]) => `${word} ${of} with * ${first} x:long ${last} y`),
   fc.tuple(argument('string', 1), quoted, quoted).map(([of, pair, kv]) => `parse-kv ${of} as (a:long, ['${MARK} key']) with (pair_delimiter=${pair}, kv_delimiter=${kv})`),
 ); // prettier-ignore

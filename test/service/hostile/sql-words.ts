@@ -10,5 +10,5 @@ const known = new Set(source.match(/[A-Za-z_]\w*/g));
 /** Words of a statement that the compiler did not write. */
 export function foreignWords(sql: string): string[] {
   const words = sql.replaceAll(/\{p\d+:\w+\}/g, ' ').match(/[A-Za-z_]\w*/g) ?? [];
-  return words.filter((word) => !known.has(word) && !/^(?:[a-z]{2}\d+|ds_\d+|m\d+|e\d+)$/.test(word));
+  return words.filter((word) => !known.has(word) && !/^(?:[a-z]{2}\d+|ds_\d+|[meui]\d+)$/.test(word));
 }

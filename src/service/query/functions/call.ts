@@ -30,6 +30,8 @@ export interface Call extends Environment {
   span(n: number): Sql;
   /** A condition that is never null: null counts as false. */
   condition(n: number): Sql;
+  /** ` order by …` of the rows, for functions that look at other rows. */
+  order(): Sql;
   /** The argument's constant; throws where it has none. */
   constant(n: number): Constant;
   /** True where a result that is null may as well be false. */

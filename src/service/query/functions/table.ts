@@ -12,6 +12,7 @@ import { HIDING_SQL } from './hiding.ts';
 import { MATH_SQL } from './math.ts';
 import { STRINGS_SQL } from './strings.ts';
 import { TEXT_MATCHING_SQL } from './text-matching.ts';
+import { WINDOWS_SQL } from './windows.ts';
 
 export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
   ...COMPARISONS_SQL,
@@ -24,6 +25,7 @@ export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
   ...ROUNDING_SQL,
   ...MATH_SQL,
   ...HIDING_SQL,
+  ...WINDOWS_SQL,
 };
 
 /** An aggregation that only the legacy form has: it brings its SQL along. */

@@ -5,18 +5,32 @@ import type { Environment } from '../functions/call.ts';
 import type { EventSql } from '../sql/field.ts';
 import type { Made } from '../sql/relation-parts.ts';
 import { Relation } from '../sql/relation.ts';
+import { join } from '../sql/join.ts';
+import { constantRows, rangeRows, schemaRows } from '../sql/made-rows.ts';
+import { union } from '../sql/union.ts';
 import type { Kind } from '../sql/kind.ts';
 import { sql, type Sql } from '../sql/sql.ts';
+import { makeSeries } from '../sql/series.ts';
 import { summarize } from '../sql/summarize.ts';
+import { topNested } from '../sql/top-nested.ts';
 import { facetsOf } from '../sql/value.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import { groupLimit, seriesOf, totalsOf } from './series.ts';
-import { matchesPattern, shown, type AggregationInfo, type Stage } from '../../../language/plan/tree.ts';
+import {
+  matchesPattern,
+  shown,
+  type AggregationInfo,
+  type DatasetName,
+  type Source,
+  type Stage,
+  type Tree,
+} from '../../../language/plan/tree.ts';
 import { truth } from '../../../language/plan/truth.ts';
 
 export interface ProgramOptions {
-  readonly dataset: Dataset;
+  /** The datasets that a name or pattern of the query stands for. */
+  readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
   readonly environment: Environment;
   /** [start, end) of `_time`, ns; without a start from the beginning. */
   readonly start: bigint | undefined;
@@ -61,6 +75,8 @@ export interface Table {
 }
 
 export interface Program {
+  /** What the rows are of: one dataset, or one with the fields of all. */
+  readonly dataset: Dataset;
   readonly rows: Table;
   readonly count: Sql;
   /** Of a series by time: the key that is the time, its width, the same groups without time, and how many of those are wanted. */
@@ -77,15 +93,19 @@ export interface Program {
 }
 
 /** Throws an `AplError`. */
-export function programOf(stages: readonly Stage[], options: ProgramOptions): Program {
+export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, options: ProgramOptions): Program {
   const missing = new Set<string>();
-  const { dataset, environment, cursor } = options;
+  const { environment, cursor } = options;
   const { params } = environment;
   const range = [sql`_time < ${params.time(options.end)}`, ...(options.start === undefined ? [] : [sql`_time >= ${params.time(options.start)}`])];
   const build = (where: readonly Sql[], tree: readonly Stage[]): Relation => {
     const window = environment.end - environment.start;
-    const events = Relation.events(dataset, environment, where, (name) => void missing.add(name));
-    return tree.reduce((relation, stage) => advance(relation, stage, window), events).ordered();
+    const frame = {
+      environment,
+      missing: (name: string) => void missing.add(name),
+      relationOf: (inner: Tree): Relation => inner.stages.reduce((relation, stage) => advance(relation, stage, window), rowsOf(inner.source, frame, range, options)),
+    };
+    return tree.reduce((relation, stage) => advance(relation, stage, window), rowsOf(source, frame, where, options)).ordered();
   };
   const aggregated = stages.some(({ kind }) => kind === 'summarize');
   const series = seriesOf(stages);
@@ -96,6 +116,7 @@ export function programOf(stages: readonly Stage[], options: ProgramOptions): Pr
   const limited = stages.some(({ kind }) => kind === 'limit');
   const atMost = Math.min(options.limit ?? (limited || aggregated ? SERVICE_QUERY_MAX_EVENTS : SERVICE_QUERY_DEFAULT_EVENTS), SERVICE_QUERY_MAX_EVENTS);
   const result = {
+    dataset: plain.parts.dataset,
     count: checked(plain.countMatching()),
     aggregated,
     isWhole: cursor === undefined && rows.parts.level === 0,
@@ -114,6 +135,21 @@ export function programOf(stages: readonly Stage[], options: ProgramOptions): Pr
 } // prettier-ignore
 
 const SERIES_ROWS = SERVICE_QUERY_MAX_EVENTS * 4;
+
+/** What the rows of a query begin with. */
+function rowsOf(source: Source, frame: Parameters<typeof Relation.events>[1], where: readonly Sql[], { datasetsOf }: ProgramOptions): Relation {
+  switch (source.kind) {
+    case 'datasets': {
+      const datasets = source.names.flatMap(datasetsOf);
+      if (datasets.length === 0) return constantRows(frame, [], []);
+      return union(datasets.map((dataset) => Relation.events(dataset, frame, where)), { inner: false, source: undefined });
+    }
+    case 'rows':
+      return constantRows(frame, source.columns, source.rows);
+    case 'range':
+      return rangeRows(frame, source);
+  }
+} // prettier-ignore
 
 function advance(relation: Relation, stage: Stage, window: bigint): Relation {
   switch (stage.kind) {
@@ -137,6 +173,20 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return relation.sort(stage.keys);
     case 'limit':
       return relation.take(stage.count);
+    case 'join':
+      return join(relation, relation.parts.relationOf(stage.right), stage);
+    case 'union':
+      return union([relation, ...stage.others.map((tree) => relation.parts.relationOf(tree))], stage);
+    case 'series':
+      return makeSeries(relation, stage);
+    case 'nested':
+      return topNested(relation, stage.levels, window);
+    case 'reorder':
+      return relation.reorder(stage.names);
+    case 'schema':
+      return schemaRows(relation);
+    case 'render':
+      return relation;
     case 'sample':
     case 'throttle':
     case 'dedupe':

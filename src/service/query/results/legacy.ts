@@ -47,7 +47,9 @@ function match(table: Table, row: Row): string {
   const made = entries(table.columns.filter(({ name }) => !OWN.has(name)), row, false); // prettier-ignore
   if (made !== '') fields.push(made);
   const at = table.eventAt;
-  const [time, sysTime, id] = at === undefined ? [`"${NO_TIME}"`, `"${NO_TIME}"`, ''] : [timeJson(row[at]), timeJson(row[at + 1]), rowIdOf(table, row)];
+  const own = table.columns.find((column) => column.name === '_time')?.facets.find(([kind]) => kind === 'datetime');
+  const known = own && row[own[1]] !== null ? timeJson(row[own[1]]) : `"${NO_TIME}"`;
+  const [time, sysTime, id] = at === undefined ? [known, `"${NO_TIME}"`, ''] : [timeJson(row[at]), timeJson(row[at + 1]), rowIdOf(table, row)];
   return `{"_time":${time},"_sysTime":${sysTime},"_rowId":"${id}","data":{${fields.join(',')}}}`;
 } // prettier-ignore
 

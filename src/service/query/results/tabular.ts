@@ -7,7 +7,8 @@ import type { Answer } from './answer.ts';
 import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';
 
 export interface TableFrame {
-  readonly dataset: Dataset;
+  /** Names of the datasets that were read. */
+  readonly sources: readonly string[];
   /** RFC 3339 of the query's range. */
   readonly start: string;
   readonly end: string;
@@ -28,9 +29,11 @@ const aggregationJson = ({ name, fields, args }: AggregationInfo): object => ({
 });
 
 /** The `tables` of the result as JSON text. */
-export function writeTables({ table, rows, totals }: Answer, { series, aggregated }: Program, frame: TableFrame): string {
-  const tables = [writeTable('0', table, rows, frame, series && { field: series.key, size: Number(series.width) }, aggregated)];
-  if (series) tables.push(writeTable('_totals', series.totals, totals, frame, undefined, aggregated));
+export function writeTables({ table, rows, totals }: Answer, { series, aggregated, dataset }: Program, frame: TableFrame): string {
+  const tables = [
+    writeTable('0', table, rows, { ...frame, dataset }, series && { field: series.key, size: Number(series.width) }, aggregated),
+  ];
+  if (series) tables.push(writeTable('_totals', series.totals, totals, { ...frame, dataset }, undefined, aggregated));
   return `[${tables.join(',')}]`;
 }
 
@@ -38,7 +41,7 @@ function writeTable(
   name: string,
   table: Table,
   rows: readonly Row[],
-  frame: TableFrame,
+  frame: TableFrame & Pick<Program, 'dataset'>,
   buckets: object | undefined,
   aggregated: boolean,
 ): string {
@@ -53,7 +56,7 @@ function writeTable(
   const groups = aggregated ? columns.filter(({ role }) => role === 'key').map((column) => ({ name: column.name })) : [];
   const head = {
     name,
-    sources: [{ name: frame.dataset.name }],
+    sources: frame.sources.map((source) => ({ name: source })),
     fields: written.map(({ field }) => field),
     order: table.order,
     groups,

@@ -1,9 +1,11 @@
 /** Typed expressions as SQL. */
 import type { AggregateCall, Call, Environment } from '../functions/call.ts';
 import { aggregateBuilder, SCALAR_SQL } from '../functions/table.ts';
-import type { Aggregation, Node } from '../../../language/plan/tree.ts';
+import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from './json.ts';
+import { among, scalar } from './subquery.ts';
+import type { Relation } from './relation.ts';
 import { sql, type Sql } from './sql.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
 
@@ -15,6 +17,10 @@ export interface ExpressionContext {
   readonly everything: () => Sql;
   /** Called with the name of a field that never was. */
   readonly missing: (name: string) => void;
+  /** The rows of a query inside the expression. */
+  readonly relationOf: (tree: Tree) => Relation;
+  /** ` order by …` of the rows, for functions that look at other rows. */
+  readonly windowOrder: () => Sql;
 }
 
 /** `filtering`: the result decides whether a row stays, so null may as well be false, which is cheaper. */
@@ -32,6 +38,10 @@ export function compile(node: Node, context: ExpressionContext, filtering = fals
       if (typeof key !== 'object') return itemOf(object, key, context.environment.params);
       return itemAt(object, asInt(compile(key, context)));
     }
+    case 'scalar':
+      return scalar(context.relationOf(node.query));
+    case 'among':
+      return among(compile(node.value, context), context.relationOf(node.query), node);
     case 'apply':
       return SCALAR_SQL[node.spec.name](callOf(node, context, filtering));
   }
@@ -82,6 +92,7 @@ function callOf({ args, places, at }: Arguments, context: ExpressionContext, fil
       if (arg?.kind !== 'constant') throw new AplError('meaning', places[n] ?? at, 'wanted a literal here');
       return arg.constant;
     },
+    order: context.windowOrder,
     fail: (n, message) => new AplError('meaning', places[n] ?? at, message),
   };
 }

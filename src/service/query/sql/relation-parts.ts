@@ -2,10 +2,11 @@
 import { SERVICE_QUERY_NESTING } from '../../../core/limits.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
-import type { AggregationInfo, NamePattern } from '../../../language/plan/tree.ts';
+import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import type { EventSql } from './field.ts';
+import type { Relation } from './relation.ts';
 import { joinSql, NOTHING, sql, type Sql } from './sql.ts';
 import type { Value } from './value.ts';
 
@@ -33,6 +34,8 @@ export interface Parts {
   readonly dataset: Dataset;
   readonly environment: Environment;
   readonly missing: (name: string) => void;
+  /** The rows of another query, and no rows of this one. */
+  readonly relationOf: (tree: Tree) => Relation;
   readonly from: Sql;
   readonly where: readonly Sql[];
   readonly level: number;
@@ -45,11 +48,19 @@ export interface Parts {
   readonly order: Ordering | undefined;
   /** The number of the item that mv-expand made a row of: what rows that are alike in all else sort by. */
   readonly item: Sql | undefined;
+  /** The name of the dataset that each row is of, where there are several. */
+  readonly label?: Sql | undefined;
   readonly limit: number | undefined;
   /** The rows that matched, before anything put them together or left some out. */
   readonly matching: Sql | undefined;
   /** A column that says how many those are. */
   readonly matched: Sql | undefined;
+}
+
+/** The order of rows that are no events any more: the newest first, where they have a time. */
+export function orderOf(columns: ReadonlyMap<string, Made>): Ordering | undefined {
+  const time = columns.get('_time')?.value.facets.datetime;
+  return time && { keys: [{ sql: time, desc: true }], info: [{ field: '_time', desc: true }], byTime: undefined };
 }
 
 export const whereSql = (where: readonly Sql[]): Sql =>

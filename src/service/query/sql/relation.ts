@@ -4,7 +4,6 @@
  * User's names never become names in SQL: columns are numbered.
  */
 import type { Dataset } from '../../datasets/catalog.ts';
-import type { Environment } from '../functions/call.ts';
 import { EVENTS, typeOf } from '../../../language/plan/scope.ts';
 import {
   matchesPattern,
@@ -20,10 +19,11 @@ import { compile, compileCondition, type ExpressionContext } from './expressions
 import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from './field.ts';
 import { itemAt } from './json.ts';
 import { Names } from './names.ts';
+import { refuseWindows, usesWindow } from './windows.ts';
 import { orderSql, sortKeys } from './order.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
 import { list, NOTHING, sql, tableSql, type Sql } from './sql.ts';
-import { choose, NULL_VALUE, oneRequired, sizeOf, type Value } from './value.ts';
+import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from './value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 /** No name of a user's has a NUL. */
@@ -50,9 +50,9 @@ export class Relation {
   }
 
   /** The events of a dataset within the conditions. */
-  static events(dataset: Dataset, environment: Environment, where: readonly Sql[], missing: (name: string) => void): Relation {
+  static events(dataset: Dataset, frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>, where: readonly Sql[]): Relation {
     return new Relation({
-      dataset, environment, missing, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: TABLE_EVENT, open: true, removed: [],
+      ...frame, dataset, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: TABLE_EVENT, open: true, removed: [],
       order: undefined, item: undefined, limit: undefined, matching: undefined, matched: undefined,
     }); // prettier-ignore
   }
@@ -62,8 +62,15 @@ export class Relation {
   }
 
   get context(): ExpressionContext {
-    const { environment, missing } = this.parts;
-    return { environment, missing, column: (name) => this.column(name), everything: () => this.#everything() };
+    const { environment, missing, relationOf } = this.parts;
+    return {
+      environment,
+      missing,
+      relationOf,
+      windowOrder: () => orderSql(this.ordered().parts),
+      column: (name) => this.column(name),
+      everything: () => this.#everything(),
+    };
   }
 
   /** What stands under the name; undefined for a field that never was. */
@@ -81,23 +88,41 @@ export class Relation {
 
   #everything(): Sql {
     const { event } = this.parts;
-    if (!event) return sql`''`;
+    if (!event)
+      return sql`arrayStringConcat([${list([...this.parts.columns.values()].map(({ value }) => sql`ifNull(${asString(value)}, '')`))}], '\\x01')`;
     const texts = sql`arrayConcat(mapValues(${event.s}), arrayMap(e -> toString(e), mapValues(${event.i})), arrayMap(e -> toString(e), mapValues(${event.f})), mapValues(${event.j}))`;
     return sql`arrayStringConcat(${texts}, '\\x01')`;
   }
 
   where(condition: Node): Relation {
+    refuseWindows([condition], 'where');
     if (this.parts.limit !== undefined) return this.nest().where(condition);
     return this.#with({ where: [...this.parts.where, compileCondition(condition, this.context)] });
   }
 
   extend(columns: readonly Column[]): Relation {
+    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#extend(columns));
+    return this.#extend(columns);
+  }
+
+  /** What looks at other rows sees those that are left, in their order; what comes later sees its result. */
+  #overRows(work: (rows: Relation) => Relation): Relation {
+    const rows = this.parts.limit === undefined ? this : this.nest();
+    return work(rows.ordered()).nest();
+  }
+
+  #extend(columns: readonly Column[]): Relation {
     const made = this.#make(columns);
     const kept = [...this.parts.columns].filter(([name]) => !made.has(name));
     return this.#with({ columns: new Map([...kept, ...made]) }).#shortened();
   }
 
   project(columns: readonly Column[]): Relation {
+    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#project(columns));
+    return this.#project(columns);
+  }
+
+  #project(columns: readonly Column[]): Relation {
     return this.#with({ columns: this.#make(columns), open: false }).#shortened();
   }
 
@@ -118,6 +143,16 @@ export class Relation {
     const kept = this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
     return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
   }
+
+  /** Columns that match first; of events the fields that there are. */
+  reorder(patterns: readonly NamePattern[]): Relation {
+    const { parts } = this;
+    const fields = !parts.open || !parts.event ? [] : ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter((name) => !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)));
+    const all = new Map([...this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } }))), ...parts.columns]);
+    const first = new Set(patterns.flatMap((pattern) => [...all.keys()].filter((name) => matchesPattern(pattern, name))));
+    const names = [...first, ...[...all.keys()].filter((name) => !first.has(name))];
+    return this.#with({ columns: new Map(names.map((name) => [name, all.get(name)!])), open: false });
+  } // prettier-ignore
 
   rename(pairs: readonly Renamed[]): Relation {
     const { parts } = this;
@@ -173,6 +208,7 @@ export class Relation {
   }
 
   sort(keys: readonly SortKey[]): Relation {
+    refuseWindows(keys.map(({ node }) => node), 'sort'); // prettier-ignore
     if (this.parts.limit !== undefined) return this.nest().sort(keys);
     const { context, parts } = this;
     const [first] = keys;
@@ -220,11 +256,12 @@ export class Relation {
       keys: parts.order.keys.map((key) => ({ ...key, sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql) })),
     };
     const item = parts.item && names.add('i', parts.item);
+    const label = parts.label && names.add('u', parts.label);
     const matched = parts.matched && names.add('m', parts.matched);
     const limit = parts.limit === undefined ? NOTHING : sql`${orderSql(this.parts)} limit ${parts.limit}`;
     return this.#with({
       from: sql`(select ${names.columns.length === 0 ? sql`1` : list(names.columns)} from ${parts.from}${whereSql(parts.where)}${limit})`,
-      where: [], level: checkedLevel(level), columns, event, order, item, limit: undefined, matched,
+      where: [], level: checkedLevel(level), columns, event, order, item, label, limit: undefined, matched,
     });
   } // prettier-ignore
 

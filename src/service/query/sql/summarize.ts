@@ -6,11 +6,14 @@ import { Names } from './names.ts';
 import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, list, NOTHING, sql, type Sql } from './sql.ts';
+import { refuseWindows } from './windows.ts';
 import { asNumber, facetsOf, type Value } from './value.ts';
 
 /** One row for each group. `window`: ns that a row stands for when no key is a bin of time. */
 export function summarize(relation: Relation, aggregations: readonly Aggregation[], keys: readonly Key[], window: bigint): Relation {
   if (relation.parts.limit !== undefined) return summarize(relation.nest(), aggregations, keys, window);
+  const args = aggregations.flatMap((item) => (item.kind === 'value' ? item.args : []));
+  refuseWindows([...keys.map(({ node }) => node), ...args], 'summarize');
   const { context, parts } = relation;
   const level = parts.level + 1;
   const names = new Names(level);
@@ -40,7 +43,7 @@ export function summarize(relation: Relation, aggregations: readonly Aggregation
   return new Relation({
     ...parts,
     from: sql`(select ${list(select)} from ${parts.from}${whereSql(parts.where)}${by})`,
-    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, item: undefined, limit: undefined,
+    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, item: undefined, label: undefined, limit: undefined,
     matching: matching ?? countSql(parts),
     matched: matched && alias('m', level),
   });
@@ -82,5 +85,6 @@ function takeRow({ context, parts }: Relation, aggregation: Aggregation & { read
     for (const column of take) add(column, compile(column.node, context));
     return undefined;
   }
+  if (!parts.event) for (const [name, made] of parts.columns) if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
   return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
 } // prettier-ignore

@@ -9,6 +9,7 @@ import { HIDING_ROWS } from './hiding.ts';
 import { MATH_ROWS } from './math.ts';
 import { STRING_ROWS } from './strings.ts';
 import { TEXT_MATCHING_ROWS } from './text-matching.ts';
+import { WINDOW_ROWS } from './windows.ts';
 
 export const SCALAR_ROWS: Readonly<Record<ScalarName, Build>> = {
   ...COMPARISON_ROWS,
@@ -21,4 +22,5 @@ export const SCALAR_ROWS: Readonly<Record<ScalarName, Build>> = {
   ...ROUNDING_ROWS,
   ...MATH_ROWS,
   ...HIDING_ROWS,
+  ...WINDOW_ROWS,
 };

@@ -1,0 +1,102 @@
+/** join and lookup: rows of two tables side by side. */
+import { analyze, type Names } from '../plan/analysis.ts';
+import { joined } from '../plan/scope.ts';
+import type { JoinKey, JoinKind } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
+import { readExpression } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import { nameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
+import { comparable, TYPE_WORDS } from '../types.ts';
+import type { Operator, Step } from './operator.ts';
+
+const KINDS: ReadonlyMap<string, JoinKind> = new Map([
+  ['inner', 'inner'], ['innerunique', 'innerunique'], ['leftouter', 'leftouter'], ['left', 'leftouter'], ['rightouter', 'rightouter'], ['right', 'rightouter'],
+  ['fullouter', 'fullouter'], ['full', 'fullouter'], ['leftsemi', 'leftsemi'], ['semi', 'leftsemi'], ['leftanti', 'leftanti'], ['anti', 'leftanti'],
+  ['leftantisemi', 'leftanti'], ['rightsemi', 'rightsemi'], ['rightanti', 'rightanti'], ['rightantisemi', 'rightanti'],
+]); // prettier-ignore
+
+function readKind(parser: Parser, fallback: JoinKind, allowed: readonly string[]): JoinKind {
+  let kind = fallback;
+  while (parser.is('kind') || parser.is('hint')) {
+    const isKind = parser.take().text === 'kind';
+    // hint.strategy=… and its like: how a cluster would do it.
+    while (parser.accept('.')) parser.take();
+    parser.expect('=', isKind ? 'after kind' : 'after the hint');
+    const { token } = parser;
+    const found = KINDS.get(token.text);
+    if (isKind && (found === undefined || !allowed.includes(token.text))) throw parser.unexpected(`a kind out of ${allowed.join(', ')}`);
+    if (isKind) kind = found!;
+    parser.take();
+  }
+  return kind;
+}
+
+/** `on a, $left.b == $right.c`. */
+interface On {
+  readonly left: Expression;
+  readonly right: Expression;
+  /** The field's name, where both sides are the same field. */
+  readonly name: string | undefined;
+}
+
+function readOn(parser: Parser): On {
+  const { at } = parser.token;
+  const expression = readExpression(parser);
+  const name = nameOf(expression);
+  if (name !== undefined) return { left: expression, right: expression, name };
+  if (expression.kind === 'call' && expression.operator && expression.name === '==') {
+    const [a, b] = expression.args.map(sideOf);
+    if (a?.side === 'left' && b?.side === 'right') return { left: a.rest, right: b.rest, name: undefined };
+    if (a?.side === 'right' && b?.side === 'left') return { left: b.rest, right: a.rest, name: undefined };
+  }
+  throw new AplError('syntax', at, 'wanted a field that both tables have, or $left.a == $right.b');
+}
+
+function sideOf(expression: Expression): { readonly side: 'left' | 'right'; readonly rest: Expression } | undefined {
+  if (expression.kind !== 'member') return undefined;
+  const { object, name, at } = expression;
+  if (object.kind === 'name' && (object.name === '$left' || object.name === '$right'))
+    return { side: object.name === '$left' ? 'left' : 'right', rest: { kind: 'name', at, name } };
+  const inner = sideOf(object);
+  return inner && { side: inner.side, rest: { ...expression, object: inner.rest } };
+}
+
+function joining(how: JoinKind, table: Pipeline, ons: readonly On[], dropsKeys: boolean): Step {
+  return (names: Names) => {
+    const right = names.plan!(table, names.lets);
+    const keys = ons.map((on): JoinKey => {
+      const [a, b] = [analyze(on.left, names), analyze(on.right, { ...names, scope: right.scope })];
+      if (!comparable(a.type, b.type)) throw new AplError('meaning', on.left.at, `${TYPE_WORDS[a.type]} and ${TYPE_WORDS[b.type]} are never equal: convert one of them before`);
+      return { left: a, right: b };
+    });
+    const dropped = dropsKeys ? ons.flatMap(({ right: key }) => nameOf(key) ?? []) : [];
+    return { stages: [{ kind: 'join', how, right, keys, dropped }], scope: joined(names.scope, right.scope, how, dropped) };
+  };
+} // prettier-ignore
+
+export const JOIN: readonly Operator[] = [
+  {
+    names: ['join'],
+    only: 'queries',
+    syntax: 'join [kind=<kind>] (<table>) on <field>, $left.<field> == $right.<field>, …',
+    doc: 'Rows of both tables with equal values side by side; of two columns with the same name that of the right table is called name1. Kinds: innerunique (the default: of the rows of the left table with the same values one), inner, leftouter, rightouter, fullouter, leftsemi, leftanti, rightsemi, rightanti. Null equals nothing.',
+    read(parser) {
+      const how = readKind(parser, 'innerunique', [...KINDS.keys()]);
+      const table = parser.subqueries!.table();
+      parser.expect('on', 'after the table');
+      return joining(how, table, parser.list(() => readOn(parser)), false); // prettier-ignore
+    },
+  },
+  {
+    names: ['lookup'],
+    only: 'queries',
+    syntax: 'lookup [kind=leftouter | kind=inner] (<table>) on <field>, …',
+    doc: 'The columns of a second table beside each row; what it joins by comes once. Rows without a match stay, unless kind=inner is said.',
+    read(parser) {
+      const how = readKind(parser, 'leftouter', ['leftouter', 'inner']);
+      const table = parser.subqueries!.table();
+      parser.expect('on', 'after the table');
+      return joining(how, table, parser.list(() => readOn(parser)), true); // prettier-ignore
+    },
+  },
+];

@@ -1,0 +1,77 @@
+/** Operators that say something about the whole result: its columns, how it is drawn, a name for it. */
+import { closed } from '../plan/scope.ts';
+import { readColumnName } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import type { Operator } from './operator.ts';
+
+const CHARTS = [
+  'table',
+  'timechart',
+  'linechart',
+  'areachart',
+  'stackedareachart',
+  'barchart',
+  'columnchart',
+  'piechart',
+  'scatterchart',
+  'card',
+];
+
+/** `with (title="x", kind=stacked)`. */
+function readProperties(parser: Parser): Readonly<Record<string, string>> {
+  if (!parser.accept('with')) return {};
+  parser.expect('(', 'after with');
+  const pairs = parser.list(() => {
+    const name = readColumnName(parser, 'the name of a property');
+    parser.expect('=', 'after the name');
+    const token = parser.take();
+    return [name, token.kind === 'string' ? token.value : token.text] as const;
+  });
+  parser.expect(')', 'after the properties');
+  return Object.fromEntries(pairs);
+}
+
+export const SHAPE: readonly Operator[] = [
+  {
+    names: ['getschema'],
+    only: 'queries',
+    syntax: 'getschema',
+    doc: 'A row for each column: `ColumnName`, `ColumnOrdinal` from 0, `DataType` and `ColumnType`.',
+    read() {
+      const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
+      return () => ({ stages: [{ kind: 'schema' }], scope: closed(columns) });
+    },
+  },
+  {
+    names: ['render'],
+    only: 'queries',
+    syntax: 'render <chart> [with (<property>=<value>, …)]',
+    doc: `How the explorer draws the result: ${CHARTS.join(', ')}. The rows stay as they are.`,
+    read(parser) {
+      const { token } = parser;
+      if (token.kind !== 'name' || !CHARTS.includes(token.text)) throw parser.unexpected(`a chart out of ${CHARTS.join(', ')}`);
+      parser.take();
+      const properties = readProperties(parser);
+      return ({ scope }) => ({ stages: [{ kind: 'render', chart: token.text, properties }], scope });
+    },
+  },
+  {
+    names: ['as'],
+    only: 'queries',
+    syntax: 'as <name>',
+    doc: 'A name for the rows up to here; it changes nothing.',
+    read(parser) {
+      readColumnName(parser, 'a name');
+      return ({ scope }) => ({ stages: [], scope });
+    },
+  },
+  {
+    names: ['serialize'],
+    only: 'queries',
+    syntax: 'serialize',
+    doc: 'Keeps the order of the rows for row_number, prev, next and row_cumsum, which take it from the sort before them in any case.',
+    read:
+      () =>
+      ({ scope }) => ({ stages: [], scope }),
+  },
+];

@@ -1,0 +1,65 @@
+/** union: the rows of several queries, one after the other. */
+import { boundedTree } from '../plan/lets.ts';
+import { withColumn, merged } from '../plan/scope.ts';
+import type { Tree } from '../plan/tree.ts';
+import type { Parser } from '../syntax/parser.ts';
+import type { Pipeline } from '../syntax/tree.ts';
+import type { Operator } from './operator.ts';
+
+export interface UnionText {
+  readonly tables: readonly Pipeline[];
+  readonly inner: boolean;
+  readonly source: string | undefined;
+}
+
+/** What follows the word union. */
+export function readUnion(parser: Parser): UnionText {
+  let inner = false;
+  let source: string | undefined;
+  for (;;) {
+    if (parser.accept('kind')) {
+      parser.expect('=', 'after kind');
+      inner = parser.accept('inner');
+      if (!inner) parser.expect('outer', 'or "inner" after kind');
+    } else if (parser.accept('withsource') || parser.accept('withSource')) {
+      parser.expect('=', 'after withsource');
+      if (parser.token.kind !== 'name') throw parser.unexpected('a name for the column of sources');
+      source = parser.take().text;
+    } else if (parser.accept('isfuzzy')) {
+      parser.expect('=', 'after isfuzzy');
+      parser.take();
+    } else return { tables: parser.list(() => parser.subqueries!.table()), inner, source };
+  }
+}
+
+/** Several trees as one. */
+export function unionOf(first: Tree, others: readonly Tree[], inner: boolean, source: string | undefined, at: number): Tree {
+  if (others.length === 0 && source === undefined) return first;
+  const all = [first, ...others];
+  const scope = merged(all.map((tree) => tree.scope), inner); // prettier-ignore
+  const tree: Tree = {
+    source: first.source,
+    stages: [...first.stages, { kind: 'union', others, inner, source }],
+    scope: source === undefined ? scope : withColumn(scope, source, 'string'),
+    weight: all.reduce((sum, { weight }) => sum + weight, 0),
+  };
+  return boundedTree(tree, at);
+}
+
+export const UNION: readonly Operator[] = [
+  {
+    names: ['union'],
+    only: 'queries',
+    syntax: 'union [kind=inner | kind=outer] [withsource=<name>] <table>, …',
+    doc: "The rows of all tables, the newest first. A table is a dataset (`['app-*']` for all that match and that the token may read), a `let`, or a query in parentheses. `kind=inner` keeps the columns that all have.",
+    read(parser, at) {
+      const { tables, inner, source } = readUnion(parser);
+      return (names) => {
+        const others = tables.map((table) => names.plan!(table, names.lets));
+        const own: Tree = { source: { kind: 'datasets', names: [] }, stages: [], scope: names.scope, weight: 1 };
+        const { stages, scope } = unionOf(own, others, inner, source, at);
+        return { stages, scope };
+      };
+    },
+  },
+];

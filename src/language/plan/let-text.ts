@@ -1,0 +1,88 @@
+/** `let name = …;`: values, tables, and functions of values. */
+import { AplError } from '../syntax/apl-error.ts';
+import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
+import type { Parser } from '../syntax/parser.ts';
+import type { Expression, Pipeline } from '../syntax/tree.ts';
+import { analyze, type Names } from './analysis.ts';
+import { boundedNode, boundedTree, type Bound, type LetFunction } from './lets.ts';
+import { closed } from './scope.ts';
+import type { Node } from './tree.ts';
+
+type Parameters = LetFunction['parameters'];
+
+export type LetText =
+  | { readonly kind: 'value'; readonly name: string; readonly value: Expression }
+  | { readonly kind: 'table'; readonly name: string; readonly pipeline: Pipeline }
+  | { readonly kind: 'function'; readonly name: string; readonly parameters: Parameters; readonly body: LetFunction['body'] };
+
+/** What is known of the names of tables while a text is read. */
+export interface TableNames {
+  begins(): boolean;
+  noteTable(name: string): void;
+}
+
+/** Any number of them; `set …;` has no meaning here. Without `tables` only values are taken. */
+export function readLets(parser: Parser, tables?: TableNames): LetText[] {
+  const lets: LetText[] = [];
+  for (;;) {
+    if (parser.accept(';')) continue;
+    if (parser.accept('let')) {
+      const name = readColumnName(parser, 'a name after let');
+      parser.expect('=', 'after the name');
+      lets.push(readLet(parser, name, tables));
+      parser.expect(';', 'after let');
+    } else if (parser.accept('set')) {
+      // Options of the hosted services; none has a meaning here.
+      while (!parser.is(';') && parser.token.kind !== 'end') parser.take();
+      parser.expect(';', 'after set');
+    } else return lets;
+  }
+}
+
+function readLet(parser: Parser, name: string, tables: TableNames | undefined): LetText {
+  if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at))) return readFunction(parser, name, tables);
+  if (!tables?.begins()) return { kind: 'value', name, value: readExpression(parser) };
+  const pipeline = parser.subqueries!.read();
+  tables.noteTable(name);
+  return { kind: 'table', name, pipeline };
+}
+
+/** `(a: long, b: string = "x") { … }`. */
+function readFunction(parser: Parser, name: string, tables: TableNames | undefined): LetText {
+  parser.expect('(', 'before the parameters');
+  const parameters = parser.is(')') ? [] : parser.list(() => readParameter(parser));
+  parser.expect(')', 'after the parameters');
+  parser.expect('{', 'before the body of the function');
+  const isTable = tables?.begins() === true;
+  const body = isTable ? { pipeline: parser.subqueries!.read() } : { value: readExpression(parser) };
+  parser.accept(';');
+  parser.expect('}', 'after the body of the function');
+  if (isTable) tables.noteTable(name);
+  return { kind: 'function', name, parameters, body };
+}
+
+function readParameter(parser: Parser): Parameters[number] {
+  const name = readColumnName(parser, 'the name of a parameter');
+  parser.expect(':', 'and a type after the name of a parameter');
+  const type = readTypeName(parser);
+  return { name, type, fallback: parser.accept('=') ? readExpression(parser) : undefined };
+}
+
+/** What the names stand for; those that come later may use those before, and go before `given`. */
+export function bindLets(texts: readonly LetText[], given: ReadonlyMap<string, Node>, plan: Names['plan']): ReadonlyMap<string, Bound> {
+  const lets = new Map<string, Bound>(given);
+  for (const text of texts) lets.set(text.name, boundOf(text, lets, plan));
+  return lets;
+}
+
+function boundOf(text: LetText, lets: ReadonlyMap<string, Bound>, plan: Names['plan']): Bound {
+  switch (text.kind) {
+    case 'value':
+      return boundedNode(analyze(text.value, { scope: closed([]), lets, ...(plan && { plan }) }), text.value.at);
+    case 'table':
+      if (!plan) throw new AplError('meaning', text.pipeline.at, 'tables are for queries');
+      return { kind: 'table', tree: boundedTree(plan(text.pipeline, lets), text.pipeline.at) };
+    case 'function':
+      return { kind: 'function', parameters: text.parameters, body: text.body, lets: new Map(lets) };
+  }
+}

@@ -1,0 +1,54 @@
+/** Which datasets the names in a query stand for, and that the caller may read each of them. */
+import type { DatasetName } from '../../language/plan/tree.ts';
+import { ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
+import type { Caller } from '../auth/auth.ts';
+import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import { ApiError } from '../http/api-error.ts';
+
+const RIGHT = { kind: 'dataset', right: 'query' } as const;
+
+export interface DatasetsOfQuery {
+  /** Each once, in the order of the text. */
+  readonly all: readonly Dataset[];
+  readonly of: (name: DatasetName) => readonly Dataset[];
+}
+
+const isPattern = ({ text }: DatasetName): boolean => text.includes('*');
+const patternOf = (text: string): RegExp =>
+  new RegExp(
+    `^${text
+      .split('*')
+      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+      .join('.*')}$`,
+    's',
+  );
+
+/** A named dataset has to be there, and the caller may query it: else an `ApiError` 404 or 403. A pattern leaves out what the caller may not read. */
+export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {
+  for (const name of names) if (!isPattern(name)) caller.require(RIGHT, name.text);
+  const found = new Map(names.map((name) => [name.text, isPattern(name) ? matching(name.text, catalog, caller) : [named(name, text, catalog)]] as const));
+  return { all: [...new Set([...found.values()].flat())], of: (name) => found.get(name.text) ?? [] };
+} // prettier-ignore
+
+function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {
+  const pattern = patternOf(text);
+  return catalog.list().filter(({ name }) => pattern.test(name) && caller.may(RIGHT, name));
+}
+
+function named({ text: name, at }: DatasetName, text: string, catalog: Catalog): Dataset {
+  try {
+    return catalog.get(name);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    throw new ApiError(404, error.message, {}, { message: error.message, ...placeOf(text, at), errorType: ERROR_TYPES.dataset });
+  }
+}
+
+/** Runs `work` while none of the datasets can be removed. */
+export const usingAll = <T>(catalog: Catalog, datasets: readonly Dataset[], work: () => Promise<T>): Promise<T> =>
+  datasets.reduceRight<() => Promise<T>>(
+    (inner, { name }) =>
+      () =>
+        catalog.use(name, inner),
+    work,
+  )();

@@ -1,0 +1,87 @@
+/** Rows of two tables side by side, as one select around both. */
+import { freeName } from '../../../language/plan/scope.ts';
+import type { JoinKey, JoinKind, Node } from '../../../language/plan/tree.ts';
+import { compile } from './expressions.ts';
+import { flat } from './flat.ts';
+import { keyText } from './key-text.ts';
+import { Names } from './names.ts';
+import { checkedLevel, countSql, orderOf, whereSql, type Made } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { joinSql, list, NOTHING, sql, type Sql } from './sql.ts';
+import { facetsOf, type Value } from './value.ts';
+
+const WORDS: Readonly<Record<JoinKind, Sql>> = {
+  inner: sql`inner join`, innerunique: sql`inner join`, leftouter: sql`left join`, rightouter: sql`right join`, fullouter: sql`full join`,
+  leftsemi: sql`left semi join`, leftanti: sql`left anti join`, rightsemi: sql`right semi join`, rightanti: sql`right anti join`,
+}; // prettier-ignore
+
+/** One side: its select, its columns by name, what it joins by, and what tells its rows apart. */
+interface Side {
+  readonly select: Sql;
+  readonly columns: ReadonlyMap<string, Made>;
+  readonly keys: readonly Sql[];
+  readonly item: Sql | undefined;
+}
+
+/** A key of one type joins as it is; where the types differ from row to row it joins as text. */
+function keySql(own: Value, other: Value): Sql {
+  const [facet, ...more] = facetsOf(own);
+  const [theirs, ...others] = facetsOf(other);
+  const isPlain = facet && theirs && more.length === 0 && others.length === 0 && facet[0] === theirs[0];
+  return isPlain ? sql`toNullable(${facet[1]})` : keyText(own);
+}
+
+function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
+  const { parts } = relation;
+  const names = new Names(checkedLevel(level));
+  const keyNames = keys.map((key) => names.add('k', key));
+  const columns = new Map(
+    [...parts.columns].map(([name, made]): [string, Made] => {
+      const facets = Object.fromEntries(facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]));
+      return [name, { value: { facets }, type: made.type, role: 'row', ...(made.bits !== undefined && { bits: made.bits }) }];
+    }),
+  );
+  const item = parts.item && names.add('i', parts.item);
+  const first = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : NOTHING;
+  return { select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${first})`, columns, keys: keyNames, item };
+}
+
+const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] => nodes.map((node) => compile(node, context));
+
+export interface JoinOptions {
+  readonly how: JoinKind;
+  readonly keys: readonly JoinKey[];
+  readonly dropped: readonly string[];
+}
+
+/** `right` has to begin at a level behind that of `left`. */
+export function join(left: Relation, right: Relation, { how, keys, dropped }: JoinOptions): Relation {
+  const [a, b] = [flat(left), flat(right)];
+  const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];
+  const level = Math.max(a.parts.level, b.parts.level) + 1;
+  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!)), level, how === 'innerunique');
+  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!)), level + 1, false);
+  const on = joinSql(here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`), sql` and `);
+  const columns = sidesOf(how, here, there, dropped);
+  const items = [how.startsWith('right') && how !== 'rightouter' ? undefined : here.item, how.startsWith('left') && how !== 'leftouter' ? undefined : there.item].flatMap((item) => item ?? []);
+  return new Relation({
+    ...a.parts,
+    from: sql`(select * from ${here.select} as l ${WORDS[how]} ${there.select} as r on ${on})`,
+    where: [], level: checkedLevel(level + 2), columns, order: orderOf(columns), limit: undefined,
+    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0],
+    matching: a.parts.matching ?? countSql(a.parts), matched: undefined,
+  });
+} // prettier-ignore
+
+function sidesOf(how: JoinKind, left: Side, right: Side, dropped: readonly string[]): ReadonlyMap<string, Made> {
+  if (how === 'leftsemi' || how === 'leftanti') return left.columns;
+  if (how === 'rightsemi' || how === 'rightanti') return right.columns;
+  const columns = new Map(left.columns);
+  for (const [name, made] of right.columns)
+    if (!dropped.includes(name))
+      columns.set(
+        freeName(name, (taken) => columns.has(taken)),
+        made,
+      );
+  return columns;
+}
