@@ -1,7 +1,7 @@
 /** What the table of operators says of each: its names, how it is read from the text, what it does to the columns, and its line in the documentation. */
 import { FUNCTIONS } from '../functions/table.ts';
 import { analyze, wrongType, type Names } from '../plan/analysis.ts';
-import type { Scope } from '../plan/scope.ts';
+import type { Scope } from '../plan/tree.ts';
 import type { Column, Node, Stage } from '../plan/tree.ts';
 import type { Parser } from '../syntax/parser.ts';
 import { nameOf, type Assignment, type Expression } from '../syntax/tree.ts';

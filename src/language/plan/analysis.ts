@@ -6,7 +6,8 @@ import { readDatetime } from '../syntax/literals.ts';
 import { nameOf, type Expression, type Pipeline } from '../syntax/tree.ts';
 import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { boundedNode, type LetFunction, type Lets } from './lets.ts';
-import { closed, typeOf, type Scope } from './scope.ts';
+import { closed, typeOf } from './scope.ts';
+import type { Scope } from './tree.ts';
 import { constantNode, type Node, type Tree } from './tree.ts';
 
 export interface Names {
@@ -33,7 +34,8 @@ export function analyze(expression: Expression, names: Names): Node {
     case 'star':
       throw new AplError('meaning', expression.at, '* cannot stand here', 'wanted a field');
     case 'query':
-      if (!expression.scalar) throw new AplError('meaning', expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
+      if (!expression.scalar)
+        throw new AplError('meaning', expression.at, 'a query cannot stand here', 'for one value of it, write toscalar(…)');
       return scalarOf(treeOf(expression, names), expression.at);
   }
 }

@@ -1,6 +1,6 @@
 /** Which columns there are at a point of a query. Over events every name is a field; behind project or summarize only what those made. */
 import type { Type } from '../types.ts';
-import { matchesPattern, type Column, type JoinKind, type NamePattern } from './tree.ts';
+import { matchesPattern, type Column, type JoinKind, type NamePattern, type Scope } from './tree.ts';
 
 /** What the service itself knows of each stored event. */
 const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
@@ -9,18 +9,6 @@ const STORED_TYPES: ReadonlyMap<string, Type> = new Map([
   ['_rowId', 'string'],
   ['_cursor', 'string'],
 ]);
-
-export interface Scope {
-  /** Fields of events that no stage has named are there. */
-  readonly open: boolean;
-  readonly columns: ReadonlyMap<string, Type>;
-  /** Fields whose type is known without a stage. */
-  readonly known: ReadonlyMap<string, Type>;
-  /** Fields that were taken away. */
-  readonly removed: readonly NamePattern[];
-  /** When given, only fields that match are left. */
-  readonly kept: readonly NamePattern[] | undefined;
-}
 
 /** Where a query begins: the events of a dataset. */
 export const EVENTS: Scope = { open: true, columns: new Map(), known: STORED_TYPES, removed: [], kept: undefined };

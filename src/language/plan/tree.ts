@@ -5,7 +5,6 @@
 import type { NamedFunction } from '../functions/spec.ts';
 import type { ScalarFunction } from '../functions/table.ts';
 import type { Constant, Type } from '../types.ts';
-import type { Scope } from './scope.ts';
 
 export type Node =
   | { readonly kind: 'constant'; readonly type: Type; readonly constant: Constant }
@@ -111,6 +110,19 @@ export type Source =
     }
   /** Values from `from` to `to`, both included. */
   | { readonly kind: 'range'; readonly name: string; readonly type: Type; readonly from: Node; readonly to: Node; readonly step: Node };
+
+/** Which columns there are at a point of a query. */
+export interface Scope {
+  /** Fields of events that no stage has named are there. */
+  readonly open: boolean;
+  readonly columns: ReadonlyMap<string, Type>;
+  /** Fields whose type is known without a stage. */
+  readonly known: ReadonlyMap<string, Type>;
+  /** Fields that were taken away. */
+  readonly removed: readonly NamePattern[];
+  /** When given, only fields that match are left. */
+  readonly kept: readonly NamePattern[] | undefined;
+}
 
 /** A whole query, or one inside another. */
 export interface Tree {

@@ -151,6 +151,8 @@ function rowsOf(source: Source, frame: Parameters<typeof Relation.events>[1], wh
   }
 } // prettier-ignore
 
+const innerOf = ({ parts }: Relation, tree: Tree): Relation => new Relation(parts.relationOf(tree).parts);
+
 function advance(relation: Relation, stage: Stage, window: bigint): Relation {
   switch (stage.kind) {
     case 'where':
@@ -174,9 +176,9 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
     case 'limit':
       return relation.take(stage.count);
     case 'join':
-      return join(relation, relation.parts.relationOf(stage.right), stage);
+      return join(relation, innerOf(relation, stage.right), stage);
     case 'union':
-      return union([relation, ...stage.others.map((tree) => relation.parts.relationOf(tree))], stage);
+      return union([relation, ...stage.others.map((tree) => innerOf(relation, tree))], stage);
     case 'series':
       return makeSeries(relation, stage);
     case 'nested':

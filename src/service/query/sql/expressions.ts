@@ -5,7 +5,7 @@ import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from './json.ts';
 import { among, scalar } from './subquery.ts';
-import type { Relation } from './relation.ts';
+import type { InnerRows } from './relation-parts.ts';
 import { sql, type Sql } from './sql.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
 
@@ -18,7 +18,7 @@ export interface ExpressionContext {
   /** Called with the name of a field that never was. */
   readonly missing: (name: string) => void;
   /** The rows of a query inside the expression. */
-  readonly relationOf: (tree: Tree) => Relation;
+  readonly relationOf: (tree: Tree) => InnerRows;
   /** ` order by …` of the rows, for functions that look at other rows. */
   readonly windowOrder: () => Sql;
 }

@@ -8,7 +8,7 @@ import { columnsOf } from './flat.ts';
 import type { Made, Parts } from './relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, list, sql, type Sql } from './sql.ts';
-import { asInt, asTime, constantValue, facetsOf, oneRequired, type Facets, type Value } from './value.ts';
+import { asInt, asTime, constantValue, facetsOf, oneRequired, type Value } from './value.ts';
 import type { Kind } from './kind.ts';
 
 type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
@@ -51,7 +51,7 @@ export function constantRows(
       arrays.push(sql`[${list(values.map((value) => value.facets[kind] ?? sql`null`))}][${NUMBER} + 1] as ${cell}`);
       facets[kind] = cell;
     }
-    return [name, { value: { facets: facets as Facets }, type, role: 'row' }];
+    return [name, { value: { facets }, type, role: 'row' }];
   });
   const select = list([...arrays, NUMBER]);
   return madeOf(frame, sql`(select ${select} from numbers(${rows.length}))`, new Map(made), columns.length > 0 ? NUMBER : undefined);

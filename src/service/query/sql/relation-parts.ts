@@ -6,7 +6,6 @@ import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import type { Type } from '../../../language/types.ts';
 import type { EventSql } from './field.ts';
-import type { Relation } from './relation.ts';
 import { joinSql, NOTHING, sql, type Sql } from './sql.ts';
 import type { Value } from './value.ts';
 
@@ -30,12 +29,20 @@ export interface Ordering {
   readonly byTime: 'asc' | 'desc' | undefined;
 }
 
+/** The rows of a query inside another, as expressions see them. */
+export interface InnerRows {
+  readonly parts: Parts;
+  ordered(): InnerRows;
+  nest(): InnerRows;
+  select(columns: readonly Sql[], atMost: number): Sql;
+}
+
 export interface Parts {
   readonly dataset: Dataset;
   readonly environment: Environment;
   readonly missing: (name: string) => void;
   /** The rows of another query, and no rows of this one. */
-  readonly relationOf: (tree: Tree) => Relation;
+  readonly relationOf: (tree: Tree) => InnerRows;
   readonly from: Sql;
   readonly where: readonly Sql[];
   readonly level: number;
