@@ -22,8 +22,16 @@ export const DATETIMES = {
   datetime_part: { syntax: "datetime_part('part', datetime)", doc: 'A part of the time: year, quarter, month, week_of_year, day, dayofyear, hour, minute, second, millisecond, microsecond, nanosecond.', args: ['constant string', 'datetime'], returns: 'int' },
   datetime_add: { syntax: "datetime_add('unit', count, datetime)", doc: 'The time some units later: month, quarter, year, nanosecond, microsecond, millisecond, second, minute, hour, day, week.', args: ['constant string', 'int', 'datetime'], returns: 'datetime' },
   datetime_diff: { syntax: "datetime_diff('unit', a, b)", doc: 'How many ends of such units lie between b and a.', args: ['constant string', 'datetime', 'datetime'], returns: 'int' },
+  format_datetime: { syntax: "format_datetime(datetime, 'yyyy-MM-dd HH:mm:ss')", doc: 'The time as text: y, M, d, H (0 to 23), h (1 to 12), m, s as numbers, doubled with two digits, `yyyy` with four; f to fffffff digits of the second, F without zeros at the end; tt AM or PM.', args: ['datetime', 'constant string'], returns: 'string' },
   unixtime_seconds_todatetime: { syntax: 'unixtime_seconds_todatetime(number)', doc: 'The time that many seconds after 1970.', args: ['number'], returns: 'datetime' },
   unixtime_milliseconds_todatetime: { syntax: 'unixtime_milliseconds_todatetime(number)', doc: 'The time that many milliseconds after 1970.', args: ['number'], returns: 'datetime' },
   unixtime_microseconds_todatetime: { syntax: 'unixtime_microseconds_todatetime(number)', doc: 'The time that many microseconds after 1970.', args: ['number'], returns: 'datetime' },
   unixtime_nanoseconds_todatetime: { syntax: 'unixtime_nanoseconds_todatetime(number)', doc: 'The time that many nanoseconds after 1970.', args: ['number'], returns: 'datetime' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** `yyyy-MM-dd HH:mm:ss.fff`: its parts in order, texts among them in quotes. Undefined where a letter has no meaning. */
+export function readTimeFormat(format: string): readonly string[] | undefined {
+  const parts = format.match(/y{1,4}|M{1,2}|d{1,2}|H{1,2}|h{1,2}|m{1,2}|s{1,2}|f{1,7}|F{1,7}|tt|[TZ]|[^A-Za-z]/g) ?? [];
+  if (parts.join('') !== format) return undefined;
+  return parts.map((part) => (/^(?:[TZ]|[^A-Za-z])$/.test(part) ? `'${part}` : part === 'y' || part === 'yyy' ? 'yyyy' : part));
+}

@@ -9,13 +9,14 @@ import { CONDITIONALS, CONVERSIONS } from './conversions.ts';
 import { DATETIMES } from './datetimes.ts';
 import { HIDING } from './hiding.ts';
 import { MATH } from './math.ts';
+import { NETWORK } from './network.ts';
 import { namedFunctions, type NamedFunction } from './spec.ts';
 import { STRINGS } from './strings.ts';
 import { TEXT_MATCHING } from './text-matching.ts';
 import { WINDOWS } from './windows.ts';
 
 const INFIX = { ...COMPARISONS, ...TEXT_MATCHING, ...ARITHMETIC };
-const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...WINDOWS, ...HIDING };
+const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...NETWORK, ...WINDOWS, ...HIDING };
 
 /** Names of the functions of one row, operators under their own sign. A back end that has all of them has a table with these keys. */
 export type ScalarName = keyof typeof INFIX | keyof typeof CALLED;
@@ -36,6 +37,7 @@ export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: read
   ['Time', namedFunctions(DATETIMES)],
   ['Rounding', namedFunctions(ROUNDING)],
   ['Numbers', namedFunctions(MATH)],
+  ['Networks', namedFunctions(NETWORK)],
   ['Other rows', namedFunctions(WINDOWS)],
   ['Secrets', namedFunctions(HIDING)],
 ];

@@ -1,8 +1,8 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import { sql, type Sql } from '../sql/sql.ts';
+import { list, sql, type Sql } from '../sql/sql.ts';
 import { constantValue, one, type Value } from '../sql/value.ts';
 import { binTime, timeOf } from './arithmetic.ts';
-import type { DATETIMES } from '../../../language/functions/datetimes.ts';
+import { readTimeFormat, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call } from './call.ts';
 
 const DAY_NS = 86_400_000_000_000n;
@@ -109,6 +109,34 @@ function difference(call: Call): Value {
   return one('int', sql`(${index(a)} - ${index(b)})`);
 } // prettier-ignore
 
+/** Each part of a format as text. */
+const WRITTEN: Readonly<Record<string, (time: Sql) => Sql>> = {
+  yyyy: (time) => padded(sql`toYear(${time})`, 4), yy: (time) => padded(sql`toYear(${time}) % 100`, 2),
+  MM: (time) => padded(sql`toMonth(${time})`, 2), M: (time) => sql`toString(toMonth(${time}))`,
+  dd: (time) => padded(sql`toDayOfMonth(${time})`, 2), d: (time) => sql`toString(toDayOfMonth(${time}))`,
+  HH: (time) => padded(sql`toHour(${time})`, 2), H: (time) => sql`toString(toHour(${time}))`,
+  hh: (time) => padded(twelve(time), 2), h: (time) => sql`toString(${twelve(time)})`,
+  mm: (time) => padded(sql`toMinute(${time})`, 2), m: (time) => sql`toString(toMinute(${time}))`,
+  ss: (time) => padded(sql`toSecond(${time})`, 2), s: (time) => sql`toString(toSecond(${time}))`,
+  tt: (time) => sql`if(toHour(${time}) < 12, 'AM', 'PM')`,
+}; // prettier-ignore
+const padded = (number: Sql, digits: number): Sql => sql`leftPad(toString(${number}), ${digits}, '0')`;
+const twelve = (time: Sql): Sql => sql`(toHour(${time}) + 11) % 12 + 1`;
+
+function formatted(call: Call): Value {
+  const parts = readTimeFormat(String(call.constant(1).value));
+  if (!parts) throw call.fail(1, 'wanted a format such as yyyy-MM-dd HH:mm:ss.fff');
+  const time = call.time(0);
+  const nanos = sql`leftPad(toString(positiveModulo(toUnixTimestamp64Nano(${time}), 1000000000)), 9, '0')`;
+  const texts = parts.map((part) => {
+    if (part.startsWith("'")) return call.params.string(part.slice(1));
+    if (part.startsWith('f')) return sql`substring(${nanos}, 1, ${part.length})`;
+    if (part.startsWith('F')) return sql`trimRight(substring(${nanos}, 1, ${part.length}), '0')`;
+    return WRITTEN[part]!(time);
+  });
+  return one('string', sql`if(isNull(${time}), null, concat('', ${list([...texts, sql`''`])}))`);
+}
+
 const unixtime =
   (unitNs: bigint): Build =>
   (call) => {
@@ -158,6 +186,7 @@ export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   datetime_part: (call) => one('int', sql`toInt64(${PARTS.get(unit(call, PARTS.keys()))!(call.time(1))})`),
   datetime_add: (call) => later(call, call.time(2), unit(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
   datetime_diff: difference,
+  format_datetime: formatted,
   unixtime_seconds_todatetime: unixtime(1_000_000_000n),
   unixtime_milliseconds_todatetime: unixtime(1_000_000n),
   unixtime_microseconds_todatetime: unixtime(1000n),

@@ -10,6 +10,7 @@ import { CONDITIONALS_SQL, CONVERSIONS_SQL } from './conversions.ts';
 import { DATETIMES_SQL } from './datetimes.ts';
 import { HIDING_SQL } from './hiding.ts';
 import { MATH_SQL } from './math.ts';
+import { NETWORK_SQL } from './network.ts';
 import { STRINGS_SQL } from './strings.ts';
 import { TEXT_MATCHING_SQL } from './text-matching.ts';
 import { WINDOWS_SQL } from './windows.ts';
@@ -25,6 +26,7 @@ export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
   ...ROUNDING_SQL,
   ...MATH_SQL,
   ...HIDING_SQL,
+  ...NETWORK_SQL,
   ...WINDOWS_SQL,
 };
 

@@ -1,5 +1,5 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import type { DATETIMES } from '../../../language/functions/datetimes.ts';
+import { readTimeFormat, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
 import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../calendar.ts';
 import { wholeOf, wrap64, type DateTime, type Value } from '../value.ts';
@@ -79,6 +79,34 @@ function roundHalfEven(value: number): number {
   return low % 2 === 0 ? low : low + 1;
 }
 
+/** Each part of a format as text. */
+const WRITTEN: Readonly<Record<string, (ns: bigint) => string>> = {
+  yyyy: padded('year', 4), yy: (ns) => String(PARTS.get('year')!(ns) % 100n).padStart(2, '0'), MM: padded('month', 2), M: padded('month', 1),
+  dd: padded('day', 2), d: padded('day', 1), HH: padded('hour', 2), H: padded('hour', 1), hh: (ns) => twelve(ns).padStart(2, '0'), h: twelve,
+  mm: padded('minute', 2), m: padded('minute', 1), ss: padded('second', 2), s: padded('second', 1), tt: (ns) => (PARTS.get('hour')!(ns) < 12n ? 'AM' : 'PM'),
+}; // prettier-ignore
+
+function padded(name: string, digits: number): (ns: bigint) => string {
+  return (ns) => String(PARTS.get(name)!(ns)).padStart(digits, '0');
+}
+
+function twelve(ns: bigint): string {
+  return String(((PARTS.get('hour')!(ns) + 11n) % 12n) + 1n);
+}
+
+function formatted(call: Call): Evaluate {
+  const parts = readTimeFormat(String(call.constant(1).value));
+  if (!parts) throw call.fail(1, 'wanted a format such as yyyy-MM-dd HH:mm:ss.fff');
+  const nanos = (ns: bigint): string => String(PARTS.get('nanosecond')!(ns)).padStart(9, '0');
+  const writers = parts.map((part): ((ns: bigint) => string) => {
+    if (part.startsWith("'")) return () => part.slice(1);
+    if (part.startsWith('f')) return (ns) => nanos(ns).slice(0, part.length);
+    if (part.startsWith('F')) return (ns) => nanos(ns).slice(0, part.length).replace(/0+$/, '');
+    return WRITTEN[part]!;
+  });
+  return ofTime((ns) => writers.map((write) => write(ns)).join(''))(call);
+}
+
 const unixtime =
   (unitNs: bigint): Build =>
   (call) => {
@@ -123,6 +151,7 @@ export const DATETIME_ROWS: Builders<typeof DATETIMES> = {
   datetime_part: datetimePart,
   datetime_add: datetimeAdd,
   datetime_diff: difference,
+  format_datetime: formatted,
   unixtime_seconds_todatetime: unixtime(1_000_000_000n),
   unixtime_milliseconds_todatetime: unixtime(1_000_000n),
   unixtime_microseconds_todatetime: unixtime(1000n),

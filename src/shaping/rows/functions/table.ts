@@ -7,6 +7,7 @@ import { CONDITIONAL_ROWS, CONVERSION_ROWS } from './conversions.ts';
 import { DATETIME_ROWS } from './datetimes.ts';
 import { HIDING_ROWS } from './hiding.ts';
 import { MATH_ROWS } from './math.ts';
+import { NETWORK_ROWS } from './network.ts';
 import { STRING_ROWS } from './strings.ts';
 import { TEXT_MATCHING_ROWS } from './text-matching.ts';
 import { WINDOW_ROWS } from './windows.ts';
@@ -22,5 +23,6 @@ export const SCALAR_ROWS: Readonly<Record<ScalarName, Build>> = {
   ...ROUNDING_ROWS,
   ...MATH_ROWS,
   ...HIDING_ROWS,
+  ...NETWORK_ROWS,
   ...WINDOW_ROWS,
 };
