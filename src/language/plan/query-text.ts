@@ -24,14 +24,19 @@ export interface QueryText {
 /** Throws an `AplError`. */
 export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
-  const parser = new Parser(text);
-  const reading = new Reading(parser);
-  parser.subqueries = { begins: () => reading.begins(), read: () => readPipeline(reading), table: () => tableText(reading) };
-  const lets = readLets(parser, reading);
+  const { parser, reading, lets } = begin(text);
   const pipeline = readPipeline(reading);
   while (parser.accept(';'));
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
   return { datasets: reading.datasets, lets, pipeline };
+}
+
+/** A text up to and with its statements of `let`. */
+function begin(text: string): { readonly parser: Parser; readonly reading: Reading; readonly lets: readonly LetText[] } {
+  const parser = new Parser(text);
+  const reading = new Reading(parser);
+  parser.subqueries = { begins: () => reading.begins(), read: () => readPipeline(reading), table: () => tableText(reading) };
+  return { parser, reading, lets: readLets(parser, reading) };
 }
 
 function readPipeline(reading: Reading): PipelineText {
@@ -53,11 +58,10 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['invoke', 'functions of tables are not called with invoke; write the name of a let behind union, join or as the source'],
 ]);
 
-/** The offset behind the dataset that a text begins with. Throws an `AplError`. */
+/** The offset behind what a text begins with, its dataset for most. Throws an `AplError`. */
 export function endOfSource(text: string): number {
-  const parser = new Parser(text);
-  readLets(parser);
-  readSource(parser);
+  const { parser, reading } = begin(text);
+  readSource(reading);
   return parser.end;
 }
 
