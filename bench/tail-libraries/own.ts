@@ -44,6 +44,7 @@ export function followWithTailrace(include: (file: string) => string): Follow {
         regex: undefined,
         time: { kind: 'read' },
         formats: [],
+        isShaped: false,
         types: {},
         parseJson: false,
         pathFields: [],

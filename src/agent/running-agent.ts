@@ -135,7 +135,7 @@ export class RunningAgent implements Agent {
     const { config } = this.#inForce;
     const { file, hash } = config;
     return {
-      config: { file, hash },
+      config: { file, hash, scripts: this.#shapers?.scripts ?? [] },
       sources: observeSources(new Map([...this.#rooms.removed, ...this.#rooms.sources]), this.#rooms.formerBooks, this.#rooms.sinks),
       sinks: config.sinks.flatMap(({ id }) => {
         const room = this.#rooms.sinks.get(id);

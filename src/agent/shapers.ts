@@ -29,6 +29,12 @@ export class Shapers {
     }
   }
 
+  /** The scripts in force, each once. */
+  get scripts(): readonly { readonly file: string; readonly sha256: string }[] {
+    const scripts = [...this.#compiled.values()].flatMap(({ script }) => script ?? []);
+    return [...new Map(scripts.map((script) => [script.file, script])).values()];
+  }
+
   /** A new shaper of the source's events on their way to the sink; undefined where nothing shapes them. */
   shaperFor(source: SourceConfig, sink: IngestSinkConfig): Shaper | undefined {
     const transforms = [source.transform, this.#config.transform, sink.transform].filter((each) => each !== undefined);

@@ -54,7 +54,7 @@ export function buildConfig(
     hash,
     dataDir: dataDirOf(agent.data_dir, env, folder),
     shutdownTimeoutMs: agent.shutdown_timeout,
-    sources: sources.map((source) => withoutTimes(buildSource(source, contextOf(source)), sinks)),
+    sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, agent.transform !== undefined)),
     sinks,
     ...withTransform(agent.transform, context),
     deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
@@ -68,9 +68,12 @@ function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }:
 }
 
 /** Where the service is to read `_time` itself, it stays as it is written. */
-function withoutTimes(source: SourceConfig, sinks: readonly IngestSinkConfig[]): SourceConfig {
-  const isReadThere = sinks.some(({ inputs, timestampField }) => timestampField === '_time' && inputs.includes(source.id));
-  return source.type === 'syslog' || !isReadThere ? source : { ...source, time: { kind: 'read' } };
+function withSinks(source: SourceConfig, sinks: readonly IngestSinkConfig[], isAlwaysShaped: boolean): SourceConfig {
+  if (source.type === 'syslog') return source;
+  const own = sinks.filter(({ inputs }) => inputs.includes(source.id));
+  const isShaped = isAlwaysShaped || source.isShaped || own.some(({ transform }) => transform !== undefined);
+  const isReadThere = own.some(({ timestampField }) => timestampField === '_time');
+  return { ...source, isShaped, ...(isReadThere ? { time: { kind: 'read' } } : {}) };
 }
 
 /** The transforms of a configuration that may have problems. */
@@ -145,6 +148,7 @@ function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>,
     regex,
     multiline: multiline && multilineOf(multiline),
     time: timeOf(values.time),
+    isShaped: values.transform !== undefined,
     formats: values.formats ?? [],
     types: values.types,
     parseJson: values.parse_json,

@@ -65,6 +65,8 @@ export interface LineConfig extends SourceCommon {
   /** The regular expression of `format: regex`. */
   readonly regex: string | undefined;
   readonly time: TimeConfig;
+  /** A transform is on its way: what it hides must not stand in `time_error`. */
+  readonly isShaped: boolean;
   /** Formats of which each line has the first that fits, in place of `format`; empty for none. */
   readonly formats: readonly FormatChoice[];
   /** Of named values. */

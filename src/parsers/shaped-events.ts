@@ -18,6 +18,8 @@ export interface TimeStep {
   /** Then whether a text may begin with its time. */
   readonly leads: boolean;
   readonly time: GivenTime;
+  /** What `time_error` says in place of the text that cannot be read, which a transform may have to hide. */
+  readonly wanted: string | undefined;
 }
 
 export interface ShapeSteps {
@@ -71,7 +73,7 @@ interface FoundTime {
 }
 
 /** Undefined where the event's own time stays, or there is nothing to read. */
-function timeOf(event: EventFields, { field, readsOwn, keys, leads, time }: TimeStep, readAtMs: number): FoundTime | undefined {
+function timeOf(event: EventFields, { field, readsOwn, keys, leads, time, wanted }: TimeStep, readAtMs: number): FoundTime | undefined {
   const hasOwn = Object.hasOwn(event, '_time');
   if (hasOwn && !readsOwn) return undefined;
   const place = hasOwn ? ['_time'] : field;
@@ -80,7 +82,7 @@ function timeOf(event: EventFields, { field, readsOwn, keys, leads, time }: Time
     if (value === undefined || value === null) return undefined;
     const written = typeof value === 'object' ? JSON.stringify(value) : String(value);
     const text = typeof value === 'object' ? undefined : time.whole(written, readAtMs);
-    return { ...(text === undefined ? {} : { text }), error: written.slice(0, MAX_QUOTED).toWellFormed() };
+    return { ...(text === undefined ? {} : { text }), error: wanted ?? written.slice(0, MAX_QUOTED).toWellFormed() };
   }
   for (const key of keys) {
     const value = Object.hasOwn(event, key) ? event[key] : undefined;

@@ -10,6 +10,8 @@ export interface CompiledTransform {
   readonly facts: object;
   /** Of a pipeline: without them it fails on each event. */
   readonly hashKeys: readonly HashKey[];
+  /** Of a script: what it was when it was read. */
+  readonly script?: { readonly file: string; readonly sha256: string };
   /** What happens to an event that it fails on, and who is told. */
   createStage(options: Pick<StageOutputOptions, 'failed'>): Stage;
   close(): Promise<void>;
@@ -79,6 +81,7 @@ async function startScript(
     const runner = await ScriptRunner.start(script, replaced);
     const { sha256 } = script;
     return {
+      script: { file, sha256 },
       facts: { script: file, sha256, deterministic: runner.isDeterministic },
       hashKeys: [],
       createStage: ({ failed }) => createScriptStage({ runner, sha256, onError, failed }),

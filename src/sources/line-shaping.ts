@@ -87,6 +87,7 @@ async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
     keys: isSearched ? TIME_KEYS : [],
     leads: isSearched,
     time: read,
+    wanted: config.isShaped ? `not ${isGiven && time.format !== 'auto' ? time.format : 'a known format'}` : undefined,
   };
 }
 
@@ -116,6 +117,7 @@ export async function loadShaping(config: LineConfig): Promise<LineShaping> {
           csv,
           regex,
           config.time,
+          config.isShaped,
           config.formats,
           config.types,
           config.parseJson,

@@ -77,7 +77,12 @@ export interface ConfigReloads {
 
 export interface Observed {
   /** The configuration in force. */
-  readonly config: { readonly file: string; readonly hash: string };
+  readonly config: {
+    readonly file: string;
+    readonly hash: string;
+    /** Transform scripts in force. */
+    readonly scripts: readonly { readonly file: string; readonly sha256: string }[];
+  };
   readonly sources: readonly ObservedSource[];
   readonly sinks: readonly ObservedSink[];
   readonly checkpointSaves: number;

@@ -53,7 +53,7 @@ export interface Status {
   /** Wall clock of this record, milliseconds. */
   readonly nowMs: number;
   readonly uptimeSeconds: number;
-  readonly config: { readonly file: string; readonly hash: string };
+  readonly config: Observed['config'];
   /** False while something needs a person: a sink that is paused or whose service is away, or accounting that is off. */
   readonly ok: boolean;
   readonly accounting: { readonly balanced: boolean; readonly problems: readonly string[] };

@@ -1,4 +1,5 @@
 /** The real agent with a transform script between its files and the service. */
+import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -84,9 +85,13 @@ export default defineTransform((event: TransformEvent, context) => {
   }
   await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
   expect(await outcomes(agent)).toEqual({ accepted: 100, delivered: 75, dead_lettered: 0, dropped: 0, filtered: 25, held: 0, errors: 25 });
+  const script = join(site.folder, 'shape.ts');
+  const sha256 = createHash('sha256').update(readFileSync(script)).digest('hex');
+  const status = JSON.parse((await command(site, 'status', '--json')).stdout()) as { config: { scripts: unknown } };
+  expect(status.config.scripts).toEqual([{ file: script, sha256 }]);
   expect(await agent.end()).toBe(0);
   expect(agent.stderr()).not.toContain('s3cret');
-  expect(agent.stderr()).toContain('sha256');
+  expect(agent.stderr()).toContain(`"sha256":"${sha256}"`);
 });
 
 /** What such an act ends with: on a busy machine the time limit may come first. */

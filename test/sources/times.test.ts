@@ -115,6 +115,19 @@ test('time: a _time that the service is to read stays as it is written', async (
   expect(events[0]!['_time']).toBe('2026/11/22 16:08:49');
 });
 
+// Symptom: a password in a field that was named as the time left in clear, though the transform removed the field. Cause: time_error quoted it.
+test('time: what cannot be read is not quoted where a transform may hide it', async () => {
+  const hidden = 'transform: project-away at';
+  for (const [source, options] of [
+    [hidden, {}],
+    ['', { sink: hidden }],
+  ] as const) {
+    const { events, stats } = await make(`time: {field: at, format: unixms}\n${source}`, '{"at":"s3cret"}', options);
+    expect(events).toEqual([{ at: 's3cret', time_error: 'not unixms', _time: READ }]);
+    expect(stats.timeErrors).toBe(1);
+  }
+});
+
 // prettier-ignore
 const GIVEN: [time: string, line: string, time: string][] = [
   ['{field: at}', '{"at":"2026-11-22T16:08:49.5Z"}', '2026-11-22T16:08:49.5Z'],

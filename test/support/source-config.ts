@@ -12,6 +12,7 @@ export const plainLineConfig = {
   regex: undefined,
   time: { kind: 'read' },
   formats: [],
+  isShaped: false,
   types: {},
   parseJson: false,
   pathFields: [],

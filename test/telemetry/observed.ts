@@ -51,7 +51,7 @@ export function observedSink(changes: Partial<ObservedSink> = {}): ObservedSink 
 
 export function observed(changes: Partial<Observed> = {}): Observed {
   return {
-    config: { file: '/etc/tailrace/tailrace.yaml', hash: '0123456789ab' },
+    config: { file: '/etc/tailrace/tailrace.yaml', hash: '0123456789ab', scripts: [] },
     sources: [observedSource()],
     sinks: [observedSink()],
     checkpointSaves: 9,
