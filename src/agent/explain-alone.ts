@@ -12,12 +12,13 @@ import type { StreamStore } from '../core/stream.ts';
 import type { FileExplanation } from '../sources/file/explain.ts';
 import { createFileSource } from '../sources/file/source.ts';
 import { openState } from '../state/store.ts';
+import { ownersOf } from './owners.ts';
 
 /** For each file source. Throws `TailraceError` where the data folder is in use, or cannot be read. */
 export function explainAlone(config: Config, path: string, log: Log): (FileExplanation & { readonly source: string })[] {
-  const { dataDir, sinks } = config;
+  const { dataDir } = config;
   const files = config.sources.filter((source): source is FileSourceConfig => source.type === 'file');
-  const sinksOf = (source: string): string[] => sinks.filter(({ inputs }) => inputs.includes(source)).map(({ id }) => id);
+  const sinksOf = (source: string): string[] => ownersOf(config, source);
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {

@@ -1,6 +1,7 @@
 /** Which changes of a configuration an agent cannot take into force while it runs. */
 import type { ConfigChanges } from '../config/compare.ts';
 import type { Config, IngestSinkConfig } from '../config/model.ts';
+import { sinkOf } from '../core/owner.ts';
 import type { State } from '../state/store.ts';
 import { hasTransforms } from './kernel-memory.ts';
 import type { Rooms } from './rooms.ts';
@@ -19,7 +20,7 @@ export function whyRestart(
 ): string | undefined {
   const keys = other.filter((key) => !LIVE_KEYS.has(key));
   if (keys.length > 0) return `${keys.join(', ')} changed`;
-  const sinkOf = (config: Config, id: string): IngestSinkConfig => config.sinks.find((sink) => sink.id === id)!;
+  const configOf = (config: Config, id: string): IngestSinkConfig => config.sinks.find((sink) => sink.id === id)!;
   // One that was removed and still drains is taken up as it is.
   const rebuilt = after.sinks.find((sink) => {
     const room = rooms.sinks.get(sink.id);
@@ -27,10 +28,10 @@ export function whyRestart(
   })?.id;
   if (rebuilt !== undefined) return `sink "${rebuilt}" changed in its memory or the form of what it sends`;
   const known = state.unsettled();
-  const left = sinks.added.find((id) => known.some(({ sink }) => sink === id));
+  const left = sinks.added.find((id) => known.some(({ sink }) => sinkOf(sink) === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;
   const reroutes = sinks.changed.some((id) => {
-    const [old, now] = [sinkOf(before, id), sinkOf(after, id)];
+    const [old, now] = [configOf(before, id), configOf(after, id)];
     return (
       old.dataset !== now.dataset || old.inputs.some((input) => !now.inputs.includes(input)) || old.inputs.length !== now.inputs.length
     );

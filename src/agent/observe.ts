@@ -59,6 +59,7 @@ export function observeSources(
       accepted: sum(({ accepted }) => accepted) + dropped,
       invalidCharacters: sum((each) => each.invalidCharacters) + (stats.invalidCharacters ?? 0),
       transformErrors: sum((each) => each.transformErrors),
+      misrouted: sum((each) => each.misrouted),
       settled: {
         delivered: sum(({ settled }) => settled.delivered),
         dead_lettered: sum(({ settled }) => settled.dead_lettered),

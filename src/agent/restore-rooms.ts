@@ -1,8 +1,11 @@
 /** Gives the batches that the last process committed and did not settle back to the sinks, before anything else is read. */
 import { restoreBatches } from '../batcher/restore.ts';
+import { partOf } from '../batcher/dataset-part.ts';
+import type { IngestSinkConfig, SourceConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { baseOf, datasetOf, sinkOf } from '../core/owner.ts';
 import type { Shaper } from '../core/shaping.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { State } from '../state/store.ts';
@@ -21,32 +24,29 @@ export interface RestoreRoomsOptions {
   readonly scratchBytes: number;
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
+  /** Whose marks the source's events move through the sink, where they go to several datasets (agent/owners). */
+  baseOf?(source: SourceConfig, sink: IngestSinkConfig): string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops; what is left is then restored by the next one. */
   readonly stopping: AbortSignal;
 }
 
-export async function restoreRooms({
-  rooms,
-  state,
-  kernel,
-  scratchBytes,
-  shapers,
-  clock,
-  log,
-  stopping,
-}: RestoreRoomsOptions): Promise<void> {
+export async function restoreRooms(options: RestoreRoomsOptions): Promise<void> {
+  const { rooms, state, kernel, scratchBytes, shapers, clock, log, stopping } = options;
   const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
   const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
   const sealRecovered = () => {
     for (const { buffer } of rooms.sinks.values()) buffer.sealRecovered();
   };
-  const shaperOf = ({ config }: SinkRoom) => {
+  const shaperOf = ({ config }: SinkRoom, owner: string) => {
     const shapersBySource = new Map<string, Shaper | undefined>();
     return (id: string): Shaper | undefined => {
       const source = rooms.sources.get(id)?.config;
-      if (!shapersBySource.has(id)) shapersBySource.set(id, source && shapers?.shaperFor(source, config));
+      const shaper = source && shapers?.shaperFor(source, config);
+      const isRouted = baseOf(owner) !== undefined;
+      if (!shapersBySource.has(id))
+        shapersBySource.set(id, shaper && isRouted ? partShaper(shaper, owner, source.dataset ?? config.dataset, state) : shaper);
       return shapersBySource.get(id);
     };
   };
@@ -59,9 +59,15 @@ export async function restoreRooms({
       log,
       scratch: kernel.reserve(scratchBytes),
       target: (sink) => {
-        const room = rooms.sinks.get(sink);
-        return room && { ...room, limits: room.config.batch, shaperOf: shaperOf(room) };
+        const room = rooms.sinks.get(sinkOf(sink));
+        return room && { ...room, limits: room.config.batch, shaperOf: shaperOf(room, sink) };
       },
+      isRetired: ({ sink, spans }) =>
+        baseOf(sink) !== undefined &&
+        spans.every(({ source: id }) => {
+          const [source, room] = [rooms.sources.get(id)?.config, rooms.sinks.get(sinkOf(sink))?.config];
+          return source && room && options.baseOf?.(source, room) !== baseOf(sink);
+        }),
       source: (id) => rooms.sources.get(id),
       clock,
       retryMs: RETRY_MS,
@@ -75,4 +81,21 @@ export async function restoreRooms({
   } catch (error) {
     if (codeOf(error) !== 'E_STOPPED') throw error;
   }
+}
+
+/** What of the events goes to the dataset that the owner is of; `own` is the sink's. */
+function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<State, 'datasetsOf'>): Shaper {
+  const wanted = datasetOf(owner);
+  const others = new Set(state.datasetsOf(baseOf(owner)!));
+  const takes = (name: string | undefined): boolean =>
+    wanted === undefined ? name === undefined || name === own || !others.has(name) : name === wanted;
+  return {
+    digest: shaper.digest,
+    isDeterministic: shaper.isDeterministic,
+    shape(events) {
+      const shaped = shaper.shape(events);
+      const isOwn = wanted === undefined;
+      return shaped instanceof Promise ? shaped.then((each) => partOf(each, takes, isOwn)) : partOf(shaped, takes, isOwn);
+    },
+  };
 }

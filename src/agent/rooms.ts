@@ -1,7 +1,8 @@
 /** The sources and sinks of a running agent, and the books of every source that events were accepted from. */
 import type { Batch } from '../batcher/batch.ts';
 import { Books } from '../batcher/books.ts';
-import type { Route, SourceLane } from '../batcher/lane.ts';
+import type { SourceLane } from '../batcher/lane.ts';
+import type { Route } from '../batcher/route.ts';
 import { Orphans } from '../batcher/orphans.ts';
 import type { SourceConfig } from '../config/model.ts';
 import type { Source } from '../core/source.ts';

@@ -34,6 +34,8 @@ import { Rooms, type SourceRoom } from './rooms.ts';
 import { SettlementSaver } from './settlement-saver.ts';
 import { createSinkRoom, drainSink, type SinkRoom } from './sink-room.ts';
 import type { Shapers } from './shapers.ts';
+import { routedBaseOf } from './owners.ts';
+import { createRoutedDatasets } from './routed-datasets.ts';
 import { createSourceRoom } from './source-room.ts';
 import { countHeld, type StopReport, stopRooms } from './stop.ts';
 import { answerTap } from './tap.ts';
@@ -281,6 +283,7 @@ export class RunningAgent implements Agent {
       kernel,
       scratchBytes: scratchBytesOf(this.#inForce.config),
       shapers: this.#shapers,
+      baseOf: (source, sink) => routedBaseOf(this.#inForce.config, source, sink),
       clock: this.#clock,
       log: this.#log,
       stopping: this.#stopping.signal,
@@ -332,7 +335,15 @@ export class RunningAgent implements Agent {
 
   #createSource(config: SourceConfig, kernel: Kernel, former?: SourceRoom): Promise<SourceRoom> {
     const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log, once: this.#options.once };
-    return createSourceRoom({ ...common, shapers: this.#shapers, config, former });
+    const datasets = createRoutedDatasets(this.#state, this.#log, (sink) => this.#basesOf(sink));
+    const baseOf = (source: SourceConfig, sink: IngestSinkConfig) => routedBaseOf(this.#inForce.config, source, sink);
+    return createSourceRoom({ ...common, shapers: this.#shapers, routed: { datasets, baseOf }, config, former });
+  }
+
+  #basesOf(id: string): string[] {
+    const { config } = this.#inForce;
+    const sink = config.sinks.find((each) => each.id === id);
+    return sink ? config.sources.flatMap((source) => routedBaseOf(config, source, sink) ?? []) : [];
   }
 
   async #stop(deadline: AbortSignal): Promise<StopReport> {

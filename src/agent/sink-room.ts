@@ -12,6 +12,7 @@ import type { IngestSinkConfig } from '../config/model.ts';
 import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { sinkOf } from '../core/owner.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../core/sink-memory.ts';
 import type { Kernel } from '../kernel/kernel.ts';
@@ -134,7 +135,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { maxDiskBytes: maxBytes, whenFull } = config.buffer;
   const nextBatchId = () => state.nextBatchId();
   const booksOf = (source: string) => options.booksOf(source);
-  const rows = new Map(state.unsettled().flatMap((row) => (row.sink === config.id ? [[row.key, row.id]] : [])));
+  const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
   const buffer: DiskBuffer = new DiskBuffer({
     sink: config.id,
     spool,

@@ -1,8 +1,11 @@
 /** What one source consists of: its books, its lane to the sinks that it feeds, and the source itself, wired together. */
 import { hostname } from 'node:os';
 import { Books } from '../batcher/books.ts';
-import { type Route, SourceLane } from '../batcher/lane.ts';
-import type { SourceConfig } from '../config/model.ts';
+import { SourceLane } from '../batcher/lane.ts';
+import type { Route } from '../batcher/route.ts';
+import type { Batcher } from '../batcher/batcher.ts';
+import { type DatasetRegistry, Router } from '../batcher/router.ts';
+import type { IngestSinkConfig, SourceConfig } from '../config/model.ts';
 import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -27,6 +30,10 @@ export interface SourceRoomOptions {
   readonly former?: SourceRoom | undefined;
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
+  /** The datasets of routed events, and whose marks those of a source move through a sink (agent/owners). */
+  readonly routed?:
+    | { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: IngestSinkConfig): string | undefined }
+    | undefined;
   /** Makes the source itself; a test may put another file system under it. */
   readonly create?: typeof createSource;
 }
@@ -42,12 +49,25 @@ export async function createSourceRoom({
   once,
   former,
   shapers,
+  routed,
   create = createSource,
 }: SourceRoomOptions): Promise<SourceRoom> {
   // Events are numbered in the order of acceptance, so what goes another way has books of its own.
   const books = former?.books ?? rooms.formerBooks.get(config.id) ?? new Books(config.id);
   const rescueBooks = former?.rescue.books ?? new Books(config.id);
   const replayed = former?.replayed ?? new Books(config.id);
+  const routeTo = (sink: IngestSinkConfig, dataset: string, batcher: Batcher): Route => {
+    const shaper = shapers?.shaperFor(config, sink);
+    const base = routed?.baseOf(config, sink);
+    const route = { sink: sink.id, dataset, batcher, shaper };
+    if (!shaper || !routed || base === undefined) return route;
+    const misrouted = (events: number): void => void (books.misrouted += events);
+    return {
+      ...route,
+      owner: base,
+      router: new Router({ ...route, shaper, base, source: config.id, datasets: routed.datasets, misrouted }),
+    };
+  };
   // Each lane has shapers of its own: they take one block at a time.
   const routes = (kept: readonly Route[] = []): readonly Route[] =>
     [...rooms.sinks.values()]
@@ -55,7 +75,7 @@ export async function createSourceRoom({
       .map(({ config: sink, batcher }) => {
         const dataset = config.dataset ?? sink.dataset;
         const same = kept.find((route) => route.batcher === batcher && route.dataset === dataset);
-        return same ?? { sink: sink.id, dataset, batcher, shaper: shapers?.shaperFor(config, sink) };
+        return same ?? routeTo(sink, dataset, batcher);
       });
   const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
   const canReread = isRereadable(config);

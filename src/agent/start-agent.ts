@@ -3,6 +3,7 @@
  * last process left, sources), and drains them in the opposite one.
  */
 import { openState } from '../state/store.ts';
+import { ownersOf } from './owners.ts';
 import type { Agent, AgentOptions } from './agent.ts';
 import { RunningAgent } from './running-agent.ts';
 
@@ -12,7 +13,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const inForce = { config };
   const state = openState({
     folder: config.dataDir,
-    sinksOf: (source) => inForce.config.sinks.filter((sink) => sink.inputs.includes(source)).map((sink) => sink.id),
+    sinksOf: (source) => ownersOf(inForce.config, source),
     log,
     reserves: true,
   });

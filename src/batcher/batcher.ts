@@ -14,6 +14,7 @@ import { BatchAge } from './batch-age.ts';
 import { endsFrom, eventEndAt } from './block-events.ts';
 import { canRebuild, type Intake, isOnce, isOrphan, nameOf, ORPHAN } from './intake.ts';
 import type { Room } from './room.ts';
+import { shapeChunk } from './shape-chunk.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
 import { waitForRoom } from './wait-for-room.ts';
 
@@ -106,6 +107,18 @@ export class Batcher {
         this.#age.noteFull(batch.dataset);
         this.#close(name);
       }
+    }
+  }
+
+  /** Shapes a part of a block in the pieces in which it will be taken. */
+  async shapeAhead(block: Block, start: number, end: number, source: string, shaper: Shaper): Promise<void> {
+    const { kernel, scratch } = this.#options;
+    if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
+    const { template } = this.compile(block.shape, shaper);
+    while (start < end) {
+      const chunk = await shapeChunk({ kernel, scratch }, template, shaper, source, block, start, end);
+      if (chunk.end === start) return;
+      start = chunk.end;
     }
   }
 
@@ -276,7 +289,8 @@ export class Batcher {
   }
 
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
-    const batch = new Batch(this.#options.nextBatchId(), this.#options.sink, intake.dataset, canRebuild(intake), storage, intake.isTracked);
+    const owner = intake.owner ?? this.#options.sink;
+    const batch = new Batch(this.#options.nextBatchId(), owner, intake.dataset, canRebuild(intake), storage, intake.isTracked);
     batch.isOnce = isOnce(intake);
     return batch;
   }

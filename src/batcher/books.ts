@@ -30,6 +30,8 @@ export class Books {
   invalidCharacters = 0;
   /** Times that a transform failed on one of them. */
   transformErrors = 0;
+  /** Events whose `to_dataset` names a dataset that they cannot go to. */
+  misrouted = 0;
   readonly settled: Record<SettledAs, number> = { delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 };
   /** Events that more than one sink has to settle, oldest first. */
   #shared: Interval[] = [];

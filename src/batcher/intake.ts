@@ -8,6 +8,8 @@ export interface Intake {
   readonly books: Books;
   readonly block: Block;
   readonly dataset: string;
+  /** Whose marks it moves (core/owner), where that is not the sink alone. */
+  readonly owner?: string | undefined;
   /** May turn false while it waits: the file was deleted. */
   isRereadable(): boolean;
   /** The bytes are of a file, be it still there or not. */
@@ -36,7 +38,7 @@ export const ORPHAN = 'orphan ';
 /** One batch is open for each dataset and kind of bytes. */
 export function nameOf(intake: Intake): string {
   const kind = isOnce(intake) ? 'once ' : intake.isRereadable() ? 'file ' : isOrphan(intake) ? ORPHAN : 'live ';
-  return `${kind}${intake.dataset}`;
+  return `${kind}${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
 }
 
 /** Bytes of a file that was deleted. */

@@ -4,18 +4,9 @@
  */
 import type { Block, Lane } from '../core/block.ts';
 import { StoppedError } from '../core/errors.ts';
-import type { Shaper } from '../core/shaping.ts';
-import type { Batcher } from './batcher.ts';
 import { windowAt } from './block-events.ts';
 import type { Books } from './books.ts';
-
-export interface Route {
-  readonly sink: string;
-  readonly dataset: string;
-  readonly batcher: Batcher;
-  /** What shapes the source's events on their way to the sink. */
-  readonly shaper?: Shaper | undefined;
-}
+import type { Route } from './route.ts';
 
 export interface LaneOptions {
   readonly books: Books;
@@ -25,7 +16,7 @@ export interface LaneOptions {
   /** True where what is read of the stream can be read again. Asked anew at every step: a file may be deleted while it waits. */
   isRereadable(stream: string): boolean;
   /** Up to where the sink has the stream already (committed by this or an earlier process). */
-  committedTo(sink: string, stream: string): number | undefined;
+  committedTo(owner: string, stream: string): number | undefined;
   /** Milliseconds that the source waited before, with another configuration. */
   readonly waitedMs?: number;
 }
@@ -95,7 +86,7 @@ export class SourceLane implements Lane {
     let start = block.start;
     for (const { end, routes } of this.#parts(block)) {
       try {
-        if (routes.length > 0) await this.#offer(block, start, end, routes);
+        if (routes.length > 0) await this.#offer(block, start, end, [...routes, ...(await newRoutes(routes, block, start, end))]);
       } catch (error) {
         throw error instanceof StoppedError ? new StoppedError(error.leftBytes + block.end - end) : error;
       }
@@ -123,8 +114,22 @@ export class SourceLane implements Lane {
       const waits = (elapsedMs: () => number): void => {
         this.#wait = { route, stream: block.stream, elapsedMs };
       };
-      const { dataset, shaper } = route;
-      const intake = { books, block, dataset, isTracked, isRereadable, start, end, firstEvent, shaper, taken, waits, waited: this.#waited };
+      const { dataset, owner, shaper } = route;
+      const intake = {
+        books,
+        block,
+        dataset,
+        owner,
+        isTracked,
+        isRereadable,
+        start,
+        end,
+        firstEvent,
+        shaper,
+        taken,
+        waits,
+        waited: this.#waited,
+      };
       try {
         await route.batcher.take(intake);
       } catch (error) {
@@ -148,8 +153,8 @@ export class SourceLane implements Lane {
 
   /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
-    const routes = this.#routes;
-    const positions = routes.map(({ sink }) => this.#options.committedTo(sink, block.stream) ?? 0);
+    const routes = this.#routes.flatMap((route) => route.router?.routes() ?? [route]);
+    const positions = routes.map(({ sink, owner }) => this.#options.committedTo(owner ?? sink, block.stream) ?? 0);
     if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
     if (block.single) {
       const { length } = block.single;
@@ -159,4 +164,11 @@ export class SourceLane implements Lane {
     const cuts = [...new Set([...places, block.end])].filter((cut) => cut > block.start).sort((a, b) => a - b);
     return cuts.map((end) => ({ end, routes: routes.filter((_, index) => places[index]! < end) }));
   }
+}
+
+/** Ways to datasets that the part of the block is the first to name. */
+async function newRoutes(routes: readonly Route[], block: Block, start: number, end: number): Promise<Route[]> {
+  const found: Route[] = [];
+  for (const router of new Set(routes.map((route) => route.router))) if (router) found.push(...(await router.prepare(block, start, end)));
+  return found;
 }

@@ -27,6 +27,8 @@ export interface RestoreOptions extends RebuildOptions {
   readonly stopping: AbortSignal;
   target(sink: string): RestoreTarget | undefined;
   source(id: string): Owner | undefined;
+  /** What it holds is read again, so that it goes where the rules in force say. */
+  isRetired?(batch: StoredBatch): boolean;
   nextBatchId(): number;
   /** Told before each batch: what was committed before it and is kept elsewhere goes first. */
   reached?(batch: StoredBatch): void;
@@ -40,6 +42,10 @@ export interface RestoreOptions extends RebuildOptions {
 export async function restoreBatches(options: RestoreOptions): Promise<void> {
   for (const stored of options.batches) {
     options.reached?.(stored);
+    if (options.isRetired?.(stored) === true) {
+      await replace(options, stored.id, []);
+      continue;
+    }
     const target = options.target(stored.sink);
     if (!target) {
       options.log.warn(

@@ -24,6 +24,8 @@ export const HOLE_BYTES = 1024;
 export const TAIL_BYTES = 64;
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Datasets that `to_dataset` sends the events of one sink to, beside the sink's own. */
+export const MAX_ROUTED_DATASETS = 16;
 /** Characters of a pipeline. */
 export const MAX_TRANSFORM_CHARACTERS = 64 * 1024;
 /** Bytes of a transform script. */

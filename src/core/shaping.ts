@@ -45,6 +45,14 @@ export interface Shaped {
   readonly errors: number;
   /** False where the same bytes may fare otherwise the next time, though the shaper is deterministic: a limit of time was exceeded. */
   readonly isRepeatable: boolean;
+  /** Of each event that is sent: the dataset that `to_dataset` names, where it ends in `bytes`, and the number of the event that it comes from. */
+  readonly routes?: Routes;
+}
+
+export interface Routes {
+  readonly datasets: readonly (string | undefined)[];
+  readonly ends: readonly number[];
+  readonly origins: readonly number[];
 }
 
 /** Shapes the events of one source on their way to one sink. One call at a time. */

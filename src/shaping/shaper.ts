@@ -67,7 +67,7 @@ class Outcome {
     return list;
   }
 
-  finish({ bytes, ends: listEnds, origins }: EventList): Shaped {
+  finish({ bytes, ends: listEnds, origins, datasets }: EventList): Shaped {
     const count = this.#sent.length;
     const ends: number[] = [];
     let n = 0;
@@ -77,7 +77,16 @@ class Outcome {
       if (this.#sent[event] === 0) this.#worsen(event, 'filtered');
     }
     const withheld = this.#withheld.sort((a, b) => a.event - b.event || a.sub - b.sub);
-    return { bytes, ends, sent: this.#sent, unsent: this.#unsent, withheld, errors: this.#errors, isRepeatable: this.#isRepeatable };
+    const shaped = {
+      bytes,
+      ends,
+      sent: this.#sent,
+      unsent: this.#unsent,
+      withheld,
+      errors: this.#errors,
+      isRepeatable: this.#isRepeatable,
+    };
+    return datasets ? { ...shaped, routes: { datasets, ends: listEnds, origins } } : shaped;
   }
 
   #worsen(event: number, as: Unsent): void {

@@ -7,6 +7,8 @@ import type { EventList, Failure, OnError, StageResult } from './stage.ts';
 
 export interface StageOutputOptions {
   readonly onError: OnError;
+  /** It says itself where events go. */
+  readonly routes?: boolean;
   /** Told of each failure; `reason` quotes nothing of the event. */
   failed(reason: string): void;
 }
@@ -17,10 +19,14 @@ export class StageOutput {
   #ends: number[] = [];
   #origins: number[] = [];
   #subs: number[] = [];
+  #datasets: (string | undefined)[] = [];
   #failures: Failure[] = [];
   #errors = 0;
   /** Where what comes of the event under way begins. */
   #from = { bytes: 0, events: 0 };
+  /** Where the event under way went before this stage. */
+  #dataset: string | undefined;
+  #hasDatasets = false;
 
   constructor(options: StageOutputOptions) {
     this.#options = options;
@@ -31,27 +37,33 @@ export class StageOutput {
     this.#ends = [];
     this.#origins = [];
     this.#subs = [];
+    this.#datasets = [];
+    this.#hasDatasets = false;
     this.#failures = [];
     this.#errors = 0;
   }
 
-  /** The next event begins: what is written from now on comes of it. */
-  begin(): void {
+  /** Event `n` of the list begins: what is written from now on comes of it. */
+  begin({ datasets }: EventList, n: number): void {
+    this.#hasDatasets ||= datasets !== undefined;
+    this.#dataset = datasets?.[n];
     this.#from = { bytes: this.writer.length, events: this.#ends.length };
   }
 
-  /** Takes what was written since the last call as one event. False when it is more than may come of one event. */
-  note(origin: number): boolean {
+  /** Takes what was written since the last call as one event, for that dataset. False when it is more than may come of one event. */
+  note(origin: number, dataset = this.#dataset): boolean {
     if (this.writer.length - this.#from.bytes > MAX_SHAPED_BYTES) return false;
     const last = this.#origins.length - 1;
     this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
     this.#origins.push(origin);
+    this.#datasets.push(dataset);
     this.#ends.push(this.writer.length);
     return true;
   }
 
   /** Takes events that were made at once: `sent` has for each its number in the list and its end in the bytes. */
-  take(bytes: Buffer, sent: Uint32Array, count: number, { origins }: EventList): void {
+  take(bytes: Buffer, sent: Uint32Array, count: number, { origins, datasets }: EventList): void {
+    this.#hasDatasets ||= datasets !== undefined;
     const base = this.writer.length;
     this.writer.copy(bytes, 0, bytes.length);
     for (let n = 0; n < count; n++) {
@@ -59,6 +71,7 @@ export class StageOutput {
       const last = this.#origins.length - 1;
       this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
       this.#origins.push(origin);
+      this.#datasets.push(datasets?.[sent[2 * n]!]);
       this.#ends.push(base + sent[2 * n + 1]!);
     }
   }
@@ -67,7 +80,7 @@ export class StageOutput {
   fail(list: EventList, n: number, members: Members, reason: string): void {
     const { onError } = this.#options;
     this.writer.cut(this.#from.bytes);
-    this.#ends.length = this.#origins.length = this.#subs.length = this.#from.events;
+    this.#ends.length = this.#origins.length = this.#subs.length = this.#datasets.length = this.#from.events;
     this.#errors += 1;
     this.#options.failed(reason);
     const origin = list.origins[n]!;
@@ -83,7 +96,8 @@ export class StageOutput {
   }
 
   get result(): StageResult {
-    const list = { bytes: this.writer.bytes, ends: this.#ends, origins: this.#origins, subs: this.#subs };
+    const routed = this.#hasDatasets || this.#options.routes === true ? { datasets: this.#datasets } : {};
+    const list = { bytes: this.writer.bytes, ends: this.#ends, origins: this.#origins, subs: this.#subs, ...routed };
     return { list, failures: this.#failures, errors: this.#errors, isRepeatable: true };
   }
 }

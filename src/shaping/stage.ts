@@ -6,6 +6,8 @@ export interface EventList {
   readonly ends: readonly number[];
   readonly origins: readonly number[];
   readonly subs: readonly number[];
+  /** Where each goes by `to_dataset`, undefined for the sink's own dataset; absent where no pipeline says. */
+  readonly datasets?: readonly (string | undefined)[];
 }
 
 export interface StageContext {

@@ -49,6 +49,15 @@ async function compilePipeline(text: string, onError: OnError | undefined, path:
   const { createPipelineStage } = await import('./pipeline/pipeline-stage.ts');
   try {
     const program = compileRows(text, { from: path });
+    const route = program.steps.find(({ kind }) => kind === 'to_dataset');
+    if (route && path.startsWith('sinks.'))
+      throw new TransformProblems([
+        {
+          message: 'to_dataset cannot stand in the transform of a sink',
+          fix: 'move it to the source, or to the top of the configuration',
+          index: indexOf(text, route.line, route.column),
+        },
+      ]);
     const failing = onError ?? (program.hides ? 'dead_letter' : 'keep');
     return {
       facts: { steps: program.steps.map(({ kind }) => kind), deterministic: program.deterministic, onError: failing },

@@ -28,6 +28,7 @@ export function prepareStatements(database: DatabaseSync) {
     insertPart: database.prepare('insert into parts values (?, ?, ?, ?)'),
     selectParts: database.prepare('select * from parts where batch = ? order by first'),
     deleteStream: database.prepare('delete from streams where id = ?'),
+    deleteMark: database.prepare('delete from marks where sink = ? and stream = ?'),
     deleteMarks: database.prepare('delete from marks where stream = ?'),
   };
 }

@@ -9,6 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
 import type { Tail } from '../core/block.ts';
 import type { Log } from '../core/log.ts';
+import { datasetOf, datasetOwner } from '../core/owner.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../core/stream.ts';
 import { AfterSync } from './after-sync.ts';
 import { openDatabase, prepareFolder } from './database.ts';
@@ -23,7 +24,7 @@ import { Streams } from './streams.ts';
 
 export interface StateOptions {
   readonly folder: string;
-  /** Ids of the sinks that a source feeds. */
+  /** The sinks that a source feeds, as the owners of marks (core/owner). */
   sinksOf(source: string): readonly string[];
   readonly log: Log;
   /** Keeps disk space for what is saved later. */
@@ -102,6 +103,21 @@ export class State implements StreamStore {
     this.#streams.addNewSinks();
   }
 
+  /** The datasets that a sink's events went to under these rules (core/owner), beside its own. */
+  datasetsOf(base: string): readonly string[] {
+    return this.#streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
+  }
+
+  /** Gives a dataset marks of its own, on disk before any event on its way is taken; false when the disk refuses. */
+  addDataset(base: string, dataset: string): boolean {
+    const owner = datasetOwner(base, dataset);
+    this.#streams.meet(base, owner);
+    this.#streams.addNewSinks();
+    const isSaved = this.save();
+    if (!isSaved) this.#streams.unmeet(base, owner);
+    return isSaved;
+  }
+
   /** True where the sink has marks of the source's streams: it had the source before, maybe not up to where the others are. */
   knowsSink(source: string, sink: string): boolean {
     return this.#streams.list(source).some(({ id }) => this.#streams.markOf(id, sink) !== undefined);
@@ -155,8 +171,8 @@ export class State implements StreamStore {
   }
 
   /** Where the sink's own reading of the stream goes on; undefined for a sink that is not one of the source's. */
-  committedTo(sink: string, stream: string): number | undefined {
-    return this.#streams.markOf(stream, sink)?.committedTo;
+  committedTo(owner: string, stream: string): number | undefined {
+    return this.#streams.markOf(stream, owner)?.committedTo;
   }
 
   /** The path under which the stream's file was first matched; empty for a stream without a file. */

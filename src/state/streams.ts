@@ -8,6 +8,7 @@ import type { Tail } from '../core/block.ts';
 import type { ContentPoint } from '../core/content-point.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord } from '../core/stream.ts';
 import { NO_TAIL } from '../core/tail.ts';
+import { baseOf, sinkOf } from '../core/owner.ts';
 import { Mark } from './marks.ts';
 import { type Statements, textOfArchiveEnd, textOfPoints, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
 
@@ -21,14 +22,16 @@ interface Stream {
   /** Undefined where it is not known. */
   seenSize: number | undefined;
   archiveEnd: ArchiveEnd | undefined;
-  /** By sink. */
+  /** By owner (core/owner): a sink, or a dataset of one. */
   readonly marks: Map<string, Mark>;
 }
 
 export class Streams {
   readonly #statements: Statements;
-  /** Ids of the sinks that a source feeds. */
-  readonly #sinksOf: (source: string) => readonly string[];
+  /** The owners of marks that a source feeds, but for those of datasets that were met on the way. */
+  readonly #ownersOf: (source: string) => readonly string[];
+  /** Those, by the owner of the sink's own dataset. */
+  readonly #met = new Map<string, Set<string>>();
   readonly #streams = new Map<string, Stream>();
   readonly #new = new Set<Stream>();
   /** Those of them that begin elsewhere than where they were made. */
@@ -37,10 +40,37 @@ export class Streams {
   readonly #resized = new Set<Stream>();
   readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
   readonly #forgotten = new Set<string>();
+  /** Marks of other rules than those in force. */
+  readonly #retired: { readonly owner: string; readonly stream: string }[] = [];
 
-  constructor(statements: Statements, sinksOf: (source: string) => readonly string[]) {
+  constructor(statements: Statements, ownersOf: (source: string) => readonly string[]) {
     this.#statements = statements;
-    this.#sinksOf = sinksOf;
+    this.#ownersOf = ownersOf;
+  }
+
+  /** The datasets that a sink's events went to under these rules, beside its own, by their owners. */
+  metUnder(base: string): readonly string[] {
+    return [...(this.#met.get(base) ?? [])];
+  }
+
+  /** From now on the dataset has a mark of each stream. */
+  meet(base: string, owner: string): void {
+    const owners = this.#met.get(base) ?? new Set();
+    this.#met.set(base, owners.add(owner));
+  }
+
+  /** As if it was never met. */
+  unmeet(base: string, owner: string): void {
+    this.#met.get(base)?.delete(owner);
+    for (const { marks } of this.#streams.values()) {
+      const mark = marks.get(owner);
+      marks.delete(owner);
+      if (mark) this.#moved.delete(mark);
+    }
+  }
+
+  #sinksOf(source: string): readonly string[] {
+    return this.#ownersOf(source).flatMap((owner) => [owner, ...this.metUnder(owner)]);
   }
 
   load(database: DatabaseSync): void {
@@ -56,7 +86,10 @@ export class Streams {
       const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
       const contentSum = row['content_sum'] === null ? undefined : Number(row['content_sum']);
       const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']));
-      this.#streams.get(String(row['stream']))?.marks.set(String(row['sink']), mark);
+      const owner = String(row['sink']);
+      const base = baseOf(owner);
+      if (base !== undefined && base !== owner) this.meet(base, owner);
+      this.#streams.get(String(row['stream']))?.marks.set(owner, mark);
     }
   }
 
@@ -71,11 +104,25 @@ export class Streams {
         known[0] ?? new Mark(stream.startAt, NO_TAIL, 0),
       );
       for (const sink of sinks) {
-        if (stream.marks.has(sink)) continue;
-        const mark = new Mark(from.committedTo, from.committedTail, from.committedSum, from.points);
+        const former = formerOf(stream, sink, sinks);
+        const own = stream.marks.get(sink);
+        if (own && !(former && own.isSettled && own.settledTo < former.settledTo)) continue;
+        const mark = former ?? new Mark(from.committedTo, from.committedTail, from.committedSum, from.points);
         stream.marks.set(sink, mark);
         this.noteMoved(mark, sink, stream.id);
       }
+      if (sinks.length > 0) this.#retireMarks(stream, sinks);
+    }
+  }
+
+  /** Batches under other rules are not sent again: their bytes are read again. */
+  #retireMarks(stream: Stream, owners: readonly string[]): void {
+    const sinks = new Set(owners.map(sinkOf));
+    for (const [owner, mark] of stream.marks) {
+      if (baseOf(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOf(owner))) continue;
+      stream.marks.delete(owner);
+      this.#moved.delete(mark);
+      this.#retired.push({ owner, stream: stream.id });
     }
   }
 
@@ -163,7 +210,7 @@ export class Streams {
 
   /** True when there is anything to write. */
   get hasChanges(): boolean {
-    return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0;
+    return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0 || this.#retired.length > 0;
   }
 
   /** Writes new streams, within the caller's transaction; `noteNewWritten` once that is committed. */
@@ -199,6 +246,7 @@ export class Streams {
     this.writeNew();
     for (const { id, seenSize } of this.#resized) this.#statements.updateSeenSize.run(seenSize!, id);
     for (const [mark, { sink, stream }] of this.#moved) this.#statements.upsertMark.run(...rowOf(mark, sink, stream));
+    for (const { owner, stream } of this.#retired) this.#statements.deleteMark.run(owner, stream);
     for (const id of this.#forgotten) {
       this.#statements.deleteStream.run(id);
       this.#statements.deleteMarks.run(id);
@@ -209,8 +257,26 @@ export class Streams {
     this.noteNewWritten();
     this.#resized.clear();
     this.#moved.clear();
+    this.#retired.length = 0;
     this.#forgotten.clear();
   }
+}
+
+/**
+ * Where a sink that events take other ways through goes on: of each of the ways before, behind what was settled, as what was under way is
+ * read again under the new rules; of the sink as a whole, behind what it has. Undefined where the ways are the same.
+ */
+function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
+  let least: Mark | undefined;
+  for (const [other, mark] of stream.marks) {
+    if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
+    const isRouted = baseOf(other) !== undefined;
+    const from = isRouted
+      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed)
+      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points);
+    if (!least || from.settledTo < least.settledTo) least = from;
+  }
+  return least;
 }
 
 function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {

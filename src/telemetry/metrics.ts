@@ -102,6 +102,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
   );
   add(
     'counter',
+    'source_misrouted_events_total',
+    'Events whose to_dataset named a dataset that they could not go to, once for each sink',
+    eachSource(({ misrouted }) => misrouted),
+  );
+  add(
+    'counter',
     'source_lost_bytes_total',
     'Bytes destroyed by others before they could be read',
     eachSource(({ stats }) => stats.lostBytes),

@@ -21,6 +21,8 @@ export interface ObservedSource {
   readonly invalidCharacters: number;
   /** Times that a transform failed, each on its way to one sink. */
   readonly transformErrors: number;
+  /** Events whose `to_dataset` named a dataset that they could not go to. */
+  readonly misrouted: number;
   readonly settled: Readonly<Record<'delivered' | 'dead_lettered' | 'dropped' | 'filtered', number>>;
   /** Counted by walking the batches that hold them. */
   readonly held: number;

@@ -11,6 +11,7 @@ export function observedSource(changes: Partial<ObservedSource> = {}): ObservedS
     accepted: 100,
     invalidCharacters: 0,
     transformErrors: 0,
+    misrouted: 0,
     settled: { delivered: 50, dead_lettered: 10, dropped: 5, filtered: 5 },
     held: 30,
     ...changes,

@@ -39,7 +39,7 @@ const TIME = '_time';
 export function createPipelineStage(options: PipelineStageOptions): Stage {
   const { program, text, env, onError, only } = options;
   const { reads, writes } = program;
-  const out = new StageOutput(options);
+  const out = new StageOutput({ ...options, routes: program.datasetOf !== undefined });
   const members = new Members();
   const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, reads, writes);
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
@@ -72,12 +72,13 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     const from = n === 0 ? 0 : list.ends[n - 1]!;
     const origin = list.origins[n]!;
     members.scan(list.bytes, from);
-    out.begin();
+    out.begin(list, n);
     const row = rowOf();
     const before = few ? undefined : new Map(row);
+    const asked = new EventContext(context, origin, list.subs[n]!, env);
     let rows: Row[];
     try {
-      rows = program.run(row, new EventContext(context, origin, list.subs[n]!, env));
+      rows = program.run(row, asked);
     } catch (error) {
       // Only its own errors are known to quote nothing.
       const reason =
@@ -88,7 +89,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
       const result = before && resultOf(each, before);
       if (result) writeEvent(out.writer, members, result, isOutside);
       else if (!few || !few.write(each, out.writer)) out.writer.copy(list.bytes, from, list.ends[n]!);
-      if (!out.note(origin)) return out.fail(list, n, members, TOO_LARGE);
+      if (!out.note(origin, program.datasetOf?.(each, asked))) return out.fail(list, n, members, TOO_LARGE);
     }
   };
 

@@ -18,7 +18,7 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
 
   const write = (list: EventList, n: number, result: ScriptResult): void => {
     members.scan(list.bytes, n === 0 ? 0 : list.ends[n - 1]!);
-    out.begin();
+    out.begin(list, n);
     if (typeof result === 'string') return out.fail(list, n, members, result);
     for (const event of result) {
       writeEvent(out.writer, members, event);
