@@ -41,18 +41,24 @@ export function repeated({ counts }: Stored): number[] {
   return [...counts].filter(([, count]) => count > 1).map(([seq]) => seq);
 }
 
-/**
- * Where the content of a file between two truncations begins in all that was written. Throws when it has no whole line to tell
- * by.
- */
-export function placeOf(content: string, starts: Float64Array): number {
+/** Where the content of a file between two truncations begins in all that was written; undefined when it has no whole line to tell by. */
+function placeOf(content: string, starts: Float64Array): number | undefined {
   const firstEnd = content.indexOf('\n') + 1;
   for (const begin of [0, firstEnd]) {
     const end = content.indexOf('\n', begin);
     const seq = end > begin ? seqOf(content.slice(begin, end)) : undefined;
     if (seq !== undefined && content.slice(begin, end) === lineOf(seq)) return starts[seq]! - begin;
   }
-  throw new Error(`not one whole line was written between two truncations, but ${JSON.stringify(content.slice(0, 200))}`);
+  return undefined;
+}
+
+/** The first place of a piece of a line, or of nothing, in what was written from one place to another. Throws when it is not there. */
+function placeBetween(content: string, from: number, to: number, starts: Float64Array): number {
+  const first = lineAt(starts, from);
+  const lines = Array.from({ length: lineAt(starts, to) - first + 1 }, (_, index) => `${lineOf(first + index)}\n`);
+  const at = lines.join('').indexOf(content, from - starts[first]!);
+  if (at < 0 || starts[first]! + at + content.length > to) throw new Error(`${JSON.stringify(content)} was not written here`);
+  return starts[first]! + at;
 }
 
 /** What a storm of copytruncate left: what each file held between two truncations, and what the truncations destroyed. */
@@ -65,10 +71,14 @@ export class Truncations {
 
   constructor(lines: number, contents: readonly string[]) {
     this.starts = startsOf(lines);
-    this.held = contents.map((content) => {
-      const from = placeOf(content, this.starts);
-      return { from, to: from + content.length };
-    });
+    const places = contents.map((content) => placeOf(content, this.starts));
+    const held: Range[] = [];
+    for (const [index, content] of contents.entries()) {
+      const next = places.slice(index + 1).find((place) => place !== undefined) ?? this.starts.at(-1)!;
+      const from = places[index] ?? placeBetween(content, held.at(-1)?.to ?? 0, next, this.starts);
+      held.push({ from, to: from + content.length });
+    }
+    this.held = held;
     this.destroyed = this.held.slice(1).map(({ from }, index) => ({ from: this.held[index]!.to, to: from }));
   }
 

@@ -4,6 +4,7 @@
  */
 import { addPoint, type ContentPoint, thinPoints } from '../../core/content-point.ts';
 import { addSums } from '../../core/sums.ts';
+import { contentSum } from '../../kernel/content-sum.ts';
 
 /** How many points are kept: one for each of the last reads, and ever fewer before them. */
 const MAX_POINTS = 64;
@@ -34,4 +35,14 @@ export class ContentSum {
   trim(): void {
     thinPoints(this.#points, KEPT_POINTS);
   }
+}
+
+/** The content sums of bytes, of so many each. */
+export function sumParts(bytes: Buffer, offset: number, partBytes: number): { readonly length: number; readonly sum: number }[] {
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += partBytes) {
+    const part = bytes.subarray(at, at + partBytes);
+    parts.push({ length: part.length, sum: contentSum(part, offset + at) });
+  }
+  return parts;
 }

@@ -128,8 +128,9 @@ export class Copies {
     const nameStart = parentOf(file.path).length + 2;
     for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
       const original = registry.at(file.path.slice(0, end));
-      // Files that are seen for the first time together are two files.
-      if (original?.stream === undefined || original.firstScan >= Math.max(file.firstScan, file.filledScan)) continue;
+      if (original?.stream === undefined) continue;
+      // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
+      if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
       if (this.#mayHold(original, file) && !once) this.#compare(file, original);
       else if (original.isHomeless) truncated.push(original);
     }

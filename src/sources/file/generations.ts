@@ -20,7 +20,7 @@ import { LOWER_BOUND, type Notices } from './notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
 import { isUntouched } from './sample.ts';
-import { isRotatedName } from './siblings.ts';
+import { isRotatedName, rotatedFrom } from './siblings.ts';
 import { Successors } from './successors.ts';
 import { isGone, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
 
@@ -201,6 +201,8 @@ export class Generations {
     next.seenSize = next.sureSize = stat.size;
     next.seenMtimeMs = stat.mtimeMs;
     next.changedAtMs = file.leftAtMs = this.#now;
+    // Truncated again, it may have a copy already, which is to be held against it.
+    if (next.size > 0 && rotatedFrom(next.path) === undefined) this.name(next);
     if (file.stream === undefined) this.registry.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.

@@ -126,6 +126,8 @@ export class Housekeeping {
   #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
     const lostBytes = lagOf(file) - file.inHand;
     this.#options.stats.lostBytes += lostBytes;
+    // The next start must not count them again.
+    if (file.stream !== undefined) this.#options.streams.see(file.stream, file.offset + file.inHand);
     const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `${text}${LOWER_BOUND}`);
     this.#remove(file);

@@ -6,15 +6,17 @@
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
-import { HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
+import { COPY_POINT_BYTES, HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
+import { addSums } from '../../core/sums.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import { guessUtf16, utf8 } from '../../parsers/encoding.ts';
 import type { WindowBlock } from '../byte-window.ts';
 import { type Lines, streamBytesIn, streamBytesOf } from '../lines.ts';
 import { countLongLine, type SuspendedLine } from '../long-line.ts';
+import { sumParts } from './content-sum.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Generations } from './generations.ts';
 import { hashHead, hasSameContent } from './identity.ts';
@@ -91,7 +93,12 @@ export class Reader {
     if (current === file) noteSize(file, stat.size);
     if (current.takenTo > current.offset && current.size > current.offset) current = generations.beginAfter(current, stat);
     const known = current.identity.headLength;
-    if (current.stream !== undefined && (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)) {
+    // Of another generation than the sample is, it may be the head before the truncation.
+    if (
+      current === file &&
+      current.stream !== undefined &&
+      (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)
+    ) {
       current.identity = { ...current.identity, ...hashHead(sample.head) };
       streams.identify(current.stream, current.identity);
     }
@@ -140,12 +147,12 @@ export class Reader {
       if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
       lines.commit(count);
       position += count;
+      isAtEnd = count < into.length;
       for (let block = lines.next(); block; block = lines.next()) {
-        await this.#offer(file, block, isLate);
+        await this.#offer(file, block, isLate, isAtEnd);
         // The rest is read from where it is now, or was counted as lost.
         if (file.fd !== fd) return !file.isHomeless;
       }
-      isAtEnd = count < into.length;
       if (file.offset >= file.stopAt) return false;
     }
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
@@ -232,7 +239,7 @@ export class Reader {
     return kept === undefined && line.kind === 'skipped';
   }
 
-  async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean): Promise<void> {
+  async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean, isAtEnd = false): Promise<void> {
     const { lane, stats, lines } = this.#options;
     const line = file.suspended;
     if (isLate && block.offset === file.offset && line?.kind === 'skipped') {
@@ -240,7 +247,11 @@ export class Reader {
       await this.#refill(file, kept, block.offset + line.textAt);
     }
     const bytes = streamBytesOf(block);
-    const { length, sum } = block.single ?? { length: bytes.length, sum: contentSum(bytes, block.offset) };
+    // A copy that was made a moment ago ends somewhere in the last bytes.
+    const partBytes = isAtEnd ? COPY_POINT_BYTES : bytes.length;
+    const parts = block.single ? [block.single] : sumParts(bytes, block.offset, partBytes);
+    const length = parts.reduce((total, part) => total + part.length, 0);
+    const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
     // The lane may use the window for the next one.
     const beginsWithNul = block.window.bytes[block.start] === 0;
     file.inHand = length;
@@ -251,7 +262,7 @@ export class Reader {
       if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
       throw error;
     }
-    file.content.add(length, sum);
+    for (const part of parts) file.content.add(part.length, part.sum);
     file.inHand = 0;
     file.offset = block.offset + length;
     file.tail = file.tailInHand;

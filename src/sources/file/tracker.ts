@@ -350,7 +350,11 @@ export class Tracker {
       const lostBytes = held || file.isAway ? 0 : lagOf(file);
       this.#options.stats.lostBytes += lostBytes;
       this.#tellLeft(file, lostBytes, held);
-      if (!held && !file.isAway) file.size = file.readTo = file.offset;
+      if (!held && !file.isAway) {
+        file.size = file.sureSize = file.readTo = file.offset;
+        // The next start must not count it again.
+        if (file.stream !== undefined) this.#options.streams.see(file.stream, file.offset);
+      }
     }
     this.#generations.place(file, place);
     if (held) this.#see(file, held, place);

@@ -434,4 +434,8 @@ export const found: readonly Found[] = [
     include: 'archives',
     schedule: [{ kind: 'compress', file: 0 }, wait, wait, { kind: 'append', file: 1, lines: 1 }, { kind: 'compress', file: 0 }],
   },
+  {
+    name: 'what a truncation took away was counted as lost, and once more after a stop',
+    schedule: [{ kind: 'partial', file: 1 }, scan, { kind: 'truncate', file: 1 }, { kind: 'stop' }, { kind: 'partial', file: 0 }],
+  },
 ];
