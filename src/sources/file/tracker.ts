@@ -296,8 +296,9 @@ export class Tracker {
 
   #noteRotation(file: TrackedFile, to?: string): void {
     const { nextBornMs, path } = file;
-    if (file.place !== 'matched' || nextBornMs === undefined || file.isUndecided) return;
+    if (file.isUndecided) return;
     if (this.#scan > 1) this.#missed.note(file, to);
+    if (file.place !== 'matched' || nextBornMs === undefined) return;
     this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
   }
 

@@ -1,5 +1,17 @@
 /** Folders are watched: what the system tells of is read without a full scan, and what it does not tell of is found by one. */
-import { appendFileSync, closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/file-system.ts';
@@ -317,6 +329,28 @@ test('looks at a busy folder leave its deleted files out, and what is still writ
   writeSync(fd, 'two\n');
   bench.clock.advance(LOOK_EVERY_MS);
   await arrive(['two']);
+});
+
+test('rotations by copies that nobody saw are counted by the copy that was there before', async () => {
+  const { bench, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
+  const log = bench.path('a.log');
+  const rotate = (line: string): void => {
+    if (existsSync(`${log}.1`)) renameSync(`${log}.1`, `${log}.2`);
+    bench.bornNow();
+    copyFileSync(log, `${log}.1`);
+    writeFileSync(log, `${line}\n`);
+  };
+  writeFileSync(log, 'line 0\n');
+  await seconds(3);
+  for (const line of ['line 1', 'line 2']) {
+    rotate(line);
+    await seconds(3);
+  }
+  expect(bench.source.stats.missedRotations ?? 0).toBe(0);
+  for (const line of ['line 3', 'line 4', 'line 5', 'line 6']) rotate(line);
+  await seconds(3);
+  expect(bench.source.stats.missedRotations).toBe(1);
+  expect(bench.texts).not.toContain('line 3');
 });
 
 test('rotations that nobody saw are counted and said', async () => {
