@@ -27,6 +27,7 @@ export function observeSources(
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
   const oldest = new Map<Books, number>();
+  const unsaved = new Map<Books, number>();
   for (const { books, lane, rescue, replayed } of sources.values()) {
     ranges.set(books, [...lane.held()]);
     ranges.set(replayed, []);
@@ -36,7 +37,9 @@ export function observeSources(
   for (const room of sinks.values()) {
     for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
       const { readAtMs = Infinity } = batch;
-      for (const { books, firstEvent, events } of batch.spans) {
+      const isSaved = batch.isDurable || batch.canBeRebuilt;
+      for (const { books, firstEvent, events, from, to } of batch.spans) {
+        if (!isSaved) unsaved.set(books, (unsaved.get(books) ?? 0) + to - from);
         ranges.get(books)?.push([firstEvent, firstEvent + events]);
         if (events > 0) oldest.set(books, Math.min(oldest.get(books) ?? Infinity, readAtMs));
       }
@@ -67,6 +70,7 @@ export function observeSources(
         filtered: sum(({ settled }) => settled.filtered),
       },
       held: sum((each) => countEvents(ranges.get(each) ?? [])),
+      unsavedBytes: sum((each) => unsaved.get(each) ?? 0) + (stats.goneLagBytes ?? 0),
       oldestHeldMs: Number.isFinite(oldestHeldMs) ? oldestHeldMs : undefined,
       waiting: lane && describeWait(lane, sinks),
       overdue: source?.overdue?.(),

@@ -9,6 +9,8 @@ export interface SourceStats {
   readBytes: number;
   /** Unread bytes that are known to exist, now. */
   lagBytes: number;
+  /** Those of them that are in no file any more: a descriptor that is open leads to them, or a copy may have them. Absent where there are no files. */
+  goneLagBytes?: number;
   /** Events that were cut to `max_event_bytes`. */
   truncatedEvents: number;
   /** Characters that the source itself made U+FFFD, because they were invalid; absent where none were. The kernel counts its own. */

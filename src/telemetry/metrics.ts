@@ -61,6 +61,12 @@ export function createRegistry(observe: () => Observed, histograms: SinkHistogra
     'Bytes that exist and are not read yet',
     eachSource(({ stats }) => stats.lagBytes),
   );
+  add(
+    'gauge',
+    'source_unsaved_bytes',
+    'Bytes that a kill would lose: of deleted files, pipes and connections, neither delivered nor in the disk buffer',
+    eachSource(({ unsavedBytes }) => unsavedBytes),
+  );
   add('gauge', 'source_files', 'Files or connections by state', () =>
     seen.sources.flatMap(({ id, stats }) => Object.entries(stats.files).map(([state, count]): Sample => [{ source: id, state }, count])),
   );

@@ -28,6 +28,8 @@ export interface ObservedSource {
   readonly held: number;
   /** When the oldest batch that holds any was begun, wall clock in milliseconds; absent where nothing is held. */
   readonly oldestHeldMs?: number | undefined;
+  /** Bytes that a kill would lose: they cannot be read again, and are neither delivered nor in the disk buffer. */
+  readonly unsavedBytes: number;
   /** Set while reading waits for a sink. */
   readonly waiting?: Waiting | undefined;
   /** A step of its own work that is past its deadline. */

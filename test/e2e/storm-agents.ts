@@ -6,15 +6,16 @@ import { askAgent } from '../../src/agent/control.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
+import { ROTATED } from './storm-rotation.ts';
 
-/** What is deleted this shortly before a kill may go with the agent: a scan must notice, and a disk must take it. */
-const TAKES_OVER_MS = 1000;
 const SCRAPE_EVERY_MS = 100;
 
 /** While an agent had its files open, in milliseconds of `performance.now()`. */
 interface Watch {
   readonly from: number;
   to: number;
+  /** What was removed by then must survive a kill: the agent had noticed it, and said that it has it on disk or delivered. */
+  safeTo: number;
   /** As it last said. */
   lostBytes: number;
   missedRotations: number;
@@ -51,7 +52,26 @@ telemetry: {listen: "127.0.0.1:0"}
     this.#program = startProgram(['run', '--config', this.#config]);
     const line = await this.#program.says('tailrace runs');
     this.#address = (JSON.parse(line) as { telemetry: string }).telemetry;
-    this.watches.push({ from: performance.now(), to: Infinity, lostBytes: 0, missedRotations: 0 });
+    this.watches.push({ from: performance.now(), to: Infinity, safeTo: -Infinity, lostBytes: 0, missedRotations: 0 });
+  }
+
+  /** True when the agent knows the file that is under the path, if there is one, and none that was there before. */
+  async knows(path: string): Promise<boolean> {
+    const { inode, state } = await this.#explain(path);
+    const ino = statSync(path, { throwIfNoEntry: false })?.ino;
+    return ino === undefined ? inode === undefined || state === 'deleted' : inode === String(ino) && state !== 'undecided';
+  }
+
+  /** Waits until it has noticed all that rotation did to the log, which must stand still, and has saved what was removed. */
+  async saveRemoved(log: string): Promise<void> {
+    const atMs = performance.now();
+    const isSaved = async (): Promise<boolean> => {
+      for (const path of [log, ...ROTATED.map((suffix) => log + suffix)]) if (!(await this.knows(path))) return false;
+      return (await this.#read('tailrace_source_unsaved_bytes')) === 0;
+    };
+    await until('what was removed is saved', isSaved, 120_000, 20);
+    await this.#scrape();
+    this.watches.at(-1)!.safeTo = atMs;
   }
 
   async kill(): Promise<void> {
@@ -68,6 +88,7 @@ telemetry: {listen: "127.0.0.1:0"}
       (await this.#read('tailrace_events_held')) === 0;
     await until('nothing is left to read or to send', isIdle, 60_000, 50);
     await this.#scrape();
+    this.watches.at(-1)!.safeTo = Infinity;
     expect(await this.#program.end('SIGTERM'), this.#program.stderr().slice(-2000)).toBe(0);
     this.#noteRetired();
   }
@@ -86,21 +107,24 @@ telemetry: {listen: "127.0.0.1:0"}
     return this.watches.reduce((sum, { missedRotations }) => sum + missedRotations, 0);
   }
 
-  /** True when one agent ran before something happened and for a while after. */
+  /** True when one agent ran before something happened and until that was safe. */
   sawAll({ from, to }: { readonly from: number; readonly to: number }): boolean {
-    return this.watches.some((watch) => watch.from <= from && watch.to >= to + TAKES_OVER_MS);
+    return this.watches.some((watch) => watch.from <= from && to <= watch.safeTo);
   }
 
   /** True when the agent knows each file under the name that it has, and read it to its end: its lag is as of its last look. */
   async #hasReadAll(): Promise<boolean> {
     const logs = join(this.#folder, 'logs');
     for (const path of readdirSync(logs).map((name) => join(logs, name))) {
-      const { ino, size } = statSync(path);
-      const answer = await askAgent(join(this.#folder, 'agent'), { command: 'explain', args: [path] });
-      const [file] = answer!.result as { inode?: string; offset?: number; state?: string }[];
-      if (file?.inode !== String(ino) || file.offset !== size || file.state === 'undecided') return false;
+      const { offset } = await this.#explain(path);
+      if (offset !== statSync(path).size || !(await this.knows(path))) return false;
     }
     return true;
+  }
+
+  async #explain(path: string): Promise<{ inode?: string; offset?: number; state?: string }> {
+    const answer = await askAgent(join(this.#folder, 'agent'), { command: 'explain', args: [path] });
+    return (answer!.result as object[])[0]!;
   }
 
   async #scrape(): Promise<void> {

@@ -36,6 +36,68 @@ export function ranges(seqs: readonly number[]): string {
   return found.map(([from, to]) => `${from}–${to}`).join(', ');
 }
 
+/** The lines of a file in the order in which they were written. */
+export interface WrittenFile {
+  readonly lines: readonly number[];
+  /** It is there no more. */
+  readonly isRemoved: boolean;
+  /** While one agent ran that had the time to save it. */
+  readonly isSeen: boolean;
+}
+
+export interface Verdict {
+  readonly missing: number[];
+  /** Of files that were removed while no agent ran, or before it had saved them, or were never opened. */
+  readonly excused: number[];
+  /** Files that came and went between two looks. */
+  readonly neverOpened: number;
+  /** Times between two looks in which one or more did. */
+  readonly gaps: number;
+}
+
+/**
+ * Judges files in the order in which they were written. One of which nothing arrived, though it was removed under an agent's eyes, was never
+ * opened; with `copies`, also one of which only the end is missing: its beginning was read in the original.
+ */
+export function judge(files: readonly WrittenFile[], isStored: (seq: number) => boolean, copies: boolean): Verdict {
+  const verdict = { missing: [] as number[], excused: [] as number[], neverOpened: 0, gaps: 0 };
+  let isInGap = false;
+  for (const { lines, isRemoved, isSeen } of files) {
+    const gone = lines.filter((seq) => !isStored(seq));
+    const isWhole = gone.length === lines.length;
+    const isEnd = gone.length > 0 && gone[0] === lines[lines.length - gone.length];
+    if (gone.length === 0) isInGap = isInGap && isWhole;
+    else if (!isSeen) verdict.excused.push(...gone);
+    else if (isRemoved && isEnd && (isWhole || copies)) {
+      verdict.excused.push(...gone);
+      verdict.neverOpened += 1;
+      if (!isInGap || !isWhole) verdict.gaps += 1;
+      isInGap = true;
+    } else verdict.missing.push(...gone);
+  }
+  return verdict;
+}
+
+/**
+ * Lines that were stored more than once, and how many copies were read again: one that could not be told from a file of its own
+ * is read from its beginning, so that all that was stored of it up to some line comes twice. `lines` are those that are in no such copy.
+ */
+export function repeatedWithoutCopies(
+  files: readonly WrittenFile[],
+  { counts }: Stored,
+  isExcused: (seq: number) => boolean,
+): { lines: number[]; copies: number } {
+  const found = { lines: [] as number[], copies: 0 };
+  for (const file of files) {
+    const stored = file.lines.filter((seq) => counts.has(seq) && !isExcused(seq));
+    const twice = stored.filter((seq) => counts.get(seq)! === 2);
+    const isCopy = twice.length > 0 && twice.at(-1) === stored[twice.length - 1];
+    if (isCopy) found.copies += 1;
+    found.lines.push(...stored.filter((seq) => counts.get(seq)! > (isCopy ? 2 : 1)));
+  }
+  return found;
+}
+
 /** Numbers of lines that were stored more than once. */
 export function repeated({ counts }: Stored): number[] {
   return [...counts].filter(([, count]) => count > 1).map(([seq]) => seq);

@@ -11,6 +11,8 @@ export type Scheme = 'rename' | 'copytruncate';
 export const LOGROTATE = findProgram('logrotate');
 /** Rotated files that stay. */
 const KEPT_FILES = 2;
+/** What is appended to a log's name, the last one for a moment only. */
+export const ROTATED = ['.1', '.2', '.3'];
 
 /** When a rotation ran, in milliseconds of `performance.now()`. */
 export interface Rotated {
@@ -20,6 +22,7 @@ export interface Rotated {
 
 export class Rotation {
   readonly done: Rotated[] = [];
+  isBusy = false;
   readonly #folder: string;
   readonly #log: string;
 
@@ -47,6 +50,7 @@ export class Rotation {
   /** Rotates once. Throws what logrotate complains about. */
   async rotate(): Promise<void> {
     const from = performance.now();
+    this.isBusy = true;
     const child = spawn(LOGROTATE!, ['--force', '--state', join(this.#folder, 'state'), this.#config], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -55,6 +59,7 @@ export class Rotation {
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0 || !existsSync(`${this.#log}.1`)) throw new Error(`logrotate ended with ${code}: ${said}`);
     this.done.push({ from, to: performance.now() });
+    this.isBusy = false;
   }
 
   /** When the file that was written between rotation `nth - 1` and rotation `nth` was removed; undefined while it is there. */

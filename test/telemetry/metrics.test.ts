@@ -12,6 +12,7 @@ const promised: [name: string, labels: Record<string, string>, value: number][] 
   ['source_read_bytes_total', app, 1000],
   ['source_events_total', app, 100],
   ['source_lag_bytes', app, 5],
+  ['source_unsaved_bytes', app, 8],
   ['source_files', { ...app, state: 'active' }, 3],
   ['source_files', { ...app, state: 'idle' }, 4],
   ['source_truncated_events_total', app, 1],

@@ -14,6 +14,7 @@ export function observedSource(changes: Partial<ObservedSource> = {}): ObservedS
     misrouted: 0,
     settled: { delivered: 50, dead_lettered: 10, dropped: 5, filtered: 5 },
     held: 30,
+    unsavedBytes: 8,
     ...changes,
   };
 }

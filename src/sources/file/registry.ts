@@ -88,6 +88,13 @@ export class Registry {
     return sum;
   }
 
+  /** The same of those that have no name any more, or no file. */
+  get goneLagBytes(): number {
+    let sum = 0;
+    for (const file of this.files) if (file.isHomeless || isGone(file)) sum += lagOf(file);
+    return sum;
+  }
+
   /** The generation that is, or was last, under this path, whatever led to it. */
   byPath(path: string): TrackedFile | undefined {
     return this.at(path) ?? [...this.files].find((file) => file.path === path || file.realPath === path);

@@ -243,6 +243,7 @@ export function createFileSource(
 function liveStats(counters: SourceStats, registry: Registry): SourceStats {
   return Object.defineProperties(counters, {
     lagBytes: { enumerable: true, get: () => registry.lagBytes },
+    goneLagBytes: { enumerable: true, get: () => registry.goneLagBytes },
     files: {
       enumerable: true,
       get() {
