@@ -99,8 +99,10 @@ export const KEEP_OPEN_MS = 10_000;
 export const DECIDE_COPY_MS = 10_000;
 /** Bytes of a file that one scan compares with what was read of its original. */
 export const COPY_CHECK_BYTES = 64 * 1024 * 1024;
-/** The last bytes that were read of a file are summed up in parts of this, to tell a copy that ends among them. */
-export const COPY_POINT_BYTES = 4 * 1024;
+/** What is read of a file is summed up in parts, to tell a copy that ends inside of it: the last bytes of the file … */
+export const LAST_PART_BYTES = 4 * 1024;
+/** … and those before. */
+export const PART_BYTES = 32 * 1024;
 /** Former places of a mark that are kept with it, to tell a copy of the file that was made before the last of it was read. */
 export const MAX_MARK_POINTS = 8;
 /** How much a file system's clock may be behind the system's. */

@@ -6,7 +6,7 @@
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
-import { COPY_POINT_BYTES, HEAD_BYTES, TURN_BYTES } from '../../core/limits.ts';
+import { HEAD_BYTES, LAST_PART_BYTES, PART_BYTES, TURN_BYTES } from '../../core/limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamStore } from '../../core/stream.ts';
 import { tailOf } from '../../core/tail.ts';
@@ -247,8 +247,8 @@ export class Reader {
       await this.#refill(file, kept, block.offset + line.textAt);
     }
     const bytes = streamBytesOf(block);
-    // A copy that was made a moment ago ends somewhere in the last bytes.
-    const partBytes = isAtEnd ? COPY_POINT_BYTES : bytes.length;
+    // A copy that was made before the read ends somewhere in it, near its end as a rule.
+    const partBytes = isAtEnd ? LAST_PART_BYTES : PART_BYTES;
     const parts = block.single ? [block.single] : sumParts(bytes, block.offset, partBytes);
     const length = parts.reduce((total, part) => total + part.length, 0);
     const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
