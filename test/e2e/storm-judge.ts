@@ -90,10 +90,11 @@ export function repeatedWithoutCopies(
   const found = { lines: [] as number[], copies: 0 };
   for (const file of files) {
     const stored = file.lines.filter((seq) => counts.has(seq) && !isExcused(seq));
-    const twice = stored.filter((seq) => counts.get(seq)! === 2);
+    const countOf = (seq: number): number => counts.get(seq) ?? 0;
+    const twice = stored.filter((seq) => countOf(seq) === 2);
     const isCopy = twice.length > 0 && twice.at(-1) === stored[twice.length - 1];
     if (isCopy) found.copies += 1;
-    found.lines.push(...stored.filter((seq) => counts.get(seq)! > (isCopy ? 2 : 1)));
+    found.lines.push(...stored.filter((seq) => countOf(seq) > (isCopy ? 2 : 1)));
   }
   return found;
 }
