@@ -55,6 +55,8 @@ export class Copies {
   readonly #undecided = new Map<TrackedFile, Undecided>();
   /** Generations without a file; true once all files that may be their copies are among the undecided. */
   readonly #homeless = new Map<TrackedFile, boolean>();
+  /** Of generations of which there was no copy, by the path that a copy's name begins with: how much was seen, for a while. */
+  readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
   /** Paths of files that may be copies of the generation, or what is known under their inodes: that is looked at again with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
   /** This scan has compared as many bytes as one may. */
@@ -102,11 +104,26 @@ export class Copies {
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
     this.#isSpent = false;
+    const now = this.#options.clock.monotonic();
+    for (const [base, { atMs }] of this.#lost) if (now - atMs >= FORGET_AFTER_MS) this.#lost.delete(base);
     for (const [file, entry] of this.#undecided) this.#decide(file, entry);
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     const names = new FolderNames(this.#options.fileSystem);
     for (const generation of this.#homeless.keys()) this.#search(generation, names);
     return this.#isSpent;
+  }
+
+  /**
+   * Of a file that is gone before it was opened: how many bytes its name's truncated generation had, which are read or counted as lost.
+   * It was a copy of that; 0 where there is none.
+   */
+  seenInOriginal(file: TrackedFile): number {
+    if (file.stream !== undefined || file.isUndecided) return 0;
+    let bytes = 0;
+    for (const each of this.#homeless.keys())
+      if (basesOf(each).some((base) => extendsName(file.path, base))) bytes = Math.max(bytes, each.size, each.offset + each.inHand);
+    for (const [base, { size }] of this.#lost) if (extendsName(file.path, base)) bytes = Math.max(bytes, size);
+    return bytes;
   }
 
   /** The file is not there any more, or it is known what it is. */
@@ -158,6 +175,7 @@ export class Copies {
     if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
     this.#homeless.delete(generation);
+    for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
     this.#options.isLost(generation);
   }
 

@@ -83,7 +83,7 @@ export class Tracker {
     for (const each of unknown.sort((a, b) => (a.path < b.path ? -1 : 1))) {
       if (!registry.in(each.stat)) {
         if (this.isIgnored(each.stat)) ignored.push(each.path);
-        else this.#see(this.#trackNew(each), each.stat, 'matched');
+        else this.#seeNew(each, folders);
       }
       if ((looked += 1) % SCAN_SLICE_FILES === 0) await pause();
     }
@@ -217,6 +217,13 @@ export class Tracker {
     return !this.#options.stableInodes && !this.#generations.registry.in(found.stat) && this.#generations.followInode(file, found);
   }
 
+  /** One that is gone or renamed before it could be opened is looked for now: a copy can still be told from what was cut off in this scan. */
+  #seeNew(found: FoundFile, folders: FolderInodes): void {
+    const file = this.#trackNew(found);
+    this.#see(file, found.stat, 'matched');
+    if (file.fd === undefined && file.stream === undefined && !file.failure) this.#lookElsewhere(file, folders);
+  }
+
   #trackNew(found: FoundFile): TrackedFile {
     // The first scan tells its number in one line.
     const isExpected = this.#scan === 1 || this.#left.has(found.path);
@@ -348,7 +355,7 @@ export class Tracker {
     if (file.place === 'matched' || file.place === 'aside' || isBackWithout) {
       this.#noteRotation(file);
       file.leftAtMs = this.#now;
-      const lostBytes = held || file.isAway ? 0 : lagOf(file);
+      const lostBytes = held || file.isAway ? 0 : Math.max(0, lagOf(file) - this.#generations.copies.seenInOriginal(file));
       this.#options.stats.lostBytes += lostBytes;
       this.#tellLeft(file, lostBytes, held);
       if (!held && !file.isAway) {
