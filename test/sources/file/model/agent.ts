@@ -12,11 +12,13 @@ import { createSourceRoom } from '../../../../src/agent/source-room.ts';
 import { stopRooms } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
 import type { Region } from '../../../../src/core/block.ts';
+import { APPEND_LOOK_MS } from '../../../../src/core/limits.ts';
 import type { Log } from '../../../../src/core/log.ts';
 import type { Sink } from '../../../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../../../src/kernel/kernel.ts';
 import { type FileSystem, nodeFileSystem } from '../../../../src/sources/file/file-system.ts';
 import { createFileSource } from '../../../../src/sources/file/source.ts';
+import type { FolderChanged } from '../../../../src/sources/file/watch-folder.ts';
 import { openDatabase } from '../../../../src/state/database.ts';
 import { State } from '../../../../src/state/store.ts';
 import { Histograms } from '../../../../src/telemetry/histogram.ts';
@@ -68,6 +70,7 @@ export class ModelAgent {
   readonly #clock = new SteppedClock();
   readonly #rooms = new Rooms();
   readonly #descriptors = new Set<number>();
+  readonly #watches = new Set<FolderChanged>();
   readonly #database: DatabaseSync;
   readonly #state: State;
   readonly #death = Promise.withResolvers<void>();
@@ -123,6 +126,13 @@ export class ModelAgent {
       await this.#clock.advance(1000);
       await this.#work();
     }
+  }
+
+  /** The watches tell of these changes, and what they tell of is looked at. */
+  async wake(changes: readonly Parameters<FolderChanged>[]): Promise<void> {
+    for (const change of changes) for (const changed of this.#watches) changed(...change);
+    await this.#clock.advance(APPEND_LOOK_MS);
+    await this.#work();
   }
 
   /** Closes the open batches, and gives delivery some time. */
@@ -229,9 +239,14 @@ export class ModelAgent {
       else this.#call();
       return nodeFileSystem.peek(fd, into, position);
     };
-    const { watch: _, ...unwatched } = nodeFileSystem;
     return {
-      ...unwatched,
+      ...nodeFileSystem,
+      // It tells when a schedule says so.
+      watch: (_, changed) => {
+        this.#call();
+        this.#watches.add(changed);
+        return { close: () => this.#watches.delete(changed) };
+      },
       stat: alive((path: string) => {
         const stat = nodeFileSystem.stat(path);
         return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;

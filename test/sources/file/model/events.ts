@@ -7,19 +7,27 @@ const FILE_EVENTS = ['partial', 'late append', 'rename', 'regrow', 'truncate', '
 /** What is done with the agent; one that is not running is started first. */
 const AGENT_EVENTS = ['scan', 'wait', 'deliver', 'save', 'stop', 'restart'] as const;
 
+/**
+ * What the watch of a folder tells of all that happened since it told last: everything, the first of it, everything and what it told
+ * before once more, nothing ever, or that something happened, without a name.
+ */
+const TOLD = ['all', 'first', 'again', 'nothing', 'overflow'] as const;
+
 export type Event =
   | { readonly kind: (typeof FILE_EVENTS)[number]; readonly file: number }
   | { readonly kind: 'append'; readonly file: number; readonly lines: number }
   /** So many lines are written between the copy and the truncation. */
   | { readonly kind: 'copytruncate'; readonly file: number; readonly lines: number }
   | { readonly kind: (typeof AGENT_EVENTS)[number] }
+  /** A watch tells a running agent, which looks at what it was told of; no scan is due. */
+  | { readonly kind: 'wake'; readonly told: (typeof TOLD)[number] }
   /** After so many of its calls to the system and requests, from the next scan on; 0: at rest. */
   | { readonly kind: 'kill'; readonly after: number }
   /** The service does so from now on. */
   | { readonly kind: Mood };
 
 const MOODS: readonly Mood[] = ['answer', 'refuse', 'hang', 'lose replies', 'refuse half'];
-const KINDS: readonly Event['kind'][] = ['append', ...FILE_EVENTS, 'copytruncate', ...AGENT_EVENTS, 'kill', ...MOODS];
+const KINDS: readonly Event['kind'][] = ['append', ...FILE_EVENTS, 'copytruncate', ...AGENT_EVENTS, 'wake', 'kill', ...MOODS];
 
 const file = fc.nat({ max: 1 });
 const of = <const K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
@@ -31,6 +39,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ kind: of(...FILE_EVENTS), file }) },
   { weight: 2, arbitrary: fc.record({ kind: of('copytruncate'), file, lines: fc.constantFrom(0, 3) }) },
   { weight: 9, arbitrary: fc.record({ kind: of(...AGENT_EVENTS, 'scan', 'wait') }) },
+  { weight: 4, arbitrary: fc.record({ kind: of('wake'), told: fc.constantFrom(...TOLD, 'all' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: of('kill'), after: fc.oneof(fc.constant(0), fc.nat({ max: 60 })) }) },
   { weight: 5, arbitrary: fc.record({ kind: of(...MOODS) }) },
 );

@@ -60,8 +60,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that was rotated away unseen is not looked for',
     file: 'sources/file/tracker.ts',
-    find: 'this.#missed.note(file, to);\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
-    replace: 'this.#missed.note(file, to);',
+    find: 'nextBornMs === undefined) return;\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
+    replace: 'nextBornMs === undefined) return;',
     include: alone,
   },
   {

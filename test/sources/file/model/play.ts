@@ -1,5 +1,5 @@
 /** Plays a schedule with real files and an agent, and holds the promise against what arrived. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../../support/until.ts';
 import { ModelAgent, spoolFolder } from './agent.ts';
@@ -39,6 +39,9 @@ class Play {
   readonly #promised: Promised;
   readonly #files: Files;
   #agent: ModelAgent | undefined;
+  /** What the watches have not told of yet, and what they told of last: names, and whether these came or went. */
+  #untold: Change[] = [];
+  #told: Change[] = [];
   #lostBytes = 0;
   /** The service has answered since before the last wait. */
   #isCalm = true;
@@ -63,10 +66,13 @@ class Play {
 
   async do(event: Event): Promise<void> {
     this.log.push(`- ${JSON.stringify(event)}`);
-    if ('file' in event) this.#write(event, join(this.#folder, 'logs', `app${event.file}.log`));
+    if ('file' in event) this.#watch(() => this.#write(event, join(this.#folder, 'logs', `app${event.file}.log`)));
+    else if (event.kind === 'wake') await this.#wake(event.told);
     else if (event.kind === 'kill') await this.#kill(event.after);
     else if (isMood(event)) await this.#setMood(event.kind);
     else await this.#run(event.kind);
+    // A watch that is new has its folder looked at soon.
+    if (this.#agent && !('file' in event)) this.#promised.looked();
     this.#check();
   }
 
@@ -113,6 +119,38 @@ class Play {
       case 'compress':
         return files.compress(files.rotated(path));
     }
+  }
+
+  /** Notes what the watch of the folder has to tell. */
+  #watch(happen: () => void): void {
+    const before = this.#list();
+    happen();
+    const after = this.#list();
+    for (const name of new Set([...before.keys(), ...after.keys()])) {
+      const [was, is] = [before.get(name), after.get(name)];
+      if (was !== is) this.#untold.push([name, was?.split(' ')[0] !== is?.split(' ')[0]]);
+    }
+  }
+
+  /** The files, each with its inode and what shows that it changed. */
+  #list(): Map<string, string> {
+    const logs = join(this.#folder, 'logs');
+    return new Map(
+      readdirSync(logs)
+        .toSorted()
+        .map((name) => {
+          const { ino, size, mtimeMs } = statSync(join(logs, name));
+          return [name, `${ino} ${size} ${mtimeMs}`];
+        }),
+    );
+  }
+
+  async #wake(told: Extract<Event, { kind: 'wake' }>['told']): Promise<void> {
+    const agent = this.#agent ?? (await this.#start());
+    const changes = this.#untold.splice(0, told === 'first' ? 1 : Infinity);
+    const before = told === 'again' ? this.#told : [];
+    this.#told = changes;
+    await agent.wake(told === 'nothing' ? [] : told === 'overflow' ? [[undefined, true]] : [...before, ...changes]);
   }
 
   async #run(kind: 'scan' | 'wait' | 'deliver' | 'save' | 'stop' | 'restart'): Promise<void> {
@@ -168,6 +206,7 @@ class Play {
 
   #begin(calls?: number): ModelAgent {
     this.#promised.started();
+    this.#untold = [];
     const include = join(this.#folder, 'logs', this.#include);
     return new ModelAgent({ folder: join(this.#folder, 'data'), include, readCompressed: this.#readsArchives, store: this.#store }, calls);
   }
@@ -234,6 +273,8 @@ class Play {
     if (told > most || told < least) throw new Error(`${told} bytes are said to be lost, at least ${least} and at most ${most} are`);
   }
 }
+
+type Change = [name: string, isEntry: boolean];
 
 function isMood(event: Event): event is Extract<Event, { kind: Parameters<ModelStore['setMood']>[0] }> {
   return ['answer', 'refuse', 'hang', 'lose replies', 'refuse half'].includes(event.kind);

@@ -6,7 +6,7 @@
  *   let an agent run for a while), or it was deleted before a scan had seen it;
  * - it was deleted or truncated away, not delivered yet, while no agent ran, or the agent was killed before it could bring it to
  *   the disk buffer: within a scan or two;
- * - its file had a name that the source follows between two scans only, and none before it under that name had been seen;
+ * - its file had a name that the source follows between two looks only, and none before it under that name had been seen;
  * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
  *   leads to the copy that was made of it before, where the source does not follow its name.
@@ -58,7 +58,7 @@ export class Promised {
   readonly tokens: Token[] = [];
   readonly #around: Surroundings;
   readonly #files = new Map<string, Content>();
-  /** Paths under which the last scan saw a file with bytes. */
+  /** Paths under which the last scan saw a file with bytes, which no look since saw without. */
   readonly #seenPaths = new Set<string>();
   /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
   readonly #atRisk = new Map<Token, number>();
@@ -148,6 +148,11 @@ export class Promised {
     for (const [token, scans] of this.#atRisk)
       if (scans > 1) this.#atRisk.set(token, scans - 1);
       else this.#atRisk.delete(token);
+  }
+
+  /** A look that was no scan may have seen what has a path now, and that something has none any more. */
+  looked(): void {
+    for (const path of this.#seenPaths) if (this.isEmpty(path)) this.#seenPaths.delete(path);
   }
 
   /** An agent ran for a while, with a service that answers: nothing is left to read. */
