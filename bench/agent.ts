@@ -29,6 +29,12 @@ export interface AgentSetup {
   readonly port: number;
   /** False: follow the files until SIGTERM. */
   readonly once: boolean;
+  /** Events as they are read, through this transform where there is one; nothing is added to them. */
+  readonly shaping?: Shaping | undefined;
+}
+
+export interface Shaping {
+  readonly transform: string | undefined;
 }
 
 /** Writes the configuration and answers the command line that runs the agent on it. */
@@ -49,13 +55,14 @@ export function launcher(): [command: string, ...args: string[]] {
   return ['env', ...settings, process.execPath, '--disable-warning=ExperimentalWarning', flag];
 }
 
-function agentConfig({ folder, include, kind, compression, port }: AgentSetup): string {
+function agentConfig({ folder, include, kind, compression, port, shaping }: AgentSetup): string {
+  const adds = kind === 'json' && !shaping;
   return `data_dir: ${JSON.stringify(join(folder, 'data'))}
-${kind === 'json' ? `fields: ${JSON.stringify(ADDED_FIELD)}\n` : ''}sources:
+${adds ? `fields: ${JSON.stringify(ADDED_FIELD)}\n` : ''}sources:
   input:
     type: file
     include: [${JSON.stringify(include)}]
-sinks:
+${shaping ? `    time: read\n${shaping.transform === undefined ? '' : `    transform: ${JSON.stringify(shaping.transform)}\n`}` : ''}sinks:
   store:
     type: ingest
     url: http://127.0.0.1:${port}
@@ -63,6 +70,6 @@ sinks:
     org_id: bench
     dataset: bench
     compression: ${compression}
-${kind === 'json' ? '    timestamp_field: time\n' : ''}telemetry: {listen: "127.0.0.1:0", log_level: warn}
+${adds ? '    timestamp_field: time\n' : ''}telemetry: {listen: "127.0.0.1:0", log_level: warn}
 `;
 }

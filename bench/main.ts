@@ -19,6 +19,8 @@ import { renderQueries } from './service/report.ts';
 import { measureService, renderService, wantsQueries, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
+import { renderTransforms } from './transform/report.ts';
+import { measureTransforms, wantsTransforms } from './transform/suite.ts';
 import { measureSyslog, wantsSyslog } from './syslog/suite.ts';
 
 /** Turns of each query, for each of `--runs`. */
@@ -39,20 +41,25 @@ async function main(): Promise<void> {
   say('building the agent');
   const program = options.agent ?? buildAgent();
   const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp'];
-  const isWithoutAgent = options.only.length > 0 && options.only.every((part) => ownParts.some((name) => name.includes(part)));
+  const isWithoutAgent =
+    options.only.length > 0 && options.only.every((part) => part.startsWith('transform') || ownParts.some((name) => name.includes(part)));
   const results = isWithoutAgent ? undefined : await measureAll(options, program, folder);
   const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
   const turns = options.runs * QUERY_TURNS;
   const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
+  const transforms = wantsTransforms(options) ? await measureTransforms(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
   const parts = {
     ...(results && { agent: renderReport(results) }),
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
     ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
+    ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
   };
-  console.log(options.json ? JSON.stringify({ ...results, service, queries, syslog }, undefined, 2) : Object.values(parts).join('\n'));
+  console.log(
+    options.json ? JSON.stringify({ ...results, service, queries, syslog, transforms }, undefined, 2) : Object.values(parts).join('\n'),
+  );
   if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareAgent } from './agent.ts';
-import type { Compression } from './agent.ts';
+import type { Compression, Shaping } from './agent.ts';
 import { checksumInput } from './inputs.ts';
 import type { Input } from './inputs.ts';
 import { startMeasured } from './measure.ts';
@@ -34,11 +34,26 @@ export interface Figures {
 const DEADLINE_MS = 300_000;
 
 /** The agent with `--once`. Throws unless it exits 0 and the sink got each line exactly once. */
-export async function runAgent(program: string, folder: string, input: Input, compression: Compression): Promise<Figures> {
+export async function runAgent(
+  program: string,
+  folder: string,
+  input: Input,
+  compression: Compression,
+  shaping?: Shaping,
+): Promise<Figures> {
   warm(input.file);
   const sink = await startSink();
   try {
-    const setup = { program, folder: fresh(folder), include: input.file, kind: input.kind, compression, port: sink.port, once: true };
+    const setup = {
+      program,
+      folder: fresh(folder),
+      include: input.file,
+      kind: input.kind,
+      compression,
+      port: sink.port,
+      once: true,
+      shaping,
+    };
     const agent = await startMeasured(prepareAgent(setup));
     const guard = setTimeout(() => agent.terminate(), DEADLINE_MS);
     const measured = await agent.done;

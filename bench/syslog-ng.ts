@@ -16,13 +16,16 @@ const BATCH_BYTES = 1 << 20;
  * - `text`: a line becomes a JSON event. `format-json` is its only way to escape every byte that JSON wants escaped.
  * - `json`: the line is parsed, so that only JSON goes through as JSON, and printed again with the field added.
  * - `json_unchecked`: the field is spliced in before the line's own text; what is no JSON goes through broken.
+ * - `transform`: the line is parsed, left out by its level, and printed without its headers, with the field added.
  */
-export type SyslogNgJob = 'text' | 'json' | 'json_unchecked';
+export type SyslogNgJob = 'text' | 'json' | 'json_unchecked' | 'transform';
+/** Those that are measured beside the agent without a transform. */
 export const SYSLOG_NG_JOBS: readonly SyslogNgJob[] = ['text', 'json', 'json_unchecked'];
 
 const BODIES: Readonly<Record<SyslogNgJob, string>> = {
   text: '$(format-json _time=$R_ISODATE message=$MSG host=$HOST file=$FILE_NAME)',
   json: `$(format-json .json.* --rekey .json.* --shift-levels 2 env=${ADDED_FIELD.env})`,
+  transform: '$(format-json .json.* --exclude .json.req.headers.* --rekey .json.* --shift-levels 2 env=prod)',
   json_unchecked: `{"env":"${ADDED_FIELD.env}",$(substr "$MSG" 1)`,
 };
 
@@ -65,19 +68,21 @@ export function prepareSyslogNg(found: SyslogNg, folder: string, input: string, 
 
 /** It follows the file for ever: the caller ends it once everything has arrived. */
 function syslogNgConfig(input: string, job: SyslogNgJob, url: string): string {
-  const parsed = job === 'json';
+  const parsed = job === 'json' || job === 'transform';
   return `@version: 3.38
 options { stats-freq(0); use-dns(no); dns-cache(no); keep-hostname(yes); ts-format(iso); frac-digits(3); log-msg-size(1048576); };
 source s_input {
   file(${JSON.stringify(input)} flags(no-parse) read-old-records(yes) follow-freq(0.1)
        log-iw-size(200000) log-fetch-limit(20000));
 };
-${parsed ? 'parser p_json { json-parser(prefix(".json.")); };\n' : ''}destination d_sink {
+${parsed ? 'parser p_json { json-parser(prefix(".json.")); };\n' : ''}${
+    job === 'transform' ? 'filter f_level { "${.json.level}" ne "20" };\n' : ''
+  }destination d_sink {
   http(url(${JSON.stringify(url)}) method("POST") headers("Content-Type: application/x-ndjson")
        body('${BODIES[job]}') delimiter("\\n") body-suffix("\\n")
        batch-lines(${BATCH_LINES}) batch-bytes(${BATCH_BYTES}) batch-timeout(100) workers(${WORKERS})
        log-fifo-size(400000) persist-name("bench"));
 };
-log { source(s_input); ${parsed ? 'parser(p_json); ' : ''}destination(d_sink); flags(flow-control); };
+log { source(s_input); ${parsed ? 'parser(p_json); ' : ''}${job === 'transform' ? 'filter(f_level); ' : ''}destination(d_sink); flags(flow-control); };
 `;
 }

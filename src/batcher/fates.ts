@@ -27,16 +27,20 @@ export class Fates {
   }
 
   add(events: number, sent: number, unsent: Unsent): void {
+    this.#add(events, sent, UNSENT.indexOf(unsent));
+  }
+
+  #add(events: number, sent: number, kind: number): void {
     if (events === 0) return;
     const runs = this.#runs;
-    const kind = UNSENT.indexOf(unsent);
     const last = runs.length - NUMBERS;
     if (last >= 0 && runs[last + 1] === sent && runs[last + 2] === kind) runs[last]! += events;
     else runs.push(events, sent, kind);
   }
 
   append(other: Fates): void {
-    for (const { events, sent, unsent } of other.runs()) this.add(events, sent, unsent);
+    const runs = other.#runs;
+    for (let at = 0; at < runs.length; at += NUMBERS) this.#add(runs[at]!, runs[at + 1]!, runs[at + 2]!);
   }
 
   *runs(): Generator<FateRun> {
