@@ -97,6 +97,7 @@ test('package is the command with its bundle, brings no Node, and starts where i
   build(join(checkout, 'dist'), '--if-stale');
   const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' });
   const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
+  // Its pages are judged by test/packages/npm.test.ts.
   const others = files.map(({ path }) => path).filter((path) => !/^dist\/(?:.*\.(js|wasm|d\.ts)|[a-z]+-page\.(html|css))$/.test(path));
   expect(others.sort()).toEqual([
     'CHANGELOG.md',
