@@ -32,10 +32,10 @@ export interface Machine {
   stop(): Promise<void>;
 }
 
-/** Boots it; resolves once systemd takes jobs. */
-export async function bootMachine(): Promise<Machine> {
+/** Boots it, or what another folder has; resolves once systemd takes jobs. */
+export async function bootMachine(base = '/'): Promise<Machine> {
   const root = mkdtempSync(join(tmpdir(), 'tailrace-machine-'));
-  const boot = `mount --bind / ${root} && exec systemd-nspawn -q -D ${root} --volatile=overlay -M ${basename(root)} --register=no --keep-unit --private-network --boot systemd.unit=basic.target`;
+  const boot = `mount --bind ${base} ${root} && exec systemd-nspawn -q -D ${root} --volatile=overlay -M ${basename(root)} --register=no --keep-unit --private-network --boot systemd.unit=basic.target`;
   const child = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', boot], { stdio: 'ignore' });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let leader = '';
