@@ -85,7 +85,7 @@ test("events of a list larger than the kernel's memory keep their order", () => 
 });
 
 describe('ways of shaping', () => {
-  const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 15);
   const lines = Number(process.env['TAILRACE_FUZZ_LINES'] ?? 60_000);
 
   test(`bytes, values and objects give the same bytes on ${lines} random lines (TAILRACE_FUZZ_SEED=${seed})`, () => {

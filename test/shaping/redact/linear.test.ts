@@ -66,7 +66,7 @@ function* simpleCards(text: string): Generator<{ start: number; end: number }> {
 }
 
 test('email and credit_card find what their patterns say', () => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
+  const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 15);
   const random = seeded(seed);
   const pieces = [
     'a',

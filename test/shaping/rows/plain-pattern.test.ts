@@ -63,7 +63,7 @@ function matchesOfRe2(pattern: string, text: string): Match[] {
 }
 
 test('plain patterns find what the engine of RE2 finds', () => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
+  const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 15);
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
   const atoms = [
