@@ -202,7 +202,7 @@ export class Generations {
     next.seenMtimeMs = stat.mtimeMs;
     next.changedAtMs = file.leftAtMs = this.#now;
     // Truncated again, it may have a copy already, which is to be held against it.
-    if (next.size > 0 && rotatedFrom(next.path) === undefined) this.name(next);
+    if (next.size > 0 && rotatedFrom(next.path) === undefined && this.name(next)) this.passHole(next);
     if (file.stream === undefined) this.registry.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
