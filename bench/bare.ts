@@ -12,7 +12,7 @@ import { Connections } from '../src/sinks/ingest/http/connections.ts';
 const SLOTS = 8;
 
 const config = loadConfig(process.argv.at(-1)!, process.env);
-const [source, sink] = [config.sources[0]!, config.sinks[0]!];
+const [source, sink] = [config.sources[0]!, config.sinks.flatMap((each) => (each.type === 'ingest' ? [each] : []))[0]!];
 if (source.type !== 'file') throw new Error('bare reads files only');
 const file = source.include[0]!;
 const { maxBytes, maxEvents } = sink.batch;

@@ -1,6 +1,6 @@
 /** Which changes of a configuration an agent cannot take into force while it runs. */
 import type { ConfigChanges } from '../config/compare.ts';
-import type { Config, IngestSinkConfig } from '../config/model.ts';
+import type { Config, SinkConfig } from '../config/model.ts';
 import { sinkOf } from '../core/owner.ts';
 import type { State } from '../state/store.ts';
 import { hasTransforms } from './kernel-memory.ts';
@@ -20,7 +20,7 @@ export function whyRestart(
 ): string | undefined {
   const keys = other.filter((key) => !LIVE_KEYS.has(key));
   if (keys.length > 0) return `${keys.join(', ')} changed`;
-  const configOf = (config: Config, id: string): IngestSinkConfig => config.sinks.find((sink) => sink.id === id)!;
+  const configOf = (config: Config, id: string): SinkConfig => config.sinks.find((sink) => sink.id === id)!;
   // One that was removed and still drains is taken up as it is.
   const rebuilt = after.sinks.find((sink) => {
     const room = rooms.sinks.get(sink.id);

@@ -70,10 +70,14 @@ function readOrNone(deadLetters: DeadLetters, id: string) {
 }
 
 function secretsOf({ sinks }: Config): string[] {
-  return sinks.flatMap(({ token, proxy, apiProxy }) => [
-    ...(token?.kind === 'value' ? [token.value] : []),
-    ...[proxy, apiProxy].flatMap((address) => (address === undefined ? [] : passwordsOf(address))),
-  ]);
+  return sinks.flatMap((sink) =>
+    sink.type !== 'ingest'
+      ? []
+      : [
+          ...(sink.token?.kind === 'value' ? [sink.token.value] : []),
+          ...[sink.proxy, sink.apiProxy].flatMap((address) => (address === undefined ? [] : passwordsOf(address))),
+        ],
+  );
 }
 
 function passwordsOf(address: string): string[] {

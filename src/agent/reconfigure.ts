@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { persist } from '../batcher/durability.ts';
 import type { ConfigChanges } from '../config/compare.ts';
-import type { Config, IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { Config, SinkConfig, SourceConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from '../core/limits.ts';
@@ -31,7 +31,7 @@ export interface ReconfigureOptions {
   readonly log: Log;
   /** Aborts when the agent is to stop: nothing is waited for then. */
   readonly stopping: AbortSignal;
-  readonly createSink: (config: IngestSinkConfig) => SinkRoom;
+  readonly createSink: (config: SinkConfig) => SinkRoom;
   readonly createSource: (config: SourceConfig, former: SourceRoom | undefined) => Promise<SourceRoom>;
   /** What the agent goes by from now on. */
   readonly use: (config: Config) => void;

@@ -1,7 +1,7 @@
 /** Gives the batches that the last process committed and did not settle back to the sinks, before anything else is read. */
 import { restoreBatches } from '../batcher/restore.ts';
 import { partOf } from '../batcher/dataset-part.ts';
-import type { IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { SinkConfig, SourceConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { codeOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -25,7 +25,7 @@ export interface RestoreRoomsOptions {
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
   /** Whose marks the source's events move through the sink, where they go to several datasets (agent/owners). */
-  baseOf?(source: SourceConfig, sink: IngestSinkConfig): string | undefined;
+  baseOf?(source: SourceConfig, sink: SinkConfig): string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops; what is left is then restored by the next one. */

@@ -1,7 +1,7 @@
 /** The running agent: every room wired to the others, from the start to the stop. */
 import { join } from 'node:path';
 import type { ConfigChanges } from '../config/compare.ts';
-import type { Config, IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { Config, SinkConfig, SourceConfig } from '../config/model.ts';
 import type { Region } from '../core/block.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { messageOf, TailraceError } from '../core/errors.ts';
@@ -316,7 +316,7 @@ export class RunningAgent implements Agent {
     this.#moreRuns = Promise.withResolvers();
   }
 
-  #createSink(config: IngestSinkConfig, kernel: Kernel): SinkRoom {
+  #createSink(config: SinkConfig, kernel: Kernel): SinkRoom {
     return createSinkRoom({
       config,
       kernel,
@@ -336,7 +336,7 @@ export class RunningAgent implements Agent {
   #createSource(config: SourceConfig, kernel: Kernel, former?: SourceRoom): Promise<SourceRoom> {
     const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log, once: this.#options.once };
     const datasets = createRoutedDatasets(this.#state, this.#log, (sink) => this.#basesOf(sink));
-    const baseOf = (source: SourceConfig, sink: IngestSinkConfig) => routedBaseOf(this.#inForce.config, source, sink);
+    const baseOf = (source: SourceConfig, sink: SinkConfig) => routedBaseOf(this.#inForce.config, source, sink);
     return createSourceRoom({ ...common, shapers: this.#shapers, routed: { datasets, baseOf }, config, former });
   }
 

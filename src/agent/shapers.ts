@@ -1,5 +1,5 @@
 /** The transforms of a running agent: each is compiled once, and every way from a source to a sink gets a shaper of those on it. */
-import type { Config, IngestSinkConfig, SourceConfig, TransformConfig } from '../config/model.ts';
+import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../config/model.ts';
 import type { Log } from '../core/log.ts';
 import type { Shaper } from '../core/shaping.ts';
 import { createShaper } from '../shaping/shaper.ts';
@@ -36,7 +36,7 @@ export class Shapers {
   }
 
   /** A new shaper of the source's events on their way to the sink; undefined where nothing shapes them. */
-  shaperFor(source: SourceConfig, sink: IngestSinkConfig): Shaper | undefined {
+  shaperFor(source: SourceConfig, sink: SinkConfig): Shaper | undefined {
     const transforms = [source.transform, this.#config.transform, sink.transform].filter((each) => each !== undefined);
     if (transforms.length === 0) return undefined;
     return createShaper(transforms.map((each) => this.#compiled.get(each)!.createStage({ failed: this.#noteFailures(source.id, each) })));

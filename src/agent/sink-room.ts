@@ -8,7 +8,7 @@ import { Delivery } from '../batcher/delivery.ts';
 import type { Durability } from '../batcher/durability.ts';
 import { DiskBuffer } from '../batcher/disk-buffer.ts';
 import { Room } from '../batcher/room.ts';
-import type { IngestSinkConfig } from '../config/model.ts';
+import type { SinkConfig } from '../config/model.ts';
 import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -16,7 +16,7 @@ import { sinkOf } from '../core/owner.ts';
 import type { DeadLetter, Sink } from '../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../core/sink-memory.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { createIngestSink } from '../sinks/ingest/sink.ts';
+import { createSink } from '../sinks/create-sink.ts';
 import { encoderOf, formOf } from '../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../state/spool.ts';
 import type { State } from '../state/store.ts';
@@ -27,7 +27,7 @@ const COMMIT_EVERY_MS = 4;
 
 export interface SinkRoom {
   /** What is in force; `inputs` is empty once a reload removed the sink, until it is drained. */
-  readonly config: IngestSinkConfig;
+  readonly config: SinkConfig;
   readonly sink: SwappableSink;
   readonly room: Room;
   readonly batcher: Batcher;
@@ -35,7 +35,7 @@ export interface SinkRoom {
   readonly buffer: DiskBuffer;
   readonly spool: Spool;
   /** Takes a changed configuration into force, of which `needsNewRoom` says no. */
-  reconfigure(next: IngestSinkConfig): void;
+  reconfigure(next: SinkConfig): void;
   /** Gives its memory back; nothing may be held any more. */
   readonly release: () => void;
 }
@@ -45,7 +45,7 @@ export interface SinkRoomOptions {
   readonly folder: string;
   /** The books of a source, also of one that is not configured any more. */
   booksOf(source: string): Books;
-  readonly config: IngestSinkConfig;
+  readonly config: SinkConfig;
   /** In place of the one that the configuration describes; a test gives its own. */
   readonly sink?: Sink;
   readonly kernel: Kernel;
@@ -65,14 +65,14 @@ export interface SinkRoomOptions {
   bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
 }
 
-export function memoryOf({ buffer, batch, concurrency }: IngestSinkConfig): SinkMemory {
+export function memoryOf({ buffer, batch, concurrency }: SinkConfig): SinkMemory {
   return divideMemory(buffer.maxMemoryBytes, batch.maxBytes, concurrency);
 }
 
 export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { kernel, state, clock, log, histograms } = options;
   let { config } = options;
-  const sink = createSwappableSink(options.sink ?? createIngestSink(config, clock, log));
+  const sink = createSwappableSink(options.sink ?? createSink(config, clock, log));
   const retry = { ...config.retry };
   const { slotBytes, slots, requests } = memoryOf(config);
   const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
@@ -107,7 +107,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     },
   );
   /** Absent where `max_age` was written. */
-  function isIdleFor({ batch }: IngestSinkConfig): (() => boolean) | undefined {
+  function isIdleFor({ batch }: SinkConfig): (() => boolean) | undefined {
     return batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined;
   }
   const batcher = new Batcher({
@@ -161,8 +161,8 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     },
     ...{ sink, room, batcher, delivery, buffer, spool },
     reconfigure(next) {
-      const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: IngestSinkConfig) => rest;
-      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createIngestSink(next, clock, log));
+      const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: SinkConfig) => rest;
+      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
       config = next;
       Object.assign(retry, next.retry);
       delivery.compressWith(next.compression);
@@ -177,8 +177,8 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
 }
 
 /** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
-export function needsNewRoom(before: IngestSinkConfig, after: IngestSinkConfig): boolean {
-  const fixedOf = (config: IngestSinkConfig) => {
+export function needsNewRoom(before: SinkConfig, after: SinkConfig): boolean {
+  const fixedOf = (config: SinkConfig) => {
     const { encoding, csv, json, transform, concurrency } = config;
     return {
       memory: memoryOf(config),

@@ -5,7 +5,7 @@ import { SourceLane } from '../batcher/lane.ts';
 import type { Route } from '../batcher/route.ts';
 import type { Batcher } from '../batcher/batcher.ts';
 import { type DatasetRegistry, Router } from '../batcher/router.ts';
-import type { IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { SinkConfig, SourceConfig } from '../config/model.ts';
 import type { Region } from '../core/block.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -31,9 +31,7 @@ export interface SourceRoomOptions {
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
   /** The datasets of routed events, and whose marks those of a source move through a sink (agent/owners). */
-  readonly routed?:
-    | { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: IngestSinkConfig): string | undefined }
-    | undefined;
+  readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
   /** Makes the source itself; a test may put another file system under it. */
   readonly create?: typeof createSource;
 }
@@ -56,7 +54,7 @@ export async function createSourceRoom({
   const books = former?.books ?? rooms.formerBooks.get(config.id) ?? new Books(config.id);
   const rescueBooks = former?.rescue.books ?? new Books(config.id);
   const replayed = former?.replayed ?? new Books(config.id);
-  const routeTo = (sink: IngestSinkConfig, dataset: string, batcher: Batcher): Route => {
+  const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher): Route => {
     const shaper = shapers?.shaperFor(config, sink);
     const base = routed?.baseOf(config, sink);
     const route = { sink: sink.id, dataset, batcher, shaper };

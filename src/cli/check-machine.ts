@@ -43,7 +43,9 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
     if (source.type === 'syslog' && source.listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls'))
       problems.push(...checkTls(`sources.${source.id}.tls`, source.tls, locate));
   }
-  for (const { id, token, url, apiUrl, tls } of config.sinks) {
+  for (const sink of config.sinks) {
+    if (sink.type !== 'ingest') continue;
+    const { id, token, url, apiUrl, tls } = sink;
     if ([url, apiUrl].some((address) => address.startsWith('https:'))) problems.push(...checkTls(`sinks.${id}.tls`, tls, locate));
     if (token === undefined) {
       warnings.push({

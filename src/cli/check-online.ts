@@ -9,7 +9,9 @@ import type { Outcome } from '../core/sink.ts';
 import type { Locate, MachineFindings } from './check-machine.ts';
 
 export async function checkOnline(config: Config, locate: Locate): Promise<MachineFindings> {
-  const found = await Promise.all(config.sinks.map((sink) => checkSink(sink, datasetsOf(config, sink), locate)));
+  const found = await Promise.all(
+    config.sinks.flatMap((sink) => (sink.type === 'ingest' ? [checkSink(sink, datasetsOf(config, sink), locate)] : [])),
+  );
   return { problems: found.flatMap(({ problems }) => problems), warnings: found.flatMap(({ warnings }) => warnings) };
 }
 

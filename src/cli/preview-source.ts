@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { loadRunnable } from '../agent/check-transforms.ts';
 import { findConfig } from '../config/find.ts';
 import { loadConfigText } from '../config/load.ts';
-import type { Config, IngestSinkConfig, SourceConfig } from '../config/model.ts';
+import type { Config, SinkConfig, SourceConfig } from '../config/model.ts';
 import { nearest } from '../config/nearest.ts';
 import { PRESET_NAMES } from '../config/presets/preset.ts';
 import { codeOf, UsageError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { compileInclude } from '../sources/file/glob.ts';
 export interface PreviewTarget {
   readonly config: Config;
   readonly source: SourceConfig;
-  readonly sink: IngestSinkConfig;
+  readonly sink: SinkConfig;
 }
 
 interface Wanted {

@@ -9,7 +9,9 @@ import { finish } from './field.ts';
 import type { Draft, Values } from './field.ts';
 import type {
   Config,
+  ConsoleSinkConfig,
   IngestSinkConfig,
+  SinkConfig,
   LineConfig,
   MultilineConfig,
   Secret,
@@ -21,6 +23,7 @@ import type {
 import { isLoopback, parseProxy, proxyVariableFor } from './proxy.ts';
 import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import type { multilineTable, timeTable } from './schema-lines.ts';
+import type { consoleTable, ingestTable } from './schema-sinks.ts';
 import type { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
 const DEFAULT_SCAN_INTERVAL_MS = 1000;
@@ -68,7 +71,7 @@ function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }:
 }
 
 /** Where the service is to read `_time` itself, it stays as it is written. */
-function withSinks(source: SourceConfig, sinks: readonly IngestSinkConfig[], isAlwaysShaped: boolean): SourceConfig {
+function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysShaped: boolean): SourceConfig {
   if (source.type === 'syslog') return source;
   const own = sinks.filter(({ inputs }) => inputs.includes(source.id));
   const isShaped = isAlwaysShaped || source.isShaped || own.some(({ transform }) => transform !== undefined);
@@ -199,8 +202,12 @@ function absoluteGlob(glob: string, folder: string): string {
   return isAbsolute(glob) ? glob : resolve(folder.replaceAll(/[\\*?[\]{}()!]/g, String.raw`\$&`), glob);
 }
 
-function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig {
-  const values = finish(draft);
+function buildSink(sink: SinkDraft, context: Context): SinkConfig {
+  if (sink.type === 'console') return buildConsole(sink.id, finish<typeof consoleTable>(sink.draft), context);
+  return buildIngest(sink.id, finish<typeof ingestTable>(sink.draft), context);
+}
+
+function buildIngest(id: string, values: Values<typeof ingestTable>, context: Context): IngestSinkConfig {
   const { batch, buffer, retry } = values;
   const url = values.edge_url ?? values.url;
   const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
@@ -237,15 +244,43 @@ function buildSink({ id, draft }: SinkDraft, context: Context): IngestSinkConfig
     concurrency: values.concurrency,
     timeoutMs: values.timeout,
     retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
-    buffer: {
-      maxMemoryBytes: buffer.max_memory,
-      maxDiskBytes: buffer.disk.max_bytes,
-      spillFiles: buffer.disk.files,
-      sync: buffer.sync,
-      whenFull: buffer.when_full,
-    },
+    buffer: bufferOf(buffer),
   };
 }
+
+const bufferOf = (buffer: Values<typeof ingestTable>['buffer']): SinkConfig['buffer'] => ({
+  maxMemoryBytes: buffer.max_memory,
+  maxDiskBytes: buffer.disk.max_bytes,
+  spillFiles: buffer.disk.files,
+  sync: buffer.sync,
+  whenFull: buffer.when_full,
+});
+
+/** One batch at a time, so that events come in their order. */
+function buildConsole(id: string, values: Values<typeof consoleTable>, context: Context): ConsoleSinkConfig {
+  const { buffer } = values;
+  return {
+    type: 'console',
+    id,
+    style: values.style,
+    inputs: values.inputs ?? context.sourceIds,
+    ...withTransform(values.transform, context),
+    dataset: CONSOLE_DATASET,
+    encoding: 'ndjson',
+    csv: { columns: undefined, extra: undefined, header: 'line' },
+    json: { envelope: false },
+    labels: {},
+    timestampField: undefined,
+    compression: 'none',
+    batch: { maxBytes: defaultBatchBytes(buffer.max_memory), maxEvents: 10_000, maxAgeMs: DEFAULT_MAX_AGE_MS, closesEarly: true },
+    concurrency: 1,
+    retry: { initialBackoffMs: 250, maxBackoffMs: 30_000, maxElapsedMs: Infinity },
+    buffer: bufferOf(buffer),
+  };
+}
+
+/** Events on standard output are of no dataset; what is kept of them has a name all the same. */
+const CONSOLE_DATASET = 'console';
 
 function secretOf(value: string | undefined, file: string | undefined, context: Context): Secret | undefined {
   if (value !== undefined) return { kind: 'value', value };

@@ -20,7 +20,7 @@ import { printable } from './quote.ts';
 import { readTextFile } from './read-text.ts';
 import { checkRelations } from './relations.ts';
 import type { PathReport } from './path-report.ts';
-import { agentTable, type SinkDraft, type SourceDraft } from './schema.ts';
+import { agentTable, type IngestDraft, type SourceDraft } from './schema.ts';
 import { textPlaces } from './text-places.ts';
 import { formatSize } from './units.ts';
 
@@ -143,12 +143,13 @@ class Loader {
     this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
     checkRelations(agent, this.#pathReport(), this.#reading.env);
     for (const sink of agent.sinks?.components ?? []) {
+      if (sink.type !== 'ingest') continue;
       this.#warnOfAddresses(sink);
       this.#warnOfSecrets(sink);
       this.#warnOfTls(sink);
       this.#warnOfConcurrency(sink);
+      this.#warnOfZone(`${sink.path}.timestamp_format`, sink.draft.timestamp_format);
     }
-    for (const { path, draft } of agent.sinks?.components ?? []) this.#warnOfZone(`${path}.timestamp_format`, draft.timestamp_format);
     for (const source of agent.sources?.components ?? []) {
       this.#warnOfFormat(source);
       if (source.type !== 'syslog' && typeof source.draft.time === 'object')
@@ -179,7 +180,7 @@ class Loader {
     }
   }
 
-  #warnOfAddresses({ path, draft }: SinkDraft): void {
+  #warnOfAddresses({ path, draft }: IngestDraft): void {
     for (const key of ['url', 'edge_url'] as const) {
       const address = draft[key] ?? '';
       const endpoint = /\/v[12](?=\/|$)/.exec(address);
@@ -190,7 +191,7 @@ class Loader {
     }
   }
 
-  #warnOfSecrets({ path, draft }: SinkDraft): void {
+  #warnOfSecrets({ path, draft }: IngestDraft): void {
     const place = this.#places.get(`${path}.token`);
     if (draft.token === undefined || place === undefined) return;
     const { file, mode } = this.#texts.partAt(place.valueAt);
@@ -201,7 +202,7 @@ class Loader {
     this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
   }
 
-  #warnOfTls({ path, draft }: SinkDraft): void {
+  #warnOfTls({ path, draft }: IngestDraft): void {
     const place = this.#places.get(`${path}.tls`);
     const addresses = [draft.url, draft.edge_url].filter((address) => address !== undefined);
     if (place === undefined || addresses.some((address) => address.startsWith('https:'))) return;
@@ -210,7 +211,7 @@ class Loader {
     this.#warnings.push(this.#problem(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix));
   }
 
-  #warnOfConcurrency({ path, draft }: SinkDraft): void {
+  #warnOfConcurrency({ path, draft }: IngestDraft): void {
     const [concurrency, memory] = [draft.concurrency, draft.buffer?.max_memory];
     if (concurrency === undefined || memory === undefined) return;
     const batch = draft.batch?.max_bytes ?? defaultBatchBytes(memory);

@@ -12,7 +12,7 @@ export interface Config {
   readonly dataDir: string;
   readonly shutdownTimeoutMs: number;
   readonly sources: readonly SourceConfig[];
-  readonly sinks: readonly IngestSinkConfig[];
+  readonly sinks: readonly SinkConfig[];
   /** Of the events of every source. */
   readonly transform?: TransformConfig | undefined;
   readonly deadLetter: { readonly maxBytes: number; readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest' };
@@ -188,39 +188,24 @@ export interface TlsFiles {
   readonly key: string | undefined;
 }
 
-export interface IngestSinkConfig {
-  readonly type: 'ingest';
+/** What every sink has: which events it takes, and how they are batched and kept. */
+interface CommonSinkConfig {
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
   /** Of the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
-  /** Base address of ingest without a trailing slash; `edge_url` where it is set. */
-  readonly url: string;
-  /** Base address of everything else. */
-  readonly apiUrl: string;
-  readonly token: Secret | undefined;
-  readonly orgId: string | undefined;
   readonly dataset: string;
-  readonly createDataset: boolean;
-  readonly path: 'current' | 'legacy';
   readonly encoding: 'ndjson' | 'csv' | 'json';
   readonly csv: CsvConfig;
   readonly json: { readonly envelope: boolean };
-  readonly headerPrefix: string;
-  readonly tls: TlsFiles;
-  /** Address of the proxy for each base address, which may hold a user and password; undefined where there is none. */
-  readonly proxy: string | undefined;
-  readonly apiProxy: string | undefined;
   /** Added to every event by the service. */
   readonly labels: Readonly<Record<string, JsonValue>>;
   readonly timestampField: string | undefined;
-  readonly timestampFormat: string | undefined;
   readonly compression: 'gzip' | 'zstd' | 'none';
   /** `closesEarly`: an idle sink gets what there is before `maxAgeMs`, which was not written. */
   readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };
   readonly concurrency: number;
-  readonly timeoutMs: number;
   /** `maxElapsedMs` is Infinity for `never`. */
   readonly retry: { readonly initialBackoffMs: number; readonly maxBackoffMs: number; readonly maxElapsedMs: number };
   readonly buffer: {
@@ -234,6 +219,33 @@ export interface IngestSinkConfig {
     readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
   };
 }
+
+export interface IngestSinkConfig extends CommonSinkConfig {
+  readonly type: 'ingest';
+  /** Base address of ingest without a trailing slash; `edge_url` where it is set. */
+  readonly url: string;
+  /** Base address of everything else. */
+  readonly apiUrl: string;
+  readonly token: Secret | undefined;
+  readonly orgId: string | undefined;
+  readonly createDataset: boolean;
+  readonly path: 'current' | 'legacy';
+  readonly headerPrefix: string;
+  readonly tls: TlsFiles;
+  /** Address of the proxy for each base address, which may hold a user and password; undefined where there is none. */
+  readonly proxy: string | undefined;
+  readonly apiProxy: string | undefined;
+  readonly timestampFormat: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Events to standard output. */
+export interface ConsoleSinkConfig extends CommonSinkConfig {
+  readonly type: 'console';
+  readonly style: 'json' | 'pretty';
+}
+
+export type SinkConfig = IngestSinkConfig | ConsoleSinkConfig;
 
 export interface TelemetryConfig {
   /** Undefined when telemetry is switched off (`listen: none`). */

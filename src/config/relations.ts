@@ -13,7 +13,7 @@ import { parseProxy, proxyVariableFor } from './proxy.ts';
 import { quote } from './quote.ts';
 import { checkLines } from './relations-lines.ts';
 import { checkListeners } from './relations-listen.ts';
-import type { SinkDraft, SourceDraft, agentTable } from './schema.ts';
+import type { IngestDraft, SinkDraft, SourceDraft, agentTable } from './schema.ts';
 import { formatDuration, formatSize } from './units.ts';
 
 export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, env: Environment): void {
@@ -23,6 +23,7 @@ export function checkRelations(agent: Draft<typeof agentTable>, at: PathReport, 
     checkRouting(sources, sinks, at);
   }
   for (const sink of sinks?.components ?? []) {
+    if (sink.type !== 'ingest') continue;
     checkSink(sink, at);
     checkForm(sink, at);
     checkWay(sink, at, env);
@@ -65,7 +66,7 @@ function checkId(what: 'source' | 'sink', id: string | undefined, ids: ReadonlyS
   at.atValue(path, `there is no ${what} \`${quote(id)}\``, fix);
 }
 
-function checkSink({ path, draft }: SinkDraft, at: PathReport): void {
+function checkSink({ path, draft }: IngestDraft, at: PathReport): void {
   if (at.has(`${path}.token`) && at.has(`${path}.token_file`))
     at.atKey(`${path}.token_file`, '`token` and `token_file` are both given', 'keep one of them');
   if (at.has(`${path}.timestamp_format`) && !at.has(`${path}.timestamp_field`)) {
@@ -88,7 +89,7 @@ function checkSink({ path, draft }: SinkDraft, at: PathReport): void {
 }
 
 /** How events are written: columns and labels. */
-function checkForm({ path, draft }: SinkDraft, at: PathReport): void {
+function checkForm({ path, draft }: IngestDraft, at: PathReport): void {
   const { columns, extra, header } = draft.csv ?? {};
   const seen = new Set<string | undefined>(extra === 'drop' ? [] : [extra]);
   for (const [index, column] of (columns ?? []).entries()) {
@@ -119,7 +120,7 @@ function checkForm({ path, draft }: SinkDraft, at: PathReport): void {
 }
 
 /** How the service is reached: certificates and proxies. */
-function checkWay({ path, draft }: SinkDraft, at: PathReport, env: Environment): void {
+function checkWay({ path, draft }: IngestDraft, at: PathReport, env: Environment): void {
   for (const [given, missing] of [
     ['cert', 'key'],
     ['key', 'cert'],

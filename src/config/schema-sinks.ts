@@ -139,3 +139,21 @@ export const ingestTable = {
   retry: field(group(retryTable), { default: '{}', doc: 'of 429, 408, 5xx, network errors and timeouts' }),
   buffer: field(group(bufferTable), { default: '{}', doc: 'what holds events until the service has stored them' }),
 } satisfies Table;
+
+export const consoleTable = {
+  type: field(choice(['console']), { required: true, example: 'console', doc: 'writes events to standard output, for trying things out' }),
+  inputs: field(list(anyText, { filled: true, example: '[app]' }), {
+    computed: 'every source',
+    example: '[app, pipe, net]',
+    doc: 'the ids of the sources that feed it',
+  }),
+  style: field(choice(['json', 'pretty']), {
+    default: 'json',
+    doc: 'json: one object a line; pretty: time, message, then the other fields, for people',
+  }),
+  transform: field(transform, {
+    example: '{script: ./shape.ts}',
+    doc: 'shapes the events that go to this sink, after those of the source and of all',
+  }),
+  buffer: field(group(bufferTable), { default: '{}', doc: 'what holds events until standard output has taken them' }),
+} satisfies Table;

@@ -10,7 +10,7 @@ import { transform } from './kinds-transform.ts';
 import { field, group } from './field.ts';
 import type { Table } from './field.ts';
 import { withPreset } from './presets/preset.ts';
-import { ingestTable } from './schema-sinks.ts';
+import { consoleTable, ingestTable } from './schema-sinks.ts';
 import { testList } from './schema-tests.ts';
 import { fileTable, stdinTable, syslogTable } from './schema-sources.ts';
 
@@ -32,9 +32,10 @@ const telemetryTable = {
 } satisfies Table;
 
 export const sourceTables = { file: fileTable, stdin: stdinTable, syslog: syslogTable };
-export const sinkTables = { ingest: ingestTable };
+export const sinkTables = { ingest: ingestTable, console: consoleTable };
 export type SourceDraft = Components<typeof sourceTables>;
 export type SinkDraft = Components<typeof sinkTables>;
+export type IngestDraft = Extract<SinkDraft, { readonly type: 'ingest' }>;
 
 const deadLetterTable = {
   max_bytes: field(size('1KiB', '16384GiB'), { default: '1GiB', doc: 'of refused events that are kept' }),

@@ -23,6 +23,7 @@ sources:
   net: {type: syslog, listen: [udp://127.0.0.1:5514, tcp://127.0.0.1:5514]}
 sinks:
   store: {type: ingest, url: http://127.0.0.1:4100, token: "\${TAILRACE_TOKEN}", dataset: logs}
+  screen: {type: console}
 `;
 
 test('the example means the same as a configuration without any optional key', () => {

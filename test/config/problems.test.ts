@@ -75,7 +75,7 @@ sinks:
 });
 
 // Symptom: what was wrong below a misspelt type was told only once that was mended, a round later.
-test('a component of a misspelt type, or where only one was meant, is judged all the same', () => {
+test('a component of a misspelt type is judged all the same', () => {
   const text = `sources:
   app: {type: files, include: /var/log/a.log, formatt: json}
   other: {type: kafka, nonsense: 1}
@@ -87,8 +87,7 @@ sinks:
     '2:31: `include` must be a list; write a list, such as `["/var/log/app/*.log"]`',
     '2:47: unknown key `formatt`; did you mean `format`?',
     '3:17: `type: kafka` is not known; use one of file, stdin, syslog',
-    '5:17: `type: http` is not known; write `ingest`, the only one there is',
-    '5:23: unknown key `uri`; it is `url` here',
+    '5:17: `type: http` is not known; use one of ingest, console',
   ]);
 });
 

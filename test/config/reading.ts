@@ -46,7 +46,7 @@ export function fileSourceOf(config: Config): FileSourceConfig {
 }
 
 export function sinkOf(config: Config): IngestSinkConfig {
-  return found(config.sinks[0]);
+  return found(config.sinks.find((sink) => sink.type === 'ingest'));
 }
 
 function found<T>(value: T | undefined): T {

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Config, IngestSinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { systemClock } from '../../core/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
@@ -31,7 +31,7 @@ export interface PreviewedEvent extends RecordedEvent {
 export interface PreviewerOptions {
   readonly config: Config;
   readonly source: SourceConfig;
-  readonly sink: IngestSinkConfig;
+  readonly sink: SinkConfig;
   readonly log: Log;
   record(event: PreviewedEvent): Promise<void> | void;
 }

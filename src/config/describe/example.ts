@@ -3,7 +3,7 @@ import type { Field, Table } from '../field.ts';
 import { agentTable, sinkTables, sourceTables } from '../schema.ts';
 
 /** The component ids of the example; an id for each type. */
-const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store' };
+const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store', console: 'screen' };
 const COMMENT_COLUMN = 44;
 
 const HEAD = `# Every key of Tailrace's configuration with its default. Keys behind a # are optional and have none.

@@ -1,13 +1,13 @@
 /** How a sink writes its events: the content type, the encoder, and the headers that belong to it. */
 import { asciiJson } from '../../../client/paths.ts';
-import type { IngestSinkConfig } from '../../../config/model.ts';
+import type { SinkConfig } from '../../../config/model.ts';
 import { columnsOf, encodeCsv } from './csv.ts';
 import { encodeArray, encodeEnvelopes } from './json.ts';
 
 /** Turns a batch's NDJSON (every line ends in a newline) into a request's body before compression. Pure. */
 export type EncodeBody = (ndjson: Buffer) => Uint8Array;
 
-type Form = Pick<IngestSinkConfig, 'encoding' | 'csv' | 'json' | 'labels' | 'timestampField'>;
+type Form = Pick<SinkConfig, 'encoding' | 'csv' | 'json' | 'labels' | 'timestampField'>;
 
 /** Undefined for NDJSON, which is sent as it is. */
 export function encoderOf({ encoding, csv, json, labels, timestampField }: Form): EncodeBody | undefined {

@@ -1,0 +1,57 @@
+/**
+ * The console sink: writes one batch to standard output. A batch counts as delivered once the system has taken its last byte; a reader that is
+ * slow holds up the next one, and one that went away leaves everything to be sent again.
+ */
+import { write } from 'node:fs';
+import { promisify } from 'node:util';
+import { isatty } from 'node:tty';
+import type { ConsoleSinkConfig } from '../../config/model.ts';
+import type { Clock } from '../../core/clock.ts';
+import { codeOf, messageOf } from '../../core/errors.ts';
+import type { Outcome, SendResult, Sink } from '../../core/sink.ts';
+import { prettyLines } from './pretty.ts';
+
+const STDOUT = 1;
+/** A reader that shares the pipe may have made it one that does not wait. */
+const FULL_PIPE_MS = 20;
+// In the thread pool: a pipe that nobody reads would hold up the whole agent in process.stdout.
+const writeAsync = promisify(write);
+
+export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock, fd: number = STDOUT): Sink {
+  const hasColour = isatty(fd) && !process.env['NO_COLOR'];
+  return {
+    id,
+    async send({ body, events }, signal): Promise<SendResult> {
+      const startedAt = clock.monotonic();
+      const bytes = style === 'pretty' ? Buffer.from(prettyLines(body, hasColour)) : Buffer.from(body);
+      const result = (outcome: Outcome, status: number): SendResult => ({ outcome, status, elapsedMs: clock.monotonic() - startedAt });
+      try {
+        await writeAll(fd, bytes, clock, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const fix = 'start the agent again with a reader: what was not written is sent then';
+        const detail = `cannot write to standard output: ${messageOf(error)}`;
+        return { ...result({ kind: 'pause', reason: 'not_found', detail, fix }, 0), unsent: 'unconnected' };
+      }
+      return result(delivered(events, body.byteLength), 200);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+const delivered = (events: number, bytes: number): Outcome => ({
+  kind: 'delivered',
+  result: { ingested: events, failed: 0, processedBytes: bytes, blocksCreated: 0, walLength: 0 },
+});
+
+async function writeAll(fd: number, bytes: Uint8Array, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    signal.throwIfAborted();
+    try {
+      at += (await writeAsync(fd, bytes, at)).bytesWritten;
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error;
+      await clock.sleep(FULL_PIPE_MS, signal);
+    }
+  }
+}
