@@ -7,7 +7,7 @@ import type { StreamRecord } from '../../core/stream.ts';
 import { addSums, subtractSums } from '../../core/sums.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import { ContentSum } from './content-sum.ts';
-import { hashHead } from './identity.ts';
+import { hashHead, isAtHole } from './identity.ts';
 import type { Registry } from './registry.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
@@ -80,11 +80,15 @@ export class KnownContent {
         from = stop - at;
         for (const file of candidates) {
           if (file.startAt === stop) before.set(file, sum);
+          if (isAtHole(file)) continue;
           if (file.offset === stop && this.#isRead(file, sum, before.get(file) ?? 0)) found = { at: stop, file };
         }
       }
+      // Of a file of which nothing was read behind its hole, all that is known is where the hole ends.
+      const hollow = candidates.filter((file) => isAtHole(file) && file.startAt >= at && piece[file.startAt - at]);
+      for (const file of hollow) if (file.startAt > (found?.at ?? 0)) found = { at: file.startAt, file };
       at += piece.length;
-      if (!candidates.some((file) => file.offset > at)) break;
+      if (!candidates.some((file) => file.offset >= at)) break;
     }
     return found;
   }

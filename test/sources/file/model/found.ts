@@ -438,4 +438,16 @@ export const found: readonly Found[] = [
     name: 'what a truncation took away was counted as lost, and once more after a stop',
     schedule: [{ kind: 'partial', file: 1 }, scan, { kind: 'truncate', file: 1 }, { kind: 'stop' }, { kind: 'partial', file: 0 }],
   },
+  {
+    name: 'archive that begins with NULs was taken for a file of which nothing was read behind its hole',
+    include: 'archives',
+    schedule: [
+      { kind: 'regrow', file: 0 },
+      { kind: 'regrow', file: 0 },
+      { kind: 'kill', after: 0 },
+      { kind: 'delete', file: 0 },
+      { kind: 'compress', file: 0 },
+      { kind: 'partial', file: 0 },
+    ],
+  },
 ];
