@@ -172,7 +172,7 @@ export class Delivery {
 
   /**
    * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
-   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk. `Infinity` waits in any case.
+   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk or can be read again. `Infinity` waits in any case.
    */
   async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
     const { clock } = this.#options;
@@ -184,7 +184,8 @@ export class Delivery {
       dispatch.failedAtMs > dispatch.storedAtMs &&
       // While a wait is on, longer ago than the drain began.
       (dispatch.failedAtMs > since || dispatch.underWay === 0);
-    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && this.held().every((batch) => batch.isDurable);
+    const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
+    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && this.held().every(isSafe);
     const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
       await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
