@@ -68,6 +68,9 @@ describe('operators over tables', () => {
       ['union L, R | take 3 | project _time', [[at(9)], [at(8)], [at(7)]]],
       ['L | where k == "a" | union (R | where k == "c") | project k', [['c'], ['a']]],
       ['L | take 1 | union (R | take 1) | count', [[2]]],
+      ['L | union R | join kind=inner (R) on k | union withsource=from L | summarize count() by from | count', [[2]]],
+      ['L | union R | getschema | union (print x = 1) | count', [[8]]],
+      ['L | union R | join kind=rightsemi (union L, R | where m == 10) on k | union withsource=from L | where m == 10 | count', [[1]]],
     ]],
     ['search', [
       ['L | search "fox" | project n | sort by n asc', [[1], [4.5]]],

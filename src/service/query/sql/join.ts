@@ -21,6 +21,8 @@ interface Side {
   readonly columns: ReadonlyMap<string, Made>;
   readonly keys: readonly Sql[];
   readonly item: Sql | undefined;
+  /** The name of the dataset that each row is of, where there are several. */
+  readonly label: Sql | undefined;
 }
 
 /** A key of one type joins as it is; where the types differ from row to row it joins as text. */
@@ -42,8 +44,15 @@ function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique:
     }),
   );
   const item = parts.item && names.add('i', parts.item);
+  const label = parts.label && names.add('u', parts.label);
   const first = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : NOTHING;
-  return { select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${first})`, columns, keys: keyNames, item };
+  return {
+    select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${first})`,
+    columns,
+    keys: keyNames,
+    item,
+    label,
+  };
 }
 
 const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] => nodes.map((node) => compile(node, context));
@@ -68,7 +77,7 @@ export function join(left: Relation, right: Relation, { how, keys, dropped }: Jo
     ...a.parts,
     from: sql`(select * from ${here.select} as l ${WORDS[how]} ${there.select} as r on ${on})`,
     where: [], level: checkedLevel(level + 2), columns, order: orderOf(columns), limit: undefined,
-    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0],
+    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0], label: how === 'rightsemi' || how === 'rightanti' ? there.label : here.label,
     matching: a.parts.matching ?? countSql(a.parts), matched: undefined,
   });
 } // prettier-ignore

@@ -28,7 +28,7 @@ const NO_DATASET: Dataset = {
 
 const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>
   new Relation({
-    ...frame, dataset: NO_DATASET, where: [], from, level: 1, columns, event: undefined, open: false, removed: [], order: undefined, item,
+    environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, dataset: NO_DATASET, where: [], from, level: 1, columns, event: undefined, open: false, removed: [], order: undefined, item,
     limit: undefined, matching: undefined, matched: undefined,
   }); // prettier-ignore
 
