@@ -36,7 +36,8 @@ function keySql(own: Value, other: Value): Sql {
 function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
   const { parts } = relation;
   const names = new Names(checkedLevel(level));
-  const keyNames = keys.map((key) => names.add('k', key));
+  // The engine wants columns to join by, also where a key is the same for every row.
+  const keyNames = keys.map((key) => names.add('k', sql`materialize(${key})`));
   const columns = new Map(
     [...parts.columns].map(([name, made]): [string, Made] => {
       const facets = Object.fromEntries(facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]));

@@ -10,7 +10,14 @@ function findWindow(node: Node): (Node & { readonly kind: 'apply' }) | undefined
   return Object.hasOwn(WINDOWS, node.spec.name) ? node : node.args.map(findWindow).find((found) => found !== undefined);
 }
 
-export const usesWindow = (node: Node): boolean => findWindow(node) !== undefined;
+/** Whether it uses such a function. Throws where one stands in another, which is no column yet. */
+export function usesWindow(node: Node): boolean {
+  if (node.kind === 'item') return usesWindow(node.object);
+  if (node.kind !== 'apply') return false;
+  if (!Object.hasOwn(WINDOWS, node.spec.name)) return node.args.map(usesWindow).includes(true);
+  refuseWindows(node.args, node.spec.name);
+  return true;
+}
 
 /** They are computed for all rows at once, so they cannot decide on rows or groups. */
 export function refuseWindows(nodes: readonly Node[], operator: string): void {
