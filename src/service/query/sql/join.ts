@@ -26,12 +26,17 @@ interface Side {
 }
 
 /** A key of one type joins as it is; where the types differ from row to row it joins as text. */
-function keySql(own: Value, other: Value): Sql {
+function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
   const [facet, ...more] = facetsOf(own);
   const [theirs, ...others] = facetsOf(other);
-  const isPlain = facet && theirs && more.length === 0 && others.length === 0 && facet[0] === theirs[0];
+  // Null equals nothing. The engine joins by no constant, so each row has a key of its own.
+  if (!facet || !theirs) return sql`concat(${side === 'left' ? sql`'l'` : sql`'r'`}, toString(rowNumberInAllBlocks()))`;
+  const isPlain = more.length === 0 && others.length === 0 && facet[0] === theirs[0];
   return isPlain ? sql`toNullable(${facet[1]})` : keyText(own);
 }
+
+/** Keeps the engine from planning this join and one inside it as one, in which a key that is the same for every row belongs to no side. */
+const BARRIER = sql` limit 9223372036854775807`;
 
 function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
   const { parts } = relation;
@@ -46,9 +51,9 @@ function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique:
   );
   const item = parts.item && names.add('i', parts.item);
   const label = parts.label && names.add('u', parts.label);
-  const first = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : NOTHING;
+  const end = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : parts.level > 0 ? BARRIER : NOTHING;
   return {
-    select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${first})`,
+    select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${end})`,
     columns,
     keys: keyNames,
     item,
@@ -69,8 +74,8 @@ export function join(left: Relation, right: Relation, { how, keys, dropped }: Jo
   const [a, b] = [flat(left), flat(right)];
   const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];
   const level = Math.max(a.parts.level, b.parts.level) + 1;
-  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!)), level, how === 'innerunique');
-  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!)), level + 1, false);
+  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!, 'left')), level, how === 'innerunique');
+  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!, 'right')), level + 1, false);
   const on = joinSql(here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`), sql` and `);
   const columns = sidesOf(how, here, there, dropped);
   const items = [how.startsWith('right') && how !== 'rightouter' ? undefined : here.item, how.startsWith('left') && how !== 'leftouter' ? undefined : there.item].flatMap((item) => item ?? []);
