@@ -1,7 +1,7 @@
 /**
  * Hostile queries: whatever the text, the body and the parameters are, a query gets an answer or a refusal, the service lives, and no SQL has
  * a word in it that the compiler did not write. TAILRACE_FUZZ_QUERIES sets how many of each kind are sent (1,000; the compiler alone gets ten times
- * as many), TAILRACE_FUZZ_SEED repeats a run.
+ * as many), those of one seed; TAILRACE_FUZZ_SEED draws others.
  */
 import * as fc from 'fast-check';
 import { Session } from 'chdb';
@@ -13,7 +13,7 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { startForTest, type ServiceUnderTest } from './support.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 1000);
-const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
+const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 20_260_101);
 
 function judgeSql(sql: string, problem: string): void {
   expect(sql.toLowerCase(), problem).not.toContain(MARK);
