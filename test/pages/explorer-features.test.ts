@@ -143,6 +143,25 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
     expect(problems).toEqual([]);
   });
 
+  test('explorer draws what render asks for', async () => {
+    const { page, problems } = await open();
+    await run(page, `['app-logs'] | summarize count() by level | render barchart`);
+    await page.getByRole('meter', { name: 'info' }).waitFor();
+    const meters = await page
+      .getByRole('meter')
+      .evaluateAll((all) => all.map((each) => [each.ariaLabel, (each as unknown as { value: number }).value]));
+    expect(meters).toEqual([
+      ['info', 39],
+      ['error', 1],
+    ]);
+    await expectAccessible(page);
+    await run(page, `['app-logs'] | summarize count() by bin(_time, 1m)`);
+    await page.getByRole('img', { name: /Over time/ }).waitFor();
+    await run(page, `['app-logs'] | summarize count() by bin(_time, 1m) | render table`);
+    await page.getByRole('img', { name: /Over time/ }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
   test('explorer follows events live, each once, and goes on when the service was away', async () => {
     const { page } = await open();
     await field(page).fill(`['app-logs'] | where kind == "live"`);

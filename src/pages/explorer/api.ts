@@ -43,6 +43,8 @@ export interface Table {
 }
 
 export interface QueryResult {
+  /** What `render` says, where the query has it. */
+  readonly render?: { readonly chart: string };
   readonly tables: readonly Table[];
   readonly status: {
     readonly elapsedTime: number;

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Chart, type ChartMark } from '../parts/chart.tsx';
 import { formatCount, formatMs, formatShort } from '../parts/format.ts';
 import type { Annotation, Api } from './api.ts';
+import { Bars } from './bars.tsx';
 import { Context } from './context.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { chooseColumns, eventAt, linesOf, rowsOf, toCsv, toJson } from './results.ts';
@@ -40,11 +41,14 @@ export function Results({ outcome, api, onFilter, onRange }: ResultsProps) {
   );
 }
 
+const BAR_CHARTS = new Set(['barchart', 'columnchart', 'piechart']);
+
 type FoundProps = Pick<ResultsProps, 'api' | 'onFilter' | 'onRange'> & Extract<Outcome, { kind: 'found' }>;
 
 function Found({ result, histogram, dataset, annotations, api, onFilter, onRange }: FoundProps) {
   const rows = useMemo(() => rowsOf(result), [result]);
-  const lines = useMemo(() => linesOf(histogram ?? result), [histogram, result]);
+  const chart = result.render?.chart;
+  const lines = useMemo(() => (chart === 'table' ? undefined : linesOf(histogram ?? result)), [chart, histogram, result]);
   const [shown, setShown] = useState(() => chooseColumns(rows));
   const [selected, setSelected] = useState<number | undefined>();
   const [copied, setCopied] = useState('');
@@ -66,12 +70,13 @@ function Found({ result, histogram, dataset, annotations, api, onFilter, onRange
           series={lines.series}
           format={formatShort}
           height={histogram ? 110 : 220}
-          bars={lines.series.length === 1}
+          bars={chart === undefined ? lines.series.length === 1 : BAR_CHARTS.has(chart)}
           empty="One step in time: nothing to draw."
           marks={marks}
           onSelect={(from, to) => onRange(`${Math.floor(from * 1000)}/${Math.ceil(to * 1000)}`)}
         />
       )}
+      {lines === undefined && chart !== undefined && BAR_CHARTS.has(chart) && <Bars rows={rows} />}
       {lines !== undefined && lines.left > 0 && <p class="soft">{formatCount(lines.left)} smaller groups are in the table only.</p>}
       <div class="results-bar">
         <p role="status">
