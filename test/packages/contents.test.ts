@@ -110,7 +110,7 @@ describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, (
 
   test('the executable holds the status page', () => {
     const config = String.raw`sources: {a: {type: file, include: ["'$PWD'/a.log"]}}\nsinks: {s: {type: ingest, url: "http://127.0.0.1:1", token: t, dataset: d}}\ndata_dir: data\ntelemetry: {listen: "127.0.0.1:0"}\n`;
-    const script = `printf '${config}' >page.yaml; tree/usr/bin/tailrace run -c page.yaml 2>page.log & pid=$!
+    const script = `printf '${config}' >page.yaml; : >page.log; tree/usr/bin/tailrace run -c page.yaml 2>>page.log & pid=$!
       until address=$(grep -o 'http://127.0.0.1:[0-9]*' page.log | grep -v ':1$'); do kill -0 $pid || break; sleep 0.1; done
       for file in '' status-page.js status-page.css; do curl -sf -o /dev/null -w '%{http_code} ' $address/$file; done; kill $pid`;
     expect(run(script).out.trim()).toBe('200 200 200');
