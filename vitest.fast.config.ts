@@ -4,6 +4,7 @@ import config from './vitest.config.ts';
 
 const SLOW = [
   'test/agent/**',
+  'test/batcher/{bisect,disk-kill,disk-model}.test.ts',
   'test/bench/**',
   'test/cli/**',
   'test/e2e/**',
@@ -12,7 +13,11 @@ const SLOW = [
   'test/service/**',
   'test/kernel/{fuzz,gzip,module}.test.ts',
   'test/sources/file/model/**',
-  'test/sources/file/{joining-schedule,nth-call,tmpfs,truncation-races}.test.ts',
+  'test/repository/{examples,exports}.test.ts',
+  'test/shaping/{redact,rows}/{engine-differential,hostile,linear,plain-pattern}.test.ts',
+  'test/sinks/ingest/http/chaos.test.ts',
+  'test/sources/file/{joining-schedule,nth-call,schedule,tmpfs,truncation-races}.test.ts',
+  'test/state/{nth-call,nth-syscall}.test.ts',
 ];
 
 export default defineConfig({ ...config, test: { ...config.test, exclude: [...config.test!.exclude!, ...SLOW] } });
