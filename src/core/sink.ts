@@ -49,7 +49,7 @@ export type Outcome =
 
 /** `token_changed` and `dataset_created`: what was in the way is gone, so that it is sent again at once. */
 export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
-export type PauseReason = 'unauthorized' | 'not_found';
+export type PauseReason = 'unauthorized' | 'not_found' | 'unwritable';
 
 export interface SendResult {
   readonly outcome: Outcome;

@@ -54,7 +54,7 @@ test('events that a reader left unread come with the next start', async () => {
   const { config } = makeAgent();
   const first = startCommand('sh', ['-c', `{ ${BINARY} run --once --config ${config}; echo "ended with $?" >&2; } | head -n 5`]);
   await first.exited;
-  expect(first.stderr()).toContain('cannot write to standard output');
+  expect(first.stderr()).toContain('"reason":"unwritable","answer":"cannot write to standard output');
   expect(first.stderr()).toContain('ended with 1');
   const second = startProgram(['run', '--once', '--config', config]);
   expect(await second.exited, second.stderr()).toBe(0);

@@ -10,6 +10,13 @@ export const NETWORK = {
   parse_urlquery: { syntax: 'parse_urlquery(text)', doc: 'The parameters of the query part of a URL, as an object; of a name that comes twice the first value.', args: ['string'], returns: 'dynamic' },
 } satisfies FunctionTable; // prettier-ignore
 
+const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
+/** An IPv4 address without zeros in front, for both back ends. */
+export const IPV4_PATTERN = `^(?:${OCTET}\\.){3}${OCTET}$`;
+/** Scheme, user, password, host, port, path, query, fragment; a dot stands for line ends, too. */
+export const URL_PATTERN =
+  '^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\\[[^\\]]*\\]|[^/?#@:]+)(?::([0-9]*))?(/[^?#]*)?(?:\\?([^#]*))?(?:#(.*))?$';
+
 /** A network such as `10.0.0.0/8`, or one address; undefined for anything else. */
 export function readNetwork(text: string): { readonly first: number; readonly last: number } | undefined {
   const [, a, b, c, d, bits = '32'] = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:\/(\d{1,2}))?$/.exec(text) ?? [];

@@ -31,7 +31,7 @@ export function createConsoleSink({ id, style }: ConsoleSinkConfig, clock: Clock
         signal.throwIfAborted();
         const fix = 'start the agent again with a reader: what was not written is sent then';
         const detail = `cannot write to standard output: ${messageOf(error)}`;
-        return { ...result({ kind: 'pause', reason: 'not_found', detail, fix }, 0), unsent: 'unconnected' };
+        return { ...result({ kind: 'pause', reason: 'unwritable', detail, fix }, 0), unsent: 'unconnected' };
       }
       return result(delivered(events, body.byteLength), 200);
     },

@@ -104,6 +104,7 @@ describe('operators over tables', () => {
       ['L | where n in (R | project n) | project n | sort by n asc', [[1], [2]]],
       ['L | where n == toscalar(L | summarize max(n)) | project k, s', [[null, 'none']]],
       ['print toscalar(R | count)', [[4]]],
+      ['print 1s in (datatable(n:long)[1000000000])', [[true]]],
       ['print isnull(toscalar(R | where m > 99 | project m))', [[true]]],
       ['L | where n > toscalar(L | summarize avg(n)) | count', [[2]]],
     ]],

@@ -1,16 +1,13 @@
 /** Addresses of networks, and URLs, as SQL. */
-import { PRIVATE_NETWORKS, readNetwork, type NETWORK } from '../../../language/functions/network.ts';
+import { IPV4_PATTERN, PRIVATE_NETWORKS, readNetwork, URL_PATTERN, type NETWORK } from '../../../language/functions/network.ts';
 import { any, list, sql, type Sql } from '../sql/sql.ts';
 import { jsonString } from '../sql/text.ts';
 import { one, type Value } from '../sql/value.ts';
 import type { Builders, Call } from './call.ts';
 
-const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
-const IPV4 = `^(?:${OCTET}\\.){3}${OCTET}$`;
-
 /** The address as a number; null where it is none. */
 const addressOf = (text: Sql, { params }: Call): Sql =>
-  sql`if(match(ifNull(${text}, ''), ${params.string(IPV4)}), toInt64(IPv4StringToNumOrDefault(ifNull(${text}, ''))), null)`;
+  sql`if(match(ifNull(${text}, ''), ${params.string(IPV4_PATTERN)}), toInt64(IPv4StringToNumOrDefault(ifNull(${text}, ''))), null)`;
 
 const within = (address: Sql, networks: readonly { readonly first: number; readonly last: number }[]): Value =>
   one(
@@ -43,13 +40,9 @@ function queryObject(query: Sql): Sql {
   return sql`concat('{', arrayStringConcat(${members}, ','), '}')`;
 }
 
-/** Scheme, user, password, host, port, path, query, fragment. */
-const URL =
-  '^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\\[[^\\]]*\\]|[^/?#@:]+)(?::([0-9]*))?(/[^?#]*)?(?:\\?([^#]*))?(?:#(.*))?$';
-
 function parsedUrl(call: Call): Value {
   const text = sql`ifNull(${call.string(0)}, '')`;
-  const groups = sql`extractGroups(${text}, ${call.params.string(`(?s)${URL}`)})`;
+  const groups = sql`extractGroups(${text}, ${call.params.string(`(?s)${URL_PATTERN}`)})`;
   const group = (n: number): Sql => sql`${groups}[${n}]`;
   const names = ['scheme', 'username', 'password', 'host', 'port', 'path'] as const;
   const plain = (['scheme', 'host', 'port', 'path', 'username', 'password'] as const).map((name) => sql`${call.params.string(`"${name}":`)}, ${jsonString(group(names.indexOf(name) + 1))}`);

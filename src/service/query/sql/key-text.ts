@@ -10,6 +10,7 @@ export function keyText(value: Value): Sql {
   const parts = facetsOf(value).map(([kind, facet]) => {
     switch (kind) {
       case 'int':
+      case 'timespan':
         return sql`concat('n', toString(${facet}))`;
       case 'real':
         return sql`concat('n', coalesce(toString(accurateCastOrNull(${facet}, 'Int64')), toString(${facet})))`;
@@ -19,8 +20,6 @@ export function keyText(value: Value): Sql {
         return sql`concat('b', toString(${facet}))`;
       case 'datetime':
         return sql`concat('t', toString(toUnixTimestamp64Nano(${facet})))`;
-      case 'timespan':
-        return sql`concat('d', toString(${facet}))`;
       case 'json':
         return sql`concat('j', ${facet})`;
     }

@@ -4,7 +4,6 @@ import type { Source } from '../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../language/types.ts';
 import type { Dataset } from '../../datasets/catalog.ts';
 import { compile } from './expressions.ts';
-import { columnsOf } from './flat.ts';
 import type { Made, Parts } from './relation-parts.ts';
 import { Relation } from './relation.ts';
 import { alias, list, sql, type Sql } from './sql.ts';
@@ -80,7 +79,7 @@ const DATA_TYPES: Readonly<Record<Kind, string>> = {
 /** A row for each column of the rows. */
 export function schemaRows(relation: Relation): Relation {
   const text = (value: string): Constant => ({ type: 'string', value });
-  const rows = [...columnsOf(relation)].map(([name, { value, type }], n): Constant[] => {
+  const rows = [...relation.allColumns()].map(([name, { value, type }], n): Constant[] => {
     const kinds = facetsOf(value).map(([kind]) => DATA_TYPES[kind]);
     const found = kinds.length === 1 ? kinds[0]! : kinds.length === 0 ? (type === 'int' ? 'long' : type) : 'dynamic';
     return [text(name), { type: 'int', value: BigInt(n) }, text(found), text(found)];

@@ -144,15 +144,26 @@ export class Relation {
     return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
   }
 
+  /** Every column by name; of events also the fields that no stage has named, `_time` first. */
+  allColumns(): Map<string, Made> {
+    const { parts } = this;
+    if (!parts.open || !parts.event) return new Map(parts.columns);
+    const fields = ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
+      (name) => !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
+    );
+    return new Map([
+      ...this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } }))),
+      ...parts.columns,
+    ]);
+  }
+
   /** Columns that match first; of events the fields that there are. */
   reorder(patterns: readonly NamePattern[]): Relation {
-    const { parts } = this;
-    const fields = !parts.open || !parts.event ? [] : ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter((name) => !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)));
-    const all = new Map([...this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } }))), ...parts.columns]);
+    const all = this.allColumns();
     const first = new Set(patterns.flatMap((pattern) => [...all.keys()].filter((name) => matchesPattern(pattern, name))));
     const names = [...first, ...[...all.keys()].filter((name) => !first.has(name))];
     return this.#with({ columns: new Map(names.map((name) => [name, all.get(name)!])), open: false });
-  } // prettier-ignore
+  }
 
   rename(pairs: readonly Renamed[]): Relation {
     const { parts } = this;

@@ -43,7 +43,6 @@ export function makeSeries(relation: Relation, { columns, on, from, to, step, ke
   for (const { aggregation, fallback } of columns) {
     const cell = sql`ifNull(${asJson(parts.columns.get(aggregation.name)!.value)}, 'null')`;
     const missing = jsonOf(fallback, environment);
-    // A group without rows has no step at all.
     const filled = sql`arrayMap(e -> if(e = '', ${missing}, e), groupArrayInsertAt('', ${Number(steps)})(${cell}, ${at}))`;
     const json = steps === 0n ? sql`'[]'` : sql`concat('[', arrayStringConcat(${filled}, ','), ']')`;
     made.set(aggregation.name, { value: one('json', names.add('a', json)), type: 'dynamic', role: 'aggregation', info: aggregation.info });

@@ -1,7 +1,7 @@
 /** The rows of several tables, one after the other. */
 import type { Dataset } from '../../datasets/catalog.ts';
 import { TABLE_EVENT } from './field.ts';
-import { columnsOf, flat } from './flat.ts';
+import { flat } from './flat.ts';
 import { KINDS, type Kind } from './kind.ts';
 import { checkedLevel, orderOf, whereSql, type Made } from './relation-parts.ts';
 import { Relation } from './relation.ts';
@@ -60,7 +60,7 @@ function unionOfEvents(relations: readonly Relation[], { source }: UnionOptions)
 } // prettier-ignore
 
 function unionOfRows(relations: readonly Relation[], { inner, source }: UnionOptions): Relation {
-  const all = relations.map(columnsOf);
+  const all = relations.map(({ parts }) => parts.columns);
   const level = checkedLevel(Math.max(...relations.map(({ parts }) => parts.level)) + 1);
   const letter = String.fromCharCode(96 + level);
   const names = [...new Set(all.flatMap((columns) => [...columns.keys()]))].filter((name) => !inner || all.every((columns) => columns.has(name)));

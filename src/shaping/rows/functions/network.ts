@@ -1,10 +1,10 @@
 /** Addresses of networks, and URLs, of one row. */
-import { PRIVATE_NETWORKS, readNetwork, type NETWORK } from '../../../language/functions/network.ts';
+import { IPV4_PATTERN, PRIVATE_NETWORKS, readNetwork, URL_PATTERN, type NETWORK } from '../../../language/functions/network.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
 import type { Value } from '../value.ts';
 
-const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
-const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
+const IPV4 = new RegExp(IPV4_PATTERN);
+const URL_PARTS = new RegExp(URL_PATTERN, 's');
 
 /** The address as a number; null where it is none. */
 const addressOf =
@@ -41,12 +41,8 @@ function compared(call: Call): Evaluate {
 }
 
 /** As forms are encoded: `+` is a blank, and what is no `%XX` stays. */
-const decoded = (text: string): string => {
-  const bytes = text
-    .replaceAll('+', ' ')
-    .replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
-  return bytes;
-};
+const decoded = (text: string): string =>
+  text.replaceAll('+', ' ').replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 
 /** Made as JSON text, so that a name such as `__proto__` is a name like any other. */
 function queryObject(query: string): Value {
@@ -59,9 +55,6 @@ function queryObject(query: string): Value {
   }
   return JSON.parse(`{${[...pairs].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`) as Value;
 }
-
-const URL_PARTS =
-  /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(?:([^/?#@:]*)(?::([^/?#@]*))?@)?(\[[^\]]*\]|[^/?#@:]+)(?::([0-9]*))?(\/[^?#]*)?(?:\?([^#]*))?(?:#(.*))?$/s;
 
 const ofText =
   (build: (text: string) => Value): Build =>
