@@ -3,7 +3,7 @@
  * checkpoints, no checksums, no books, no retries. Takes the agent's command line, so that the same pass measures it.
  */
 import { openSync, readSync } from 'node:fs';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/load/load.ts';
 import type { Region } from '../src/core/block.ts';
 import { KERNEL_SLACK_BYTES, READ_CHUNK_BYTES } from '../src/core/limits.ts';
 import { createKernel } from '../src/kernel/kernel.ts';

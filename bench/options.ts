@@ -1,6 +1,6 @@
 /** The command line of the benchmarks. */
 import { parseArgs } from 'node:util';
-import { parseSize } from '../src/config/units.ts';
+import { parseSize } from '../src/config/fields/units.ts';
 import { UsageError } from '../src/core/errors.ts';
 
 export interface Options {

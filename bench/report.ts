@@ -1,6 +1,6 @@
 /** Results as Markdown: what is printed at the end, and what `--write` puts into docs/benchmarks.md between its marks. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { formatSize } from '../src/config/units.ts';
+import { formatSize } from '../src/config/fields/units.ts';
 import { judge } from './results.ts';
 import type { Results } from './results.ts';
 import type { Figures } from './run.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
-import { packageDoors, rooms, runsInBrowsers } from './layers.ts';
+import { maxFilesInFolder, maxLinesInFile, packageDoors, rooms, runsInBrowsers, stillCrowded, stillLong, stillMutual } from './layers.ts';
 
 /** One import of one file. */
 interface Import {
@@ -35,7 +35,49 @@ export function checkLayers(root: string): string[] {
     if (/(^|\/)index\.tsx?$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
     for (const each of imports.get(file) ?? []) violations.push(...checkImport(root, each));
   }
-  return [...violations, ...findDead(files, imports)];
+  return [...violations, ...findMutualFolders(root, sources, imports), ...findCrowded(root, sources), ...findDead(files, imports)];
+}
+
+/** Folders that import each other both ways: neither can be understood without the other. */
+function findMutualFolders(root: string, sources: readonly string[], imports: ReadonlyMap<string, Import[]>): string[] {
+  const arrows = new Map<string, string>();
+  for (const file of sources) {
+    for (const { specifier, line } of imports.get(file) ?? []) {
+      if (!specifier.startsWith('.')) continue;
+      const [from, to] = [dirname(file), dirname(resolve(file, specifier))];
+      if (from !== to) arrows.set(`${from} ${to}`, `${file}:${line}`);
+    }
+  }
+  const violations = new Map<string, string>();
+  for (const [arrow, place] of arrows) {
+    const [from = '', to = ''] = arrow.split(' ');
+    const back = arrows.get(`${to} ${from}`);
+    if (from < to && back)
+      violations.set(arrow, `${place}: ${from} and ${to} import each other (${back}); imports between folders point one way`);
+  }
+  return withoutKnown(root, violations, 'stillMutual', stillMutual);
+}
+
+/** Folders with too many files, and files with too many lines. */
+function findCrowded(root: string, sources: readonly string[]): string[] {
+  const crowded = new Map<string, string>();
+  for (const [folder, files] of Map.groupBy(sources, dirname)) {
+    if (files.length > maxFilesInFolder) crowded.set(folder, `${folder}: more than ${maxFilesInFolder} files; sort them into folders`);
+  }
+  const long = new Map<string, string>();
+  for (const file of sources) {
+    if (readText(root, file).split('\n').length - 1 > maxLinesInFile)
+      long.set(file, `${file}: more than ${maxLinesInFile} lines; split it by what it does`);
+  }
+  return [...withoutKnown(root, crowded, 'stillCrowded', stillCrowded), ...withoutKnown(root, long, 'stillLong', stillLong)];
+}
+
+/** Violations that are not on a list of known ones, and entries of the list that are mended. */
+function withoutKnown(root: string, violations: ReadonlyMap<string, string>, list: string, known: readonly string[]): string[] {
+  const fresh = [...violations].filter(([what]) => !known.includes(what)).map(([, text]) => text);
+  if (!existsSync(join(root, 'scripts/layers.ts'))) return fresh;
+  const mended = known.filter((what) => !violations.has(what));
+  return [...fresh, ...mended.map((what) => `scripts/layers.ts: '${what}' is mended; remove it from ${list}`)];
 }
 
 function checkImport(root: string, { from, line, specifier, typeOnly, reexport }: Import): string[] {

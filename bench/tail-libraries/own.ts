@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import type { Block, Tail } from '../../src/core/block.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { TAIL_BYTES } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { FileIdentity, StreamRecord, StreamStore } from '../../src/core/stream.ts';

@@ -1,12 +1,12 @@
 /** What the agent is to those who start and stop it. */
 import type { ConfigChanges } from '../config/compare.ts';
 import type { Config } from '../config/model.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ConfigReloads, Observed } from '../telemetry/observed.ts';
 import type { TelemetryServer } from '../telemetry/server.ts';
-import type { ReloadReport } from './reload-report.ts';
-import type { ReplayResult } from './replay.ts';
+import type { ReloadReport } from './reload/reload-report.ts';
+import type { ReplayResult } from './control/replay.ts';
 import type { StopReport } from './stop.ts';
 
 export interface AgentOptions {

@@ -1,11 +1,11 @@
 /** Keeps refused events as dead letters, each with its place in the file that it came from. */
 import { offsetOfEvent } from '../batcher/events.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { DeadLetter } from '../core/sink.ts';
 import { type DeadLetters, type Letter, toLetter } from '../state/dead-letters.ts';
-import type { State } from '../state/store.ts';
-import type { Replay } from './replay.ts';
-import type { Rooms } from './rooms.ts';
+import type { State } from '../state/database/store.ts';
+import type { Replay } from './control/replay.ts';
+import type { Rooms } from './build/components.ts';
 
 export interface BuryOptions {
   readonly deadLetters: DeadLetters;

@@ -3,9 +3,9 @@
  * in the waking that the answer caused anyway. Else the next batch's commit takes it along as a rule; only where none comes in time
  * is there a transaction for it. While nothing is settled there is no timer.
  */
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../core/limits.ts';
-import type { State } from '../state/store.ts';
+import type { State } from '../state/database/store.ts';
 
 export class SettlementSaver {
   readonly #state: Pick<State, 'hasSettlements' | 'settlementWrites' | 'save'>;

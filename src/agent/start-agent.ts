@@ -2,8 +2,8 @@
  * The agent: wires sources → batcher → sinks, starts them in the order that keeps every promise (state, sinks, what the
  * last process left, sources), and drains them in the opposite one.
  */
-import { openState } from '../state/store.ts';
-import { ownersOf } from './owners.ts';
+import { openState } from '../state/database/store.ts';
+import { ownersOf } from './build/owners.ts';
 import type { Agent, AgentOptions } from './agent.ts';
 import { RunningAgent } from './running-agent.ts';
 

@@ -7,8 +7,8 @@ import { messageOf } from '../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
-import type { Rooms } from './rooms.ts';
-import { drainSink } from './sink-room.ts';
+import type { Rooms } from './build/components.ts';
+import { drainSink } from './build/sink-pipeline.ts';
 
 export interface StopReport {
   /** Events that are neither delivered nor to be had again after a restart. */

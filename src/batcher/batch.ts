@@ -6,7 +6,7 @@ import type { Withheld } from '../core/shaping.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import { contentSum } from '../kernel/content-sum.ts';
-import type { StoredBatch, StoredSpan } from '../state/stored.ts';
+import type { StoredBatch, StoredSpan } from '../state/database/stored.ts';
 import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
 import type { Books } from './books.ts';
 import { Fates } from './fates.ts';

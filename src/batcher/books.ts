@@ -3,7 +3,7 @@
  * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered > filtered).
  *
  * Events are numbered per source in the order of acceptance, so that sinks whose batches end at different places can be
- * compared. What is held is not computed here: telemetry walks the batches (agent/observe).
+ * compared. What is held is not computed here: telemetry walks the batches (agent/control/observe).
  */
 
 export type SettledAs = 'delivered' | 'dead_lettered' | 'dropped' | 'filtered';

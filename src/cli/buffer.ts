@@ -2,14 +2,14 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
-import { findConfig } from '../config/find.ts';
-import { loadWithoutSecrets } from '../config/load.ts';
+import { findConfig } from '../config/load/find.ts';
+import { loadWithoutSecrets } from '../config/load/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
-import { findAbandoned } from '../state/abandoned.ts';
+import { findAbandoned } from '../state/spool/abandoned.ts';
 import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
-import { decodeSpoolFile, type SpoolContent } from '../state/spool-file.ts';
-import { plural } from './client/print.ts';
+import { decodeSpoolFile, type SpoolContent } from '../state/spool/spool-file.ts';
+import { plural } from './client/output/print.ts';
 
 export interface BufferArguments {
   readonly config?: string;

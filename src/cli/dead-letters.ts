@@ -4,17 +4,17 @@
  */
 import { join } from 'node:path';
 import { startAgent } from '../agent/start-agent.ts';
-import { askAgent } from '../agent/control.ts';
-import type { ReplayResult } from '../agent/replay.ts';
-import { findConfig } from '../config/find.ts';
-import { loadConfig, loadWithoutSecrets } from '../config/load.ts';
+import { askAgent } from '../agent/control/control.ts';
+import type { ReplayResult } from '../agent/control/replay.ts';
+import { findConfig } from '../config/load/find.ts';
+import { loadConfig, loadWithoutSecrets } from '../config/load/load.ts';
 import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
-import { plural } from './client/print.ts';
+import { plural } from './client/output/print.ts';
 
 export interface DeadLettersArguments {
   readonly config?: string;

@@ -1,16 +1,16 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from '../core/version.ts';
-import type { DemoArguments } from './demo.ts';
-import type { EngineInstallArguments } from './engine-install.ts';
+import type { DemoArguments } from './demo/demo.ts';
+import type { EngineInstallArguments } from './engine/engine-install.ts';
 import { pointToHelp } from './help.ts';
 import type { InitArguments } from './init/init.ts';
 import type { MigrateArgs } from './migrate.ts';
-import type { PreviewArguments } from './preview.ts';
-import type { RunArguments } from './run.ts';
-import type { StatusArguments } from './status.ts';
-import type { TapArguments } from './tap.ts';
-import type { TopArguments } from './top.ts';
+import type { PreviewArguments } from './preview/preview.ts';
+import type { RunArguments } from './agent/run.ts';
+import type { StatusArguments } from './agent/status.ts';
+import type { TapArguments } from './agent/tap.ts';
+import type { TopArguments } from './top/top.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
 
@@ -50,7 +50,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--once', 'read what exists now to its end, deliver it, exit; 1 if anything could not be delivered')
     .addOption(new Option('--log-level <level>', 'overrides telemetry.log_level').choices(['debug', 'info', 'warn', 'error']))
-    .action(async (options: RunArguments) => exitWith((await import('./run.ts')).run(options)));
+    .action(async (options: RunArguments) => exitWith((await import('./agent/run.ts')).run(options)));
 
   program
     .command('check')
@@ -58,7 +58,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
-    .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check.ts')).check(options)));
+    .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check/check.ts')).check(options)));
 
   program
     .command('init')
@@ -83,7 +83,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--diff', 'each event before and after its transforms')
     .option('--stats', 'counts alone: how many lines each format and time took, failed on or dropped')
     .option('--json', 'NDJSON of {"input", "events": […]}; with --stats one object')
-    .action(async (files: string[], options: PreviewArguments) => exitWith((await import('./preview.ts')).preview(files, options)));
+    .action(async (files: string[], options: PreviewArguments) => exitWith((await import('./preview/preview.ts')).preview(files, options)));
 
   program
     .command('test')
@@ -100,7 +100,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(new Option('--count <n>', 'ends after so many events (default 20)').argParser(positive))
     .addOption(new Option('--seconds <n>', 'ends after so many seconds (default 10)').argParser(positive))
     .option('--json', 'one JSON object an event: {"source", "before", "events": […]}')
-    .action(async (source: string | undefined, options: TapArguments) => exitWith((await import('./tap.ts')).tap(source, options)));
+    .action(async (source: string | undefined, options: TapArguments) => exitWith((await import('./agent/tap.ts')).tap(source, options)));
 
   program
     .command('serve')
@@ -129,7 +129,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--folder <dir>', 'where engines are kept (default: TAILRACE_ENGINE_FOLDER, then /var/lib/tailrace/engine)')
     .option('--registry <address>', 'of the packages (default: npm_config_registry, then https://registry.npmjs.org/)')
     .option('--json', 'the result as one JSON line')
-    .action(async (options: EngineInstallArguments) => exitWith((await import('./engine-install.ts')).engineInstall(options)));
+    .action(async (options: EngineInstallArguments) => exitWith((await import('./engine/engine-install.ts')).engineInstall(options)));
 
   program
     .command('migrate')
@@ -146,7 +146,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--keep', 'keeps data and configuration in ./tailrace-demo, and says how to go on with them')
     .option('--data <dir>', 'keeps them in this folder (default: a temporary one, removed at the end)')
     .option('--json', 'counts as JSON lines')
-    .action(async (options: DemoArguments) => exitWith((await import('./demo.ts')).demo(options)));
+    .action(async (options: DemoArguments) => exitWith((await import('./demo/demo.ts')).demo(options)));
 
   program
     .command('dead-letters')
@@ -177,14 +177,14 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .argument('<path>', 'a log file')
     .addOption(configOption())
     .option('--json', 'one JSON object a source')
-    .action(async (path: string, options: CheckArguments) => exitWith((await import('./explain.ts')).explain(path, options)));
+    .action(async (path: string, options: CheckArguments) => exitWith((await import('./agent/explain.ts')).explain(path, options)));
 
   program
     .command('reload')
     .description('has the running agent take its changed configuration into force, waits, and says what changed; 2 when it has problems')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .action(async (options: CheckArguments) => exitWith((await import('./reload.ts')).reload(options)));
+    .action(async (options: CheckArguments) => exitWith((await import('./agent/reload.ts')).reload(options)));
 
   program
     .command('status')
@@ -192,13 +192,13 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--json', 'as one JSON object')
     .option('--health', 'exit 1 only where the agent itself does not work: a service that is away is no reason to restart it')
-    .action(async (options: StatusArguments) => exitWith((await import('./status.ts')).status(options)));
+    .action(async (options: StatusArguments) => exitWith((await import('./agent/status.ts')).status(options)));
 
   program
     .command('top')
     .description('the running agent, live in a terminal; q or Ctrl-C ends it')
     .addOption(configOption())
-    .action(async (options: TopArguments) => exitWith((await import('./top.ts')).top(options)));
+    .action(async (options: TopArguments) => exitWith((await import('./top/top.ts')).top(options)));
 
   // The agent need not load the client's commands.
   if (only !== 'run') (await import('./client/commands.ts')).addClientCommands(program, exitWith);

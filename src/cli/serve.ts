@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
 import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import { parseDuration, parseSize, type Parsed } from '../config/units.ts';
+import { parseDuration, parseSize, type Parsed } from '../config/fields/units.ts';
 import type { ServiceLimits } from '../service/limits.ts';
 import { startService, type Service } from '../service/service.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';

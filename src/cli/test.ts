@@ -1,15 +1,15 @@
 /** `tailrace test`: runs the `tests:` of the configuration through the sources and transforms that they name. Sends nothing. */
 import { Readable } from 'node:stream';
 import { styleText } from 'node:util';
-import { readRunnable } from '../agent/check-transforms.ts';
+import { readRunnable } from '../agent/build/check-transforms.ts';
 import { Previewer } from '../agent/preview/previewer.ts';
 import { formatProblem } from '../config/config-error.ts';
-import { findConfig } from '../config/find.ts';
+import { findConfig } from '../config/load/find.ts';
 import type { Config, TestConfig } from '../config/model.ts';
 import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
-import { plural, say, write } from './client/print.ts';
+import { plural, say, write } from './client/output/print.ts';
 import { compareEvents, type Comparison, type Event } from './compare-events.ts';
 
 export interface TestArguments {

@@ -1,6 +1,6 @@
 /**
  * The configuration after checking: every unit converted (milliseconds, bytes), every default filled in.
- * config/schema says how each key is written, config/load makes this from a file.
+ * config/tables/schema says how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
 
@@ -54,7 +54,7 @@ export interface LineConfig extends SourceCommon {
   readonly format: 'auto' | 'text' | 'json' | 'logfmt' | 'cri' | 'docker' | 'combined' | 'csv' | 'regex';
   readonly onOversize: 'truncate' | 'split' | 'dead_letter';
   readonly multiline: MultilineConfig | undefined;
-  /** One of config/charsets. */
+  /** One of config/fields/charsets. */
   readonly charset: string;
   readonly csv: {
     /** One ASCII character. */
@@ -154,7 +154,7 @@ export interface SyslogSourceConfig extends SourceCommon {
   readonly tls: TlsFiles & { readonly requireClientCert: boolean; readonly maxVersion: '1.2' | '1.3' };
   /** IANA name; of times without a zone. */
   readonly timezone: string;
-  /** One of config/charsets: of messages that are no UTF-8. */
+  /** One of config/fields/charsets: of messages that are no UTF-8. */
   readonly charset: string;
   /** Which JSON in messages is parsed into the field `json`; `fields`: all, its members into fields of their own. */
   readonly parseJson: 'none' | 'cee' | 'all' | 'fields';

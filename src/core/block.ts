@@ -56,7 +56,7 @@ export interface Tail {
  * resolves. `offset` is the position in the stream of the byte at `start`.
  */
 export interface Block {
-  /** The stream's id: 128 random bits as 32 hex digits, persisted before its first use (state/streams). */
+  /** The stream's id: 128 random bits as 32 hex digits, persisted before its first use (state/database/streams). */
   readonly stream: string;
   readonly shape: EventShape;
   readonly window: Region;

@@ -1,6 +1,6 @@
 /** What a source is to the agent. */
 import type { Lane, Region, Span } from './block.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from './time/clock.ts';
 import type { Log } from './log.ts';
 import type { StreamStore } from './stream.ts';
 

@@ -2,7 +2,7 @@
  * The time that a line itself carries, in plain TypeScript: the oracle of assembly/time, and what formats with a parser of their
  * own use. Which forms there are is in docs/formats.md.
  */
-import type { WallTime, Zone } from '../core/zone.ts';
+import type { WallTime, Zone } from '../core/time/zone.ts';
 
 /** An instant: whole seconds since 1970, and the digits of its fraction, at most nine. */
 export interface EventTime {

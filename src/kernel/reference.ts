@@ -4,7 +4,7 @@
  */
 import type { EventShape, JsonValue, Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from '../core/limits.ts';
-import { createZone, type Zone } from '../core/zone.ts';
+import { createZone, type Zone } from '../core/time/zone.ts';
 import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
 
 /** Bytes of text that are decoded and escaped at a time: an event may be longer than the longest string. */

@@ -1,5 +1,5 @@
 /** The offsets of a time zone as the kernel has them (assembly/time/zone.ts). */
-import { createZone } from '../core/zone.ts';
+import { createZone } from '../core/time/zone.ts';
 
 export interface ZoneTable {
   readonly image: Buffer;

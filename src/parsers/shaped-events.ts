@@ -3,10 +3,10 @@
  * kernel does not do by itself.
  */
 import type { JsonValue } from '../core/block.ts';
-import type { GivenTime } from './given-time.ts';
-import type { EventFields, FormatParser, LineParser, ValueErrors } from './line-parser.ts';
-import { withMessageJson } from './message-json.ts';
-import { convertTypes, type ReadTime, type ValueType } from './typed-values.ts';
+import type { GivenTime } from './values/given-time.ts';
+import type { EventFields, FormatParser, LineParser, ValueErrors } from './formats/line-parser.ts';
+import { withMessageJson } from './values/message-json.ts';
+import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';
 
 export interface TimeStep {
   /** Levels of keys, where the configuration names them. */

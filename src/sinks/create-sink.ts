@@ -1,6 +1,6 @@
 /** The sink that a configuration names. */
 import type { SinkConfig } from '../config/model.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Sink } from '../core/sink.ts';
 import { createConsoleSink } from './console/sink.ts';

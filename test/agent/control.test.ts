@@ -4,7 +4,7 @@ import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { askAgent, type ControlRequest, type ControlServer, startControl } from '../../src/agent/control.ts';
+import { askAgent, type ControlRequest, type ControlServer, startControl } from '../../src/agent/control/control.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';

@@ -1,16 +1,16 @@
 /** A sink whose service is away and whose memory is as full of files' batches as it gets, with the real parts from lane to disk. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryOf, createSinkRoom } from '../../src/agent/sink-room.ts';
+import { memoryOf, createSinkRoom } from '../../src/agent/build/sink-pipeline.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { type LaneOptions, SourceLane } from '../../src/batcher/lane.ts';
-import { Orphans } from '../../src/batcher/orphans.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';
+import { Orphans } from '../../src/batcher/keep/orphans.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { SendResult } from '../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../src/kernel/kernel.ts';
-import { decodeSpoolFile } from '../../src/state/spool-file.ts';
-import { openState } from '../../src/state/store.ts';
+import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { Histograms } from '../../src/telemetry/histogram.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import type { SinkSizes } from '../support/memory-grid.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createLiveTail } from '../../src/agent/live-tail.ts';
-import type { Rooms } from '../../src/agent/rooms.ts';
+import { createLiveTail } from '../../src/agent/control/live-tail.ts';
+import type { Rooms } from '../../src/agent/build/components.ts';
 
 test('live tail looks at a source only while it is asked for, once for all who ask, and not beside a tap', async () => {
   const lane: { tap: unknown } = { tap: undefined };

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSinkRoom, drainSink } from '../../src/agent/sink-room.ts';
+import { createSinkRoom, drainSink } from '../../src/agent/build/sink-pipeline.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
-import { Spool } from '../../src/state/spool.ts';
-import { openState } from '../../src/state/store.ts';
+import { Spool } from '../../src/state/spool/spool.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { Histograms } from '../../src/telemetry/histogram.ts';
 import { batch, span } from '../state/batches.ts';
 import { MemoryLog } from '../support/memory-log.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Rooms } from '../../src/agent/rooms.ts';
-import type { SourceRoom } from '../../src/agent/rooms.ts';
+import { Rooms } from '../../src/agent/build/components.ts';
+import type { SourceRoom } from '../../src/agent/build/components.ts';
 import { stopRooms } from '../../src/agent/stop.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';

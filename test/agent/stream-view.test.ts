@@ -2,10 +2,10 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
-import { createStreamView } from '../../src/agent/stream-view.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { createStreamView } from '../../src/agent/control/stream-view.ts';
+import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
-import { openState } from '../../src/state/store.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { batch, span } from '../state/batches.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';

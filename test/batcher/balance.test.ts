@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
-import { Batcher } from '../../src/batcher/batcher.ts';
+import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
-import { Delivery } from '../../src/batcher/delivery.ts';
-import { SourceLane } from '../../src/batcher/lane.ts';
-import { Room } from '../../src/batcher/room.ts';
+import { Delivery } from '../../src/batcher/send/delivery.ts';
+import { SourceLane } from '../../src/batcher/fill/lane.ts';
+import { Room } from '../../src/batcher/fill/memory-budget.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { Outcome, Parcel, SendResult } from '../../src/core/sink.ts';
 import { newStats } from '../../src/core/source.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchAge } from '../../src/batcher/batch-age.ts';
+import { BatchAge } from '../../src/batcher/fill/batch-age.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 
 /** Opens a batch as soon as the one before is closed, for `seconds`: when they were closed. */

@@ -1,11 +1,11 @@
 /** Blocks, and a batcher with its memory, for the tests of the batcher's room. */
 import { crc32 } from 'node:zlib';
 import { type Batch, keyOf } from '../../src/batcher/batch.ts';
-import { Batcher } from '../../src/batcher/batcher.ts';
+import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { Room } from '../../src/batcher/room.ts';
+import { Room } from '../../src/batcher/fill/memory-budget.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { Shaper } from '../../src/core/shaping.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';

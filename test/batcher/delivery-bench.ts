@@ -1,10 +1,10 @@
 /** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { Delivery } from '../../src/batcher/delivery.ts';
-import type { Part } from '../../src/batcher/shipment.ts';
+import { Delivery } from '../../src/batcher/send/delivery.ts';
+import type { Part } from '../../src/batcher/send/shipment.ts';
 import { decode } from '../../src/batcher/events.ts';
-import { Room } from '../../src/batcher/room.ts';
+import { Room } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import type { DeadLetter, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
 import { MemoryLog } from '../support/memory-log.ts';

@@ -1,12 +1,12 @@
 /** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One bench is one life of a process. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { Delivery } from '../../src/batcher/delivery.ts';
-import { DiskBuffer } from '../../src/batcher/disk-buffer.ts';
+import { Delivery } from '../../src/batcher/send/delivery.ts';
+import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { decode } from '../../src/batcher/events.ts';
-import { Room } from '../../src/batcher/room.ts';
+import { Room } from '../../src/batcher/fill/memory-budget.ts';
 import type { DeadLetter, Outcome, SendResult } from '../../src/core/sink.ts';
-import { Spool } from '../../src/state/spool.ts';
+import { Spool } from '../../src/state/spool/spool.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns, until } from '../support/until.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestContinued } from '../../src/batcher/batch.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
-import { SourceLane } from '../../src/batcher/lane.ts';
+import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { type Bench, blockOf, bodyOf, checkSpans, eventsOf, makeBench } from './blocks.ts';
 

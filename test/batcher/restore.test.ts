@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
-import type { Delivery } from '../../src/batcher/delivery.ts';
-import { SourceLane } from '../../src/batcher/lane.ts';
-import { restoreBatches, type RestoreOptions } from '../../src/batcher/restore.ts';
+import type { Delivery } from '../../src/batcher/send/delivery.ts';
+import { SourceLane } from '../../src/batcher/fill/lane.ts';
+import { restoreBatches, type RestoreOptions } from '../../src/batcher/keep/restore.ts';
 import type { EventShape, Span } from '../../src/core/block.ts';
 import { newStats, type Source } from '../../src/core/source.ts';
-import { openState, type State } from '../../src/state/store.ts';
+import { openState, type State } from '../../src/state/database/store.ts';
 import type { Shaper } from '../../src/core/shaping.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';

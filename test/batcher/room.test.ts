@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Room } from '../../src/batcher/room.ts';
+import { Room } from '../../src/batcher/fill/memory-budget.ts';
 import type { Region } from '../../src/core/block.ts';
 import { settleTurns } from '../support/until.ts';
 

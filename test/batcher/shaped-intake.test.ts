@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { Books } from '../../src/batcher/books.ts';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { eventStarts } from '../../src/batcher/block-events.ts';
-import { SourceLane } from '../../src/batcher/lane.ts';
-import { lettersOf, settleBooks, Shipment, withheldLetters } from '../../src/batcher/shipment.ts';
+import { SourceLane } from '../../src/batcher/fill/lane.ts';
+import { lettersOf, settleBooks, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { blockOf, bodyOf, eventsOf, makeBench, shape } from './blocks.ts';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { lettersOf, settleBooks, Shipment } from '../../src/batcher/shipment.ts';
-import type { StoredSpan } from '../../src/state/stored.ts';
+import { lettersOf, settleBooks, Shipment } from '../../src/batcher/send/shipment.ts';
+import type { StoredSpan } from '../../src/state/database/stored.ts';
 import { span } from '../state/batches.ts';
 
 /** A batch of spans with these many events each; event `n` is `{"n":n}`. */

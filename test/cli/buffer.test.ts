@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
-import { encodeHead, type SpoolHeader } from '../../src/state/spool-file.ts';
+import { encodeHead, type SpoolHeader } from '../../src/state/spool/spool-file.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 

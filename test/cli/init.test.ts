@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findOpenFiles } from '../../src/cli/init/open-files.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load/load.ts';
 import type { FileSourceConfig } from '../../src/config/model.ts';
 import { BINARY } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal } from '../support/pty.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvCell } from '../../src/cli/client/row-writers.ts';
-import { cellText, cut, fitWidths, renderRow, textWidth } from '../../src/cli/client/table.ts';
+import { csvCell } from '../../src/cli/client/output/row-writers.ts';
+import { cellText, cut, fitWidths, renderRow, textWidth } from '../../src/cli/client/output/table.ts';
 import { parseExactJson } from '../../src/client/exact-json.ts';
 
 function table(names: readonly string[], rows: readonly (readonly unknown[])[], terminal?: number): string[] {

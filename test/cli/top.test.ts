@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { NO_RATES } from '../../src/telemetry/rates.ts';
 import { statusOf } from '../../src/telemetry/status.ts';
 import { renderTop, VIEWS } from '../../src/cli/top/view.ts';
-import { textWidth } from '../../src/cli/client/table.ts';
+import { textWidth } from '../../src/cli/client/output/table.ts';
 import { observed, observedSink, observedSource } from '../telemetry/observed.ts';
 import { BINARY } from '../support/program.ts';
 import { hasPty, ptyHint, startOnTerminal, type Terminal } from '../support/pty.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { check } from '../../src/cli/check.ts';
+import { check } from '../../src/cli/check/check.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../support/certificates.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { check } from '../../src/cli/check.ts';
-import { checkMachine } from '../../src/cli/check-machine.ts';
-import { findConfig } from '../../src/config/find.ts';
-import { readConfig } from '../../src/config/load.ts';
+import { check } from '../../src/cli/check/check.ts';
+import { checkMachine } from '../../src/cli/check/check-machine.ts';
+import { findConfig } from '../../src/config/load/find.ts';
+import { readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 import { configWith } from './reading.ts';

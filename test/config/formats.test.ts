@@ -1,6 +1,6 @@
 /** The keys that say how lines become events. */
 import { describe, expect, test } from 'vitest';
-import { CHARSETS, findCharset } from '../../src/config/charsets.ts';
+import { CHARSETS, findCharset } from '../../src/config/fields/charsets.ts';
 import type { FileSourceConfig } from '../../src/config/model.ts';
 import { configOf, configWith, problemsOf } from './reading.ts';
 

@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { renderExample } from '../../src/config/describe/example.ts';
 import { renderJsonSchema } from '../../src/config/describe/json-schema.ts';
 import { replaceTables } from '../../src/config/describe/table.ts';
-import type { Table } from '../../src/config/field.ts';
-import { agentTable, sinkTables, sourceTables } from '../../src/config/schema.ts';
+import type { Table } from '../../src/config/fields/field.ts';
+import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 import { configOf } from './reading.ts';
 
 const ENV = { TAILRACE_TOKEN: 'token-1', TAILRACE_ORG_ID: 'org-1' };

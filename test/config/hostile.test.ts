@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { renderExample } from '../../src/config/describe/example.ts';
-import { readConfig } from '../../src/config/load.ts';
+import { readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
 const EXAMPLE = renderExample().replaceAll(/ +# .*$/gm, '');

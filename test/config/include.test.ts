@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatProblem } from '../../src/config/config-error.ts';
-import { loadConfig, readConfig } from '../../src/config/load.ts';
+import { loadConfig, readConfig } from '../../src/config/load/load.ts';
 import { MAX_INCLUDED_FILES } from '../../src/core/limits.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';

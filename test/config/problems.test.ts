@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load/load.ts';
 import { UsageError } from '../../src/core/errors.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configWith, problemsOf, problemsOfFile } from './reading.ts';

@@ -1,7 +1,7 @@
 /** Reads a configuration given as text, from a real file in a folder of its own. */
 import { join } from 'node:path';
 import { ConfigError, formatProblem } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load/load.ts';
 import type { Config, FileSourceConfig, IngestSinkConfig, SourceConfig } from '../../src/config/model.ts';
 import { makeTree } from '../support/temp-tree.ts';
 

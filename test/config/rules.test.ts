@@ -1,7 +1,7 @@
 /** Each rule of the configuration: what is accepted and how it is told when it is broken. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configOf, configWith, fileSourceOf, problemsOf, sinkOf, sourceOf } from './reading.ts';
 

@@ -1,9 +1,9 @@
 /** How a sink's requests are written and which way they take: encodings, labels, certificates, proxies. */
 import { describe, expect, test } from 'vitest';
 import { join } from 'node:path';
-import { checkMachine } from '../../src/cli/check-machine.ts';
-import { readConfig } from '../../src/config/load.ts';
-import { parseProxy, proxyVariableFor } from '../../src/config/proxy.ts';
+import { checkMachine } from '../../src/cli/check/check-machine.ts';
+import { readConfig } from '../../src/config/load/load.ts';
+import { parseProxy, proxyVariableFor } from '../../src/config/connect/proxy.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configOf, configWith, problemsOf, sinkOf } from './reading.ts';
 

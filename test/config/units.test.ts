@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/units.ts';
+import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/fields/units.ts';
 
 describe('sizes', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 
 // Symptom: `TimeoutNegativeWarning` of the runtime among the agent's log lines, which are JSON. Cause: the time that a wait was for had
 // come between its reckoning and its begin. Fix: such a wait is none.

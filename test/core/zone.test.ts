@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createZone } from '../../src/core/zone.ts';
+import { createZone } from '../../src/core/time/zone.ts';
 
 function instant(zoneName: string, wallText: string, near: string): string | undefined {
   const [, year, month, day, hour, minute, second] = /^(\d{4}|-)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/.exec(wallText)!;

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { askAgent } from '../../src/agent/control.ts';
+import { askAgent } from '../../src/agent/control/control.ts';
 import { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildAgent, launcher } from '../../bench/agent.ts';
-import { describeShortMemory } from '../../src/agent/memory-limit.ts';
+import { describeShortMemory } from '../../src/agent/build/memory-limit.ts';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { BINARY, startCommand } from '../support/program.ts';

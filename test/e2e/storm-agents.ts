@@ -2,7 +2,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { askAgent } from '../../src/agent/control.ts';
+import { askAgent } from '../../src/agent/control/control.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';

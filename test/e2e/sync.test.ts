@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { decodeSpoolFile } from '../../src/state/spool-file.ts';
+import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import { FaultService } from '../support/fault-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram, type Program } from '../support/program.ts';

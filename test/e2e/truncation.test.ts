@@ -2,7 +2,7 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { decodeSpoolFile } from '../../src/state/spool-file.ts';
+import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { combinedParser } from '../../src/parsers/combined.ts';
+import { combinedParser } from '../../src/parsers/formats/combined.ts';
 
 const parse = (text: string): unknown => combinedParser.parse(text)[0];
 const TIME = '[10/Oct/2000:13:55:36 -0700]';

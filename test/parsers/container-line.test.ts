@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createContainerParser, createJoinedContainerParser } from '../../src/parsers/container-line.ts';
-import { NOT_CRI, readCriHead, readCriLine } from '../../src/parsers/cri.ts';
-import { NOT_DOCKER, readDockerHead, readDockerLine } from '../../src/parsers/docker.ts';
+import { createContainerParser, createJoinedContainerParser } from '../../src/parsers/formats/container-line.ts';
+import { NOT_CRI, readCriHead, readCriLine } from '../../src/parsers/formats/cri.ts';
+import { NOT_DOCKER, readDockerHead, readDockerLine } from '../../src/parsers/formats/docker.ts';
 
 const cri = createContainerParser(readCriLine, NOT_CRI);
 const docker = createContainerParser(readDockerLine, NOT_DOCKER);

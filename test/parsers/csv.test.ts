@@ -2,7 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_CSV_COLUMNS } from '../../src/core/limits.ts';
-import { createCsvGrouping, createCsvParser } from '../../src/parsers/csv.ts';
+import { createCsvGrouping, createCsvParser } from '../../src/parsers/formats/csv.ts';
 
 const withHeader = (header: string, delimiter = ',') => {
   const parser = createCsvParser({ delimiter, columns: undefined });

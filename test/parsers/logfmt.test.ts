@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { logfmtParser } from '../../src/parsers/logfmt.ts';
+import { logfmtParser } from '../../src/parsers/formats/logfmt.ts';
 
 const parse = (text: string): unknown => JSON.parse(JSON.stringify(logfmtParser.parse(text)[0]));
 

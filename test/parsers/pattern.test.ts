@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bytePrefixOf, hasPrefix } from '../../src/parsers/byte-prefix.ts';
-import { compileGroupPattern, compilePattern } from '../../src/parsers/pattern.ts';
+import { bytePrefixOf, hasPrefix } from '../../src/parsers/text/byte-prefix.ts';
+import { compileGroupPattern, compilePattern } from '../../src/parsers/text/pattern.ts';
 
 /** Patterns as they are used, with what becomes of each: told by bytes alone, by bytes first, or not by bytes. */
 const PATTERNS: readonly (readonly [pattern: string, told: 'whole' | 'first' | 'no'])[] = [

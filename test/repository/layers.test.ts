@@ -90,6 +90,28 @@ test.each([
     { 'src/core/a.ts': "import './b.ts';\n", 'src/core/b.ts': "import './a.ts';\n" },
     'src/core/a.ts: nothing imports it',
   ],
+  [
+    'two folders of a room that import each other',
+    {
+      'src/cli/one/a.ts': "import type { B } from '../two/b.ts';\nexport type A = B;\n",
+      'src/cli/two/b.ts': "import type { A } from '../one/a.ts';\nexport type B = A;\n",
+    },
+    'src/cli/one and src/cli/two import each other',
+  ],
+  [
+    'a folder and the folder in it that import each other',
+    {
+      'src/agent/agent.ts': "import './build/a.ts';\nexport const start = () => 1;\n",
+      'src/agent/build/a.ts': "import type { start } from '../agent.ts';\nexport type A = typeof start;\n",
+    },
+    'src/agent and src/agent/build import each other',
+  ],
+  [
+    'a folder with sixteen files',
+    Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`src/agent/part/${index}.ts`, 'export const a = 1;\n'])),
+    'src/agent/part: more than 15 files',
+  ],
+  ['a file of 301 lines', { 'src/core/long.ts': `export const long = 1;\n${'\n'.repeat(300)}` }, 'src/core/long.ts: more than 300 lines'],
 ])('layering names %s', (_name, files: Record<string, string>, wanted) => {
   expect(violationsWith(files).join('\n')).toContain(wanted);
 });

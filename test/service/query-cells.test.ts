@@ -1,7 +1,7 @@
 /** Cells of the engine's answer as JSON text. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time-text.ts';
+import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time/time-text.ts';
 import { timeJson } from '../../src/service/query/results/cells.ts';
 
 test('times are written as everywhere else, with as many digits as they need', () => {

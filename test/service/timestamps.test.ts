@@ -1,7 +1,7 @@
 /** Reading times: the guesses without a format, the unit names, Go layouts; and writing them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time-text.ts';
+import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time/time-text.ts';
 import { timeReader } from '../../src/service/ingest/timestamps.ts';
 import { parseDuration } from '../../src/service/query/times.ts';
 

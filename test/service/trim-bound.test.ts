@@ -4,7 +4,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { Catalog, Dataset } from '../../src/service/datasets/catalog.ts';
 import { openTrimmer } from '../../src/service/datasets/trim.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
-import { MIN_TIME_NS } from '../../src/core/time-text.ts';
+import { MIN_TIME_NS } from '../../src/core/time/time-text.ts';
 
 test('an event that is exactly as old stays', async () => {
   const conditions: string[] = [];

@@ -6,8 +6,8 @@ import { Members } from '../../src/shaping/events/members.ts';
 import { createPipelineStage } from '../../src/shaping/pipeline/pipeline-stage.ts';
 import { createShaper } from '../../src/shaping/shaper.ts';
 import { compileRows } from '../../src/shaping/rows/program.ts';
-import { parseJson, writeJson } from '../../src/shaping/rows/json.ts';
-import type { Row, Value } from '../../src/shaping/rows/value.ts';
+import { parseJson, writeJson } from '../../src/shaping/rows/values/json.ts';
+import type { Row, Value } from '../../src/shaping/rows/values/value.ts';
 import type { Shaped } from '../../src/core/shaping.ts';
 import { makeTree } from '../support/temp-tree.ts';
 

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import type { FileSourceConfig } from '../../src/config/model.ts';
 import { newStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
-import { loadShaping, shapeOf } from '../../src/sources/line-shaping.ts';
-import { Lines } from '../../src/sources/lines.ts';
+import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
+import { Lines } from '../../src/sources/framing/lines.ts';
 import { configOf, configWith } from '../config/reading.ts';
 
 const READ_AT_MS = Date.parse('2026-01-02T03:04:05.006Z');

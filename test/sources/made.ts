@@ -3,8 +3,8 @@ import type { Region } from '../../src/core/block.ts';
 import type { FileSourceConfig } from '../../src/config/model.ts';
 import { newStats, type SourceStats } from '../../src/core/source.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
-import { loadShaping, shapeOf } from '../../src/sources/line-shaping.ts';
-import { Lines } from '../../src/sources/lines.ts';
+import { loadShaping, shapeOf } from '../../src/sources/framing/line-shaping.ts';
+import { Lines } from '../../src/sources/framing/lines.ts';
 import { configOf, configWith } from '../config/reading.ts';
 
 export const READ_AT_MS = Date.parse('2026-11-22T18:00:00.500Z');

@@ -1,7 +1,7 @@
 /** A context for sources under test: ordinary memory, streams in a list, log lines kept. */
 import type { SourceContext } from '../../src/core/source.ts';
 import type { StreamRecord } from '../../src/core/stream.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { LaneDouble, plainRegion } from './lane-double.ts';
 
 export interface TestContext extends SourceContext {

@@ -1,5 +1,5 @@
 /** The stdin source in a process of its own: prints each line it hands over, at the end its numbers. SIGTERM stops it. */
-import { createStdinSource } from '../../src/sources/stdin.ts';
+import { createStdinSource } from '../../src/sources/stdin/stdin.ts';
 import { plainLineConfig } from '../support/source-config.ts';
 import { createTestContext } from './source-context.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { fromDescriptor, fromPipe, fromReadable } from '../../src/sources/stdin-input.ts';
-import type { ByteInput } from '../../src/sources/stdin-input.ts';
+import { fromDescriptor, fromPipe, fromReadable } from '../../src/sources/stdin/stdin-input.ts';
+import type { ByteInput } from '../../src/sources/stdin/stdin-input.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailrace-input-'));
 const content = Buffer.from(Array.from({ length: 50_000 }, (_, n) => `line ${n}\n`).join(''));

@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Marks } from '../../src/core/block.ts';
-import { cutToText } from '../../src/parsers/cut-text.ts';
-import { utf8, utf8Cut } from '../../src/parsers/encoding.ts';
-import { type WindowBlock, windowBytes } from '../../src/sources/byte-window.ts';
-import { type LineRules, LineWindow } from '../../src/sources/line-window.ts';
+import { cutToText } from '../../src/parsers/values/cut-text.ts';
+import { utf8, utf8Cut } from '../../src/parsers/text/encoding.ts';
+import { type WindowBlock, windowBytes } from '../../src/sources/framing/byte-window.ts';
+import { type LineRules, LineWindow } from '../../src/sources/framing/line-window.ts';
 import { plainRegion, splitLines } from './lane-double.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 

@@ -1,7 +1,7 @@
 /** Batches and spans for the tests of the state. */
 import { crc32 } from 'node:zlib';
-import type { Spool, SpoolEntry } from '../../src/state/spool.ts';
-import type { StoredBatch, StoredSpan } from '../../src/state/stored.ts';
+import type { Spool, SpoolEntry } from '../../src/state/spool/spool.ts';
+import type { StoredBatch, StoredSpan } from '../../src/state/database/stored.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 /** A span of `stream` whose checksums follow from its range, so that a mixed-up one shows. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { STATE_RESERVE_BYTES } from '../../src/core/limits.ts';
-import { openDatabase } from '../../src/state/database.ts';
-import { openState } from '../../src/state/store.ts';
+import { openDatabase } from '../../src/state/database/database.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
@@ -314,7 +314,7 @@ test('database of the fourth version keeps its positions; how much of a file was
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.
 test('data folder that the system denies with ENOENT is refused, and does not hang', () => {
-  const module = join(import.meta.dirname, '../../src/state/database.ts');
+  const module = join(import.meta.dirname, '../../src/state/database/database.ts');
   const script = `import { prepareFolder } from ${JSON.stringify(module)}; try { prepareFolder('/proc/none/deeper'); } catch (error) { console.log(error.code); }`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',

@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import { codeOf } from '../../src/core/errors.ts';
-import { openState } from '../../src/state/store.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { batch, span } from './batches.ts';
 

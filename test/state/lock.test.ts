@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { openState } from '../../src/state/store.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 

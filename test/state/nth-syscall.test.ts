@@ -8,7 +8,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { openState } from '../../src/state/store.ts';
+import { openState } from '../../src/state/database/store.ts';
 import { injectFault, STRACE } from '../support/inject.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';

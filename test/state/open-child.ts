@@ -1,7 +1,7 @@
 /** Opens the data folder that argv names: prints `open`, or the error as JSON, and stays until it is killed. */
 import { silentLog } from '../../src/core/log.ts';
 import { TailraceError } from '../../src/core/errors.ts';
-import { openState } from '../../src/state/store.ts';
+import { openState } from '../../src/state/database/store.ts';
 
 try {
   // Kept, because what is collected lets go of the lock.

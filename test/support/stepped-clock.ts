@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. Sleepers wake in the order of their time. */
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { settleTurns } from './until.ts';
 
 interface Sleeper {

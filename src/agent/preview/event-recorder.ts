@@ -3,12 +3,12 @@
  * the input that it came from.
  */
 import type { Batch } from '../../batcher/batch.ts';
-import { Batcher } from '../../batcher/batcher.ts';
+import { Batcher } from '../../batcher/fill/batcher.ts';
 import { endsFrom, streamBytes, streamRange } from '../../batcher/block-events.ts';
 import { Books } from '../../batcher/books.ts';
-import { Room } from '../../batcher/room.ts';
+import { Room } from '../../batcher/fill/memory-budget.ts';
 import type { Block, Lane, Region } from '../../core/block.ts';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 

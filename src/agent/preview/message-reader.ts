@@ -5,13 +5,13 @@
 import type { Readable } from 'node:stream';
 import type { SyslogSourceConfig } from '../../config/model.ts';
 import type { Lane, Region } from '../../core/block.ts';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { newStats, type SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { Cursor } from '../../sources/syslog/collector.ts';
 import { createIntake, type OpenIntake } from '../../sources/syslog/create-intake.ts';
-import type { Frame } from '../../sources/syslog/frame.ts';
-import { Framer } from '../../sources/syslog/framing.ts';
+import type { Frame } from '../../sources/syslog/receive/frame.ts';
+import { Framer } from '../../sources/syslog/receive/framing.ts';
 import { formatPeer } from '../../sources/syslog/listen/addresses.ts';
 import { suffixOf } from '../../sources/syslog/sender.ts';
 

@@ -1,5 +1,5 @@
 /** The agent's state as one line, for `systemctl status`: files and lag, then each sink with what is in its way. */
-import { formatBytes } from '../../config/units.ts';
+import { formatBytes } from '../../config/fields/units.ts';
 import type { Observed, ObservedSink } from '../../telemetry/observed.ts';
 
 export function statusLine({ sources, sinks }: Observed): string {

@@ -1,7 +1,7 @@
 /** `tailrace whoami`, `users` and `orgs`. Each resolves with the exit code. */
 import type { Organization, User } from '../../client/api-types.ts';
 import type { ConnectionArguments } from './connection.ts';
-import { printList, printRecord } from './print.ts';
+import { printList, printRecord } from './output/print.ts';
 import { withClient } from './with-client.ts';
 
 export function whoami(args: ConnectionArguments): Promise<number> {

@@ -21,7 +21,7 @@ export function addClientCommands(program: Command, exitWith: Exit): void {
 
 /** A process that ends may leave unread what it wrote. */
 async function flushed(code: Promise<number>): Promise<number> {
-  const { flush } = await import('./print.ts');
+  const { flush } = await import('./output/print.ts');
   try {
     return await code;
   } finally {

@@ -1,9 +1,9 @@
 /** From options and environment to a client: which service, which token and where it came from. */
-import { parseBaseUrl } from '../../config/base-url.ts';
-import { parseProxy, proxyVariableFor } from '../../config/proxy.ts';
-import { readSecret } from '../../config/secrets.ts';
-import { readTlsFiles } from '../../config/tls-files.ts';
-import { parseDuration } from '../../config/units.ts';
+import { parseBaseUrl } from '../../config/connect/base-url.ts';
+import { parseProxy, proxyVariableFor } from '../../config/connect/proxy.ts';
+import { readSecret } from '../../config/connect/secrets.ts';
+import { readTlsFiles } from '../../config/connect/tls-files.ts';
+import { parseDuration } from '../../config/fields/units.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { parseExactJson } from '../../client/exact-json.ts';
 import type { Retry } from '../../client/requester.ts';

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../core/errors.ts';
 import type { ConnectionArguments } from './connection.ts';
-import { plural, printList, printRecord, say, write } from './print.ts';
+import { plural, printList, printRecord, say, write } from './output/print.ts';
 import { withClient } from './with-client.ts';
 
 export interface DatasetArguments extends ConnectionArguments {

@@ -8,9 +8,9 @@ import { UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/plan/arrivals-text.ts';
-import { flush, plural, say } from './print.ts';
-import { type Output, rowWriter } from './row-writers.ts';
-import { rowsOfTables, type Rows } from './rows.ts';
+import { flush, plural, say } from './output/print.ts';
+import { type Output, rowWriter } from './output/row-writers.ts';
+import { rowsOfTables, type Rows } from './output/rows.ts';
 
 export interface FollowOptions {
   readonly output: Exclude<Output, 'json'>;

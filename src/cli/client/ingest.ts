@@ -9,10 +9,10 @@ import { CLIENT_NAMED_FAILURES, MAX_LABELS_BYTES } from '../../core/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';
-import { plural, say, write } from './print.ts';
-import { cut } from './table.ts';
-import { formatBytes } from '../../config/units.ts';
-import { type Progress, startProgress } from './progress.ts';
+import { plural, say, write } from './output/print.ts';
+import { cut } from './output/table.ts';
+import { formatBytes } from '../../config/fields/units.ts';
+import { type Progress, startProgress } from './output/progress.ts';
 import { withClient } from './with-client.ts';
 
 export interface IngestArguments extends ConnectionArguments {

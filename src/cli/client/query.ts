@@ -8,10 +8,10 @@ import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
 import type { ConnectionArguments } from './connection.ts';
-import { heading, plural, say, terminalColumns, write, writeLines } from './print.ts';
-import { startProgress } from './progress.ts';
-import { type Output, rowWriter, type WriteRows } from './row-writers.ts';
-import { rowsOfLegacy, rowsOfTables, type Rows } from './rows.ts';
+import { heading, plural, say, terminalColumns, write, writeLines } from './output/print.ts';
+import { startProgress } from './output/progress.ts';
+import { type Output, rowWriter, type WriteRows } from './output/row-writers.ts';
+import { rowsOfLegacy, rowsOfTables, type Rows } from './output/rows.ts';
 import { withClient } from './with-client.ts';
 
 export interface QueryArguments extends ConnectionArguments {
@@ -104,7 +104,7 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
 /** Below the rows of a series over time. */
 async function writeChart({ tables: [table] }: TabularResult, columns: number): Promise<void> {
   if (!table?.buckets) return;
-  const { chartLines } = await import('./chart.ts');
+  const { chartLines } = await import('./output/chart.ts');
   const lines = chartLines(table, columns);
   if (lines.length > 0) await writeLines(['', ...lines]);
 }

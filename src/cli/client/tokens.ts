@@ -6,13 +6,13 @@ import { resolve } from 'node:path';
 import type { Action, NewToken, Token } from '../../client/api-types.ts';
 import { ClientError } from '../../client/client-error.ts';
 import type { Client } from '../../client/client.ts';
-import { parseDuration } from '../../config/units.ts';
+import { parseDuration } from '../../config/fields/units.ts';
 import type { OfflineTokens } from '../../service/auth/offline-tokens.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { refuseForeignFolder } from '../../state/keep-owner.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { confirm } from './datasets.ts';
-import { printList, say, write } from './print.ts';
+import { printList, say, write } from './output/print.ts';
 import { withClient } from './with-client.ts';
 
 export interface TokenArguments extends ConnectionArguments {

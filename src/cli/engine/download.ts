@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, fetch } from 'undici';
-import { systemAuthorities } from '../../config/tls-files.ts';
+import { systemAuthorities } from '../../config/connect/tls-files.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_CONNECT_MS } from '../../core/limits.ts';
 

@@ -1,6 +1,6 @@
 /** Files to globs: names that differ in a number or a date share one, and so do many neighbours. Pure. */
-import { compileInclude } from '../../sources/file/glob.ts';
-import { datedName } from '../../sources/file/siblings.ts';
+import { compileInclude } from '../../sources/file/scan/glob.ts';
+import { datedName } from '../../sources/file/scan/rotated-names.ts';
 
 /** A glob, and the files that it was made for. */
 export interface FileGroup {

@@ -1,10 +1,10 @@
 /** `tailrace init [PATH…]`: looks at real logs and writes a commented configuration that `check` accepts; never over an existing file. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { loadConfigText } from '../../config/load.ts';
+import { loadConfigText } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
-import { flush, plural, say, write } from '../client/print.ts';
+import { flush, plural, say, write } from '../client/output/print.ts';
 import { type Candidates, listCandidates } from './list-candidates.ts';
 import { type Plan, plan, type PlannedSource } from './plan.ts';
 import { examplesOf, Questions, skippedText, sourceObject, sourceText } from './show.ts';

@@ -2,7 +2,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { codeOf, messageOf, UsageError } from '../../core/errors.ts';
-import { isCompressedName, rotatedFrom } from '../../sources/file/siblings.ts';
+import { isCompressedName, rotatedFrom } from '../../sources/file/scan/rotated-names.ts';
 import { whoMayRead, type NoLog } from './look-into.ts';
 import { findOpenFiles } from './open-files.ts';
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import { isCompressedName } from '../../sources/file/siblings.ts';
+import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const SAMPLE_LINES = 100;

@@ -1,5 +1,5 @@
 /** From the files that may be logs to the sources of a configuration, each choice with its reason. */
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import type { Candidate } from './list-candidates.ts';
 import { SecretFields } from './find-fields.ts';
 import { escapeGlob, type FileGroup, findForeign, generalise, globOf, groupByName } from './group-files.ts';

@@ -1,7 +1,7 @@
 /** Tries keys of a source on lines, with the agent's own parsers: what `tailrace preview` would show. */
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
-import { loadConfigText } from '../../config/load.ts';
+import { loadConfigText } from '../../config/load/load.ts';
 import { silentLog } from '../../core/log.ts';
 
 export interface TriedEvent {

@@ -1,5 +1,5 @@
 /** Tables that fit a terminal: where not all columns have room, the least important ones go first. Pure. */
-import { cut, textWidth } from '../client/table.ts';
+import { cut, textWidth } from '../client/output/table.ts';
 
 export interface Column<Row> {
   readonly name: string;

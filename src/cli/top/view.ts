@@ -1,11 +1,11 @@
 /** What `tailrace top` shows of one record of the agent, as lines that fit the terminal. Pure. */
 import { styleText } from 'node:util';
 import { printable } from '../../config/quote.ts';
-import { formatBytes } from '../../config/units.ts';
+import { formatBytes } from '../../config/fields/units.ts';
 import type { Rates } from '../../telemetry/rates.ts';
 import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
-import { cut, textWidth } from '../client/table.ts';
-import { formatUptime } from '../status.ts';
+import { cut, textWidth } from '../client/output/table.ts';
+import { formatUptime } from '../agent/status.ts';
 import { type Column, renderColumns } from './columns.ts';
 
 export const VIEWS = ['overview', 'sources', 'sinks', 'dead letters'] as const;

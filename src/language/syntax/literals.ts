@@ -1,5 +1,5 @@
 /** Literals that are more than one token says: timespans with their units, `datetime(…)` and `dynamic(…)`. */
-import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time-text.ts';
+import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
 
 const UNIT_NS: Readonly<Record<string, number>> = {
   tick: 100, ticks: 100, ns: 1, nanosecond: 1, nanoseconds: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, microsecond: 1e3, microseconds: 1e3,

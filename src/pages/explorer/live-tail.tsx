@@ -5,9 +5,9 @@ import { sinceStored } from '../../language/plan/arrivals-text.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Api, Refused, type Value } from './api.ts';
-import { EventPanel } from './event-panel.tsx';
-import { chooseColumns, eventAt, type Rows, rowsOf } from './results.ts';
-import { ResultsTable } from './results-table.tsx';
+import { EventPanel } from './results/event-panel.tsx';
+import { chooseColumns, eventAt, type Rows, rowsOf } from './results/results.ts';
+import { ResultsTable } from './results/results-table.tsx';
 
 /** Kept in the page. */
 const MOST_EVENTS = 1000;

@@ -8,7 +8,7 @@ import { addToHistory, forgetHistory } from './history.ts';
 import { readLink, writeLink } from './link-state.ts';
 import { LiveTail } from './live-tail.tsx';
 import { addFilter, datasetOf, quoteName } from './query-text.ts';
-import { Results } from './results-view.tsx';
+import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useCatalog } from './use-catalog.ts';

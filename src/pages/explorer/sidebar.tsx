@@ -5,7 +5,7 @@ import { formatCell } from '../parts/show-text.ts';
 import type { Api, DatasetInfo, Field, Value } from './api.ts';
 import { toQueryRange } from './link-state.ts';
 import { quoteName, quoteValue } from './query-text.ts';
-import { rowsOf } from './results.ts';
+import { rowsOf } from './results/results.ts';
 import type { Catalog } from './use-catalog.ts';
 
 const MOST_FIELDS = 200;

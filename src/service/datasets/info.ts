@@ -1,6 +1,6 @@
 /** What a dataset holds, as the older endpoint /v1/datasets/{id}/info says it. */
 import { z } from 'zod';
-import { formatTime } from '../../core/time-text.ts';
+import { formatTime } from '../../core/time/time-text.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Dataset } from './catalog.ts';
 import { FIELD, fieldsOf } from './schemas.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { timeLiteral } from '../engine/tables.ts';
-import { MIN_TIME_NS } from '../../core/time-text.ts';
+import { MIN_TIME_NS } from '../../core/time/time-text.ts';
 import type { Catalog, Dataset } from './catalog.ts';
 
 /** Space is given back once this share of a table's rows is deleted: each row is then rewritten a few times at most. */

@@ -17,7 +17,7 @@ import { parseExact, type ExactValue } from './exact-json.ts';
 import type { Keys, Range } from './keys.ts';
 import type { Quota } from './quota.ts';
 import { readCsv, readJson, readNdjson, type EventReader, type Format } from './readers.ts';
-import { formatTime } from '../../core/time-text.ts';
+import { formatTime } from '../../core/time/time-text.ts';
 import { timeReader } from './timestamps.ts';
 
 /** What a request says beside its body. Empty texts mean absent. */

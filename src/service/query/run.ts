@@ -4,7 +4,7 @@ import { SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
 import type { Dataset } from '../datasets/catalog.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
-import { formatTime, MIN_TIME_NS } from '../../core/time-text.ts';
+import { formatTime, MIN_TIME_NS } from '../../core/time/time-text.ts';
 import type { Environment } from './functions/call.ts';
 import { programOf, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';

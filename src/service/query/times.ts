@@ -1,6 +1,6 @@
 /** Times and durations as queries write them. */
 import { badRequest, quote } from '../http/api-error.ts';
-import { MAX_TIME_NS, MIN_TIME_NS } from '../../core/time-text.ts';
+import { MAX_TIME_NS, MIN_TIME_NS } from '../../core/time/time-text.ts';
 import { timeReader } from '../ingest/timestamps.ts';
 
 const UNIT_NS: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@
 import { type ByteCondition, type ByteStep, planSteps } from '../analysis.ts';
 import type { ProgramStep } from '../rows/program.ts';
 import type { Screen } from '../redact/screens.ts';
-import { topLevelNames } from '../rows/paths.ts';
+import { topLevelNames } from '../rows/values/paths.ts';
 
 export interface BytePlan {
   /** All of them have to be met. */

@@ -1,7 +1,7 @@
 /** A plan as the kernel runs it: an image of tables with addresses, laid out for src/kernel/assembly/transform. */
 import { TRANSFORM_IMAGE_AT, TRANSFORM_IMAGE_BYTES } from '../../kernel/transform.ts';
 import type { ByteCondition, ByteOperator } from '../analysis.ts';
-import { splitsOf, topLevelNames } from '../rows/paths.ts';
+import { splitsOf, topLevelNames } from '../rows/values/paths.ts';
 import type { Screen } from '../redact/screens.ts';
 import { type ByteEdits, type BytePlan, fieldsOf } from './byte-plan.ts';
 

@@ -2,7 +2,7 @@
 import type { Node } from '../../language/plan/tree.ts';
 import type { Constant, Type } from '../../language/types.ts';
 import type { RowContext } from './context.ts';
-import type { Row, Value } from './value.ts';
+import type { Row, Value } from './values/value.ts';
 
 /** What an expression is computed from. */
 export interface Scope {

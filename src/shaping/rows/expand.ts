@@ -3,8 +3,8 @@ import { TRANSFORM_EXPANDED_ROWS } from '../../core/limits.ts';
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Of } from './call.ts';
 import { compile } from './expressions.ts';
-import { fieldWriter, removeFields } from './paths.ts';
-import { canonical, type Row, type Value } from './value.ts';
+import { fieldWriter, removeFields } from './values/paths.ts';
+import { canonical, type Row, type Value } from './values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 

@@ -1,15 +1,15 @@
 /** Typed expressions as closures over a row. */
-import { readUnixTime } from '../../core/time-text.ts';
+import { readUnixTime } from '../../core/time/time-text.ts';
 import type { Node } from '../../language/plan/tree.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
 import type { Call, Evaluate, Of } from './call.ts';
 import { SCALAR_ROWS } from './functions/table.ts';
 import { toDatetime } from './functions/conversions.ts';
-import { parseJson } from './json.ts';
-import { fieldReader } from './paths.ts';
-import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, itemOf } from './convert.ts';
-import { canonical, DateTime, isObject, TimeSpan, type Value } from './value.ts';
+import { parseJson } from './values/json.ts';
+import { fieldReader } from './values/paths.ts';
+import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, itemOf } from './values/convert.ts';
+import { canonical, DateTime, isObject, TimeSpan, type Value } from './values/value.ts';
 
 export function compile(node: Node): Evaluate {
   switch (node.kind) {

@@ -7,13 +7,13 @@ import { readTransform, type TransformStep } from '../../language/plan/transform
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Scope } from './call.ts';
 import type { RowContext } from './context.ts';
-import { asString } from './convert.ts';
+import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
-import { topLevelNames } from './paths.ts';
+import { topLevelNames } from './values/paths.ts';
 import { compileStage, settleRow, type CompiledStage } from './steps.ts';
-import { TextTooLong } from './text.ts';
+import { TextTooLong } from './values/text.ts';
 import { TransformError, TransformTextError, type StepInfo, type TransformProblem } from './transform-error.ts';
-import type { Row } from './value.ts';
+import type { Row } from './values/value.ts';
 import { callsOf, expressionsOf } from './walk.ts';
 
 export interface ProgramStep extends StepInfo {

@@ -4,8 +4,8 @@ import type { Of, Scope } from './call.ts';
 import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
 import { dedupe, sample, throttle } from './flow.ts';
-import { fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './paths.ts';
-import { settledValue, type Row, type Value } from './value.ts';
+import { fieldReader, fieldWriter, keepFields, reachedNames, removeFields, topLevelNames } from './values/paths.ts';
+import { settledValue, type Row, type Value } from './values/value.ts';
 import { fieldsRead, usesFunction } from './walk.ts';
 
 export interface CompiledStage {

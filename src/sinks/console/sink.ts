@@ -6,7 +6,7 @@ import { write } from 'node:fs';
 import { promisify } from 'node:util';
 import { isatty } from 'node:tty';
 import type { ConsoleSinkConfig } from '../../config/model.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Outcome, SendResult, Sink } from '../../core/sink.ts';
 import { prettyLines } from './pretty.ts';

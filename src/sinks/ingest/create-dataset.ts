@@ -1,5 +1,5 @@
 /** Creates a dataset that the service does not have, when the configuration allows it: once at a time, and not too often. */
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sink.ts';
 import { type Answer, describe } from './classify.ts';

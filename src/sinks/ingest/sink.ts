@@ -5,8 +5,8 @@
  */
 import { basePathOf, ingestPath, prefixHeaders, timestampQuery } from '../../client/paths.ts';
 import type { IngestSinkConfig } from '../../config/model.ts';
-import { SecretReader } from '../../config/secrets.ts';
-import type { Clock } from '../../core/clock.ts';
+import { SecretReader } from '../../config/connect/secrets.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';

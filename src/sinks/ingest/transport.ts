@@ -5,8 +5,8 @@
  */
 import type { SecureContext } from 'node:tls';
 import type { TlsFiles } from '../../config/model.ts';
-import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/tls-files.ts';
-import type { Clock } from '../../core/clock.ts';
+import { readTlsFiles, systemAuthorities, tlsStampOf } from '../../config/connect/tls-files.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { IDLE_CONNECTION_MS, MAX_CONNECT_MS, MAX_CONNECTION_AGE_MS, MAX_IDLE_CONNECTION_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';

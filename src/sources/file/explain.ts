@@ -3,18 +3,18 @@
  * one that starts would do, from the saved positions.
  */
 import type { FileSourceConfig } from '../../config/model.ts';
-import { formatDuration } from '../../config/units.ts';
-import type { Clock } from '../../core/clock.ts';
+import { formatDuration } from '../../config/fields/units.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { BIRTH_SLACK_MS, DECIDE_COPY_MS, HEAD_BYTES, MAX_EXPLAINED_RELATIVES } from '../../core/limits.ts';
 import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
-import { type FileStat, type FileSystem, isSameFile, pathIn } from './file-system.ts';
-import { type Finder, parentOf } from './finder.ts';
-import { beginsAs, compareFile } from './identity.ts';
-import type { Registry } from './registry.ts';
-import { readHead, sampleFile } from './sample.ts';
-import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './siblings.ts';
-import { isGone, lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
+import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
+import { type Finder, parentOf } from './scan/finder.ts';
+import { beginsAs, compareFile } from './known/identity.ts';
+import type { Registry } from './known/registry.ts';
+import { readHead, sampleFile } from './known/sample.ts';
+import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
+import { isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 /** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
 export interface RelatedFile {

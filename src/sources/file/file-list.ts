@@ -1,6 +1,6 @@
 /** The files that a source knows, for people to look at: first what is in trouble or behind. */
 import type { ListedFile } from '../../core/source.ts';
-import { lagOf, stateOf, type TrackedFile } from './tracked-file.ts';
+import { lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 /** At most `limit` of them, and how many there are. */
 export function listTrackedFiles(

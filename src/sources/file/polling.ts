@@ -4,23 +4,23 @@
  */
 import type { FileSourceConfig } from '../../config/model.ts';
 import type { Lane } from '../../core/block.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
-import type { StepDeadline } from '../../core/step-deadline.ts';
-import { type Archives, takeArchives } from './archives.ts';
-import type { Finder } from './finder.ts';
-import type { Generations } from './generations.ts';
-import type { FileStat, FileSystem } from './file-system.ts';
-import { FolderWatches } from './folder-watches.ts';
-import type { WatchedFolder } from './folder-watch.ts';
-import { LOWER_BOUND, type Notices } from './notices.ts';
-import type { Reader } from './reader.ts';
-import { ScanPace, untilNextLookMs } from './scan-pace.ts';
-import { lagOf, positionOf, type TrackedFile } from './tracked-file.ts';
-import type { Tracker } from './tracker.ts';
+import type { StepDeadline } from '../../core/time/step-deadline.ts';
+import { type Archives, takeArchives } from './compressed/compressed.ts';
+import type { Finder } from './scan/finder.ts';
+import type { Generations } from './known/generations.ts';
+import type { FileStat, FileSystem } from './scan/file-system.ts';
+import { FolderWatches } from './watch/folder-watches.ts';
+import type { WatchedFolder } from './watch/folder-watch.ts';
+import { LOWER_BOUND, type Notices } from './scan/notices.ts';
+import type { Reader } from './read/reader.ts';
+import { ScanPace, untilNextLookMs } from './watch/scan-pace.ts';
+import { lagOf, positionOf, type TrackedFile } from './known/tracked-file.ts';
+import type { Tracker } from './known/tracker.ts';
 
 export interface PollingOptions {
   readonly config: FileSourceConfig;

@@ -4,7 +4,7 @@
  * is handed over, or counted as lost when the lane gives up; memory is the window and no more.
  */
 import type { Block, EventShape, Lane, Region } from '../../core/block.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
 import {
   SYSLOG_EVENT_MARGIN_BYTES,

@@ -1,7 +1,7 @@
 /** Values that are hard to get right, computed by hand. */
 import { expect, test } from 'vitest';
 import { compileRows } from '../../../src/shaping/rows/program.ts';
-import { writeJson } from '../../../src/shaping/rows/json.ts';
+import { writeJson } from '../../../src/shaping/rows/values/json.ts';
 import { context, rowOf } from './support.ts';
 
 /** The value of an expression as JSON; `null` where the key stays absent. */

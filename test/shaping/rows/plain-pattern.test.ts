@@ -1,8 +1,8 @@
 /** Patterns that JavaScript's engine runs: which they are, and that they find what the engine of RE2 finds. */
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { plainPattern } from '../../../src/shaping/rows/plain-pattern.ts';
-import { Regex, type Match } from '../../../src/shaping/rows/regex.ts';
+import { plainPattern } from '../../../src/shaping/rows/values/plain-pattern.ts';
+import { Regex, type Match } from '../../../src/shaping/rows/values/regex.ts';
 import { seeded } from '../bytes/agreement.ts';
 
 test.for([

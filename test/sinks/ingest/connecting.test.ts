@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { sinkConfig } from '../../support/sink-config.ts';

@@ -3,7 +3,7 @@ import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/core/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';

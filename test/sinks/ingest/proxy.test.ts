@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { hasOpenssl, makeAuthority, makeCertificate, readCertificate } from '../../support/certificates.ts';

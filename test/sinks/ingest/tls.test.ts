@@ -6,8 +6,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig, TlsFiles } from '../../../src/config/model.ts';
-import { readTlsFiles } from '../../../src/config/tls-files.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { readTlsFiles } from '../../../src/config/connect/tls-files.ts';
+import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
@@ -228,7 +228,7 @@ describe.skipIf(!hasOpenssl)('ingest sink over TLS (needs: apt-get install opens
     const service = await FakeIngest.start(0, readCertificate(server));
     const script = `
       import { createIngestSink } from ${JSON.stringify(join(import.meta.dirname, '../../../src/sinks/ingest/sink.ts'))};
-      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../../src/core/clock.ts'))};
+      import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../../src/core/time/clock.ts'))};
       const sink = createIngestSink(${JSON.stringify(sinkConfig(service.url, { tls: NONE }))}, systemClock);
       const parcel = { key: 'k', dataset: 'logs', events: 1, body: Buffer.from('{}\\n'), encoding: 'identity' };
       const { outcome } = await sink.send(parcel, new AbortController().signal);

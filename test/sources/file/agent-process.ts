@@ -4,16 +4,16 @@
  */
 import { join } from 'node:path';
 import { type Batch, keyOf } from '../../../src/batcher/batch.ts';
-import type { Delivery } from '../../../src/batcher/delivery.ts';
-import { SourceLane } from '../../../src/batcher/lane.ts';
-import { restoreBatches } from '../../../src/batcher/restore.ts';
-import { type Part, Shipment } from '../../../src/batcher/shipment.ts';
+import type { Delivery } from '../../../src/batcher/send/delivery.ts';
+import { SourceLane } from '../../../src/batcher/fill/lane.ts';
+import { restoreBatches } from '../../../src/batcher/keep/restore.ts';
+import { type Part, Shipment } from '../../../src/batcher/send/shipment.ts';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
 import type { Region } from '../../../src/core/block.ts';
-import type { FileSystem } from '../../../src/sources/file/file-system.ts';
+import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource } from '../../../src/sources/file/source.ts';
-import { loadShaping } from '../../../src/sources/line-shaping.ts';
-import { openState } from '../../../src/state/store.ts';
+import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';
+import { openState } from '../../../src/state/database/store.ts';
 import { bodyOf, kernel, makeBench } from '../../batcher/blocks.ts';
 import { MemoryLog } from '../../support/memory-log.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesS
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
-import type { FileStat } from '../../../src/sources/file/file-system.ts';
+import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 
 const OLD = new Date('2020-01-01');

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/core/limits.ts';
-import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, startBench, systemError, TailBench } from './tail-bench.ts';
 
 test('unreadable file among readable ones is named once, tried again ever less often, and read when it can be', async () => {

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileStat, FileSystem } from '../../../src/sources/file/file-system.ts';
+import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { freshFolders, makeFolder } from './tail-bench.ts';
 
 export interface FileTimes {

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
-import { Finder } from '../../../src/sources/file/finder.ts';
-import { explainMiss } from '../../../src/sources/file/glob.ts';
-import { compileExclude, compileInclude } from '../../../src/sources/file/glob.ts';
-import { Notices } from '../../../src/sources/file/notices.ts';
+import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import { Finder } from '../../../src/sources/file/scan/finder.ts';
+import { explainMiss } from '../../../src/sources/file/scan/glob.ts';
+import { compileExclude, compileInclude } from '../../../src/sources/file/scan/glob.ts';
+import { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { failingFileSystem, StepClock, systemError } from './tail-bench.ts';
 

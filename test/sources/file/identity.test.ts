@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { tailOf } from '../../../src/core/tail.ts';
-import { compareFile, type FileSample, hashHead, type KnownFile } from '../../../src/sources/file/identity.ts';
+import { compareFile, type FileSample, hashHead, type KnownFile } from '../../../src/sources/file/known/identity.ts';
 
 const content = Buffer.from(Array.from({ length: 300 }, (_, n) => `line ${n}`).join('\n'));
 

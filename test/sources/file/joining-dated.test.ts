@@ -1,7 +1,7 @@
 /** Events that go on in the file of the next date. Every file's times are the test's. */
 import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { datedName } from '../../../src/sources/file/siblings.ts';
+import { datedName } from '../../../src/sources/file/scan/rotated-names.ts';
 import { steppedTimes } from './file-times.ts';
 import { TailBench } from './tail-bench.ts';
 

@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { newStats } from '../../../src/core/source.ts';
 import type { StreamRecord } from '../../../src/core/stream.ts';
-import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
-import type { KnownContent } from '../../../src/sources/file/known-content.ts';
-import { LeftArchives } from '../../../src/sources/file/left-archives.ts';
-import type { Notices } from '../../../src/sources/file/notices.ts';
+import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import type { KnownContent } from '../../../src/sources/file/compressed/known-content.ts';
+import { LeftArchives } from '../../../src/sources/file/compressed/left-compressed.ts';
+import type { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 
 test('a stop ends the look at an archive that is left out, and waits until it is closed', async () => {

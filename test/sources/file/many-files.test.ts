@@ -2,7 +2,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TURN_BYTES } from '../../../src/core/limits.ts';
-import type { FileSystem } from '../../../src/sources/file/file-system.ts';
+import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, TailBench } from './tail-bench.ts';
 
 const FILES = 2000;

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_AWAY_MS } from '../../../src/core/limits.ts';
-import type { FileStat, FileSystem } from '../../../src/sources/file/file-system.ts';
+import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, makeFolder, systemError, TailBench } from './tail-bench.ts';
 
 /** A bench whose source reads a folder that is mounted: its files have a device of their own, and are not there without it. */

@@ -6,7 +6,7 @@
  */
 import { appendFileSync, closeSync, copyFileSync, openSync, renameSync, truncateSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 
 /** Those that can fail. */

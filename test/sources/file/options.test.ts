@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { FileStat } from '../../../src/sources/file/file-system.ts';
+import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, startBench, TailBench } from './tail-bench.ts';
 
 test('partial_timeout sends an unfinished line once it has stood still for so long, and its rest as an event of its own', async () => {

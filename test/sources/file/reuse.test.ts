@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { nodeFileSystem } from '../../../src/sources/file/file-system.ts';
+import { nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, freshFolders, startBench, systemError, TailBench } from './tail-bench.ts';
 
 const EXT4 = 0xef53;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HOT_LOOK_MS, LOOK_EVERY_MS } from '../../../src/core/limits.ts';
-import { untilNextLookMs } from '../../../src/sources/file/scan-pace.ts';
+import { untilNextLookMs } from '../../../src/sources/file/watch/scan-pace.ts';
 
 test('looks between scans come at the times of looks at busy folders, a second apart, also where a timer was early', () => {
   for (const nowMs of [0, 1, 400.3, 985, 1000, 1000.4, 123_456.7]) {

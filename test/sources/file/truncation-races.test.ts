@@ -4,7 +4,7 @@
  */
 import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { FileSystem } from '../../../src/sources/file/file-system.ts';
+import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { type BenchOptions, failingFileSystem, TailBench } from './tail-bench.ts';
 

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
-import type { FileSystem } from '../../../src/sources/file/file-system.ts';
-import { type FolderChanged, watchFolder } from '../../../src/sources/file/watch-folder.ts';
+import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import { type FolderChanged, watchFolder } from '../../../src/sources/file/scan/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
 

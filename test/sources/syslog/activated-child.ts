@@ -1,5 +1,5 @@
 /** A syslog source on what systemd opened for this process; prints its events. */
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import { createTestContext } from '../source-context.ts';

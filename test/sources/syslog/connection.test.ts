@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { serveConnection } from '../../../src/sources/syslog/connection.ts';
-import type { Connection } from '../../../src/sources/syslog/connection.ts';
+import { serveConnection } from '../../../src/sources/syslog/receive/connection.ts';
+import type { Connection } from '../../../src/sources/syslog/receive/connection.ts';
 import { Flow } from '../../../src/sources/syslog/flow.ts';
-import { IdleWatch } from '../../../src/sources/syslog/idle.ts';
-import { moveToSharedRead } from '../../../src/sources/syslog/shared-read.ts';
+import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
+import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
 import { createRig } from './rig.ts';
 
 const patience = { timeout: 120_000 };

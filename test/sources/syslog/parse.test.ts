@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeEvent, parseMessage } from '../../../src/sources/syslog/parse.ts';
-import { createZone } from '../../../src/core/zone.ts';
+import { encodeEvent, parseMessage } from '../../../src/sources/syslog/message/parse.ts';
+import { createZone } from '../../../src/core/time/zone.ts';
 
 const receivedAt = '2026-07-10T08:00:00.000Z';
 const receipt = {

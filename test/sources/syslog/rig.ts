@@ -1,21 +1,21 @@
 /** The way from bytes to events without sockets, and the same in plain JavaScript, which is its oracle. */
 import type { Region } from '../../../src/core/block.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { newStats } from '../../../src/core/source.ts';
 import type { SourceStats } from '../../../src/core/source.ts';
 import { createKernel } from '../../../src/kernel/kernel.ts';
 import { createMessageTable, type MessageTable, tableBytes } from '../../../src/kernel/syslog.ts';
 import { Collector, collectorBytes } from '../../../src/sources/syslog/collector.ts';
 import type { Cursor } from '../../../src/sources/syslog/collector.ts';
-import { cutFrame } from '../../../src/sources/syslog/frame.ts';
-import { Framer } from '../../../src/sources/syslog/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/frame.ts';
+import { cutFrame } from '../../../src/sources/syslog/receive/frame.ts';
+import { Framer } from '../../../src/sources/syslog/receive/framing.ts';
+import type { Frame } from '../../../src/sources/syslog/receive/frame.ts';
 import { Intake } from '../../../src/sources/syslog/intake.ts';
-import type { ParseJson } from '../../../src/sources/syslog/message-json.ts';
-import { MessageStream } from '../../../src/sources/syslog/message-stream.ts';
-import { encodeEvent } from '../../../src/sources/syslog/parse.ts';
+import type { ParseJson } from '../../../src/sources/syslog/message/message-json.ts';
+import { MessageStream } from '../../../src/sources/syslog/receive/message-stream.ts';
+import { encodeEvent } from '../../../src/sources/syslog/message/parse.ts';
 import { suffixOf } from '../../../src/sources/syslog/sender.ts';
-import { createZone } from '../../../src/core/zone.ts';
+import { createZone } from '../../../src/core/time/zone.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { ORIGIN, RECEIVED_AT, TIMEZONE } from './receipt.ts';
 

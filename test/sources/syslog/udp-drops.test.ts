@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { UdpDrops } from '../../../src/sources/syslog/udp-drops.ts';
+import { UdpDrops } from '../../../src/sources/syslog/receive/udp-drops.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Where messages begin and end in a stream's bytes (RFC 6587): octet counting and delimiters are told apart for each
- * message. The rules are those of sources/syslog/framing.ts, which takes over where a message is not whole.
+ * message. The rules are those of sources/syslog/receive/framing.ts, which takes over where a message is not whole.
  */
 
 /** The message that `nextFrame` found, without its trailers, and where the next one begins. */

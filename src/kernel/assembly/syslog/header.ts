@@ -1,6 +1,6 @@
 /**
  * What stands before the message: RFC 5424, and of RFC 3164 the shapes that most senders write. Anything else is left to
- * JavaScript (sources/syslog/parse.ts), whose answer is always the right one: where these loops answer, they answer the same.
+ * JavaScript (sources/syslog/message/parse.ts), whose answer is always the right one: where these loops answer, they answer the same.
  */
 import { monthOf } from '../calendar';
 import { readData, dataEnd } from './data';

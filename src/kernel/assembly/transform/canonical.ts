@@ -1,5 +1,5 @@
 /**
- * Whether a value's bytes are those that printing it anew gives (`writeJson` of src/shaping/rows/json.ts): then they can be copied where
+ * Whether a value's bytes are those that printing it anew gives (`writeJson` of src/shaping/rows/values/json.ts): then they can be copied where
  * a pipeline prints. Says no where it is not sure: the event is then shaped by its values.
  */
 import { isEqual, isEscaped, stringEnd } from './scan';

@@ -96,7 +96,7 @@ function fieldOf(node: usize): usize {
   return 0;
 }
 
-/** The value of that name in the object at `object`, as `readInside` of src/shaping/rows/paths.ts finds it. */
+/** The value of that name in the object at `object`, as `readInside` of src/shaping/rows/values/paths.ts finds it. */
 function inside(object: usize, name: usize, length: usize): usize {
   let value = keyIn(object, name, length);
   if (value) return value;

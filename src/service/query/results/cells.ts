@@ -1,6 +1,6 @@
 /** Cells of the engine's answer as JSON text. Results are put together as text, so that 64-bit integers stay exact. */
 import type { Cell } from '../../engine/engine.ts';
-import { formatTime } from '../../../core/time-text.ts';
+import { formatTime } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
 import type { Kind } from '../sql/kind.ts';

@@ -1,5 +1,5 @@
 /** `format=legacy`: events as matches, groups as buckets, put together as JSON text. */
-import { formatTime } from '../../../core/time-text.ts';
+import { formatTime } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Program, Table } from '../plan/program.ts';
 import { groupKey, type Answer } from './answer.ts';
 import { eachField, rowIdOf, timeJson, writeValue, type Row } from './cells.ts';

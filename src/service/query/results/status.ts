@@ -1,5 +1,5 @@
 /** What both forms of a result say about how it came to be. */
-import { formatTime, MIN_TIME_NS } from '../../../core/time-text.ts';
+import { formatTime, MIN_TIME_NS } from '../../../core/time/time-text.ts';
 import type { Answer, Message } from './answer.ts';
 
 /** Rows in one block of the engine's index. */

@@ -5,7 +5,7 @@ import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { itemAt, itemOf } from './json.ts';
 import { among, scalar } from './subquery.ts';
-import type { InnerRows } from './relation-parts.ts';
+import type { InnerRows } from './relation/relation-parts.ts';
 import { sql, type Sql } from './sql.ts';
 import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
 

@@ -1,9 +1,9 @@
 /** + - * / %, of numbers, datetimes and timespans, and rounding to bins. */
 import type { ARITHMETIC, ROUNDING } from '../../../language/functions/arithmetic.ts';
 import { added, subtracted } from '../../../language/functions/result-types.ts';
-import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time-text.ts';
+import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time/time-text.ts';
 import type { Builders, Call, Evaluate, Of } from '../call.ts';
-import { DateTime, fits64, TimeSpan, wholeOf, wrap64, type Value } from '../value.ts';
+import { DateTime, fits64, TimeSpan, wholeOf, wrap64, type Value } from '../values/value.ts';
 
 /** Null where it cannot be held. */
 export const timeOf = (ns: bigint): DateTime | null => (ns >= MIN_TIME_NS && ns <= MAX_TIME_NS ? new DateTime(ns) : null);

@@ -1,10 +1,10 @@
 /** Operators that compare: ==, <, in, between and what combines conditions. What is null in them: docs/query.md. */
 import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
-import { asString } from '../convert.ts';
-import { canonical, DateTime, isJson, TimeSpan, type Value } from '../value.ts';
-import { writeJson } from '../json.ts';
-import { compareText } from '../text.ts';
+import { asString } from '../values/convert.ts';
+import { canonical, DateTime, isJson, TimeSpan, type Value } from '../values/value.ts';
+import { writeJson } from '../values/json.ts';
+import { compareText } from '../values/text.ts';
 
 /** Values of the same class can be compared with each other. */
 function classOf(value: Value): 'number' | 'string' | 'bool' | 'datetime' | 'json' | undefined {

@@ -2,8 +2,8 @@
 import type { CONDITIONALS, CONVERSIONS } from '../../../language/functions/conversions.ts';
 import { readDatetime, readSpanText } from '../../../language/syntax/literals.ts';
 import type { Build, Builders, Call, Evaluate } from '../call.ts';
-import { asJson, asString, jsonValue } from '../convert.ts';
-import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../value.ts';
+import { asJson, asString, jsonValue } from '../values/convert.ts';
+import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../values/value.ts';
 import { timeOf } from './arithmetic.ts';
 
 const ofValue =

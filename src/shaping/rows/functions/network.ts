@@ -1,7 +1,7 @@
 /** Addresses of networks, and URLs, of one row. */
 import { IPV4_PATTERN, PRIVATE_NETWORKS, readNetwork, URL_PATTERN, type NETWORK } from '../../../language/functions/network.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
-import type { Value } from '../value.ts';
+import type { Value } from '../values/value.ts';
 
 const IPV4 = new RegExp(IPV4_PATTERN);
 const URL_PARTS = new RegExp(URL_PATTERN, 's');

@@ -1,8 +1,8 @@
 /** Functions of text that take a regular expression, or a set of characters. */
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { Build, Call, Evaluate } from '../call.ts';
-import { compileRegex, regexArgument, type Regex } from '../regex.ts';
-import { bounded } from '../text.ts';
+import { compileRegex, regexArgument, type Regex } from '../values/regex.ts';
+import { bounded } from '../values/text.ts';
 
 /** The highest number of a group that can be asked for. */
 const MOST_GROUPS = 99;

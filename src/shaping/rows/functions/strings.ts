@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { STRINGS } from '../../../language/functions/strings.ts';
 import type { Build, Builders, Call, Evaluate } from '../call.ts';
-import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../text.ts';
-import { wholeOf, type Value } from '../value.ts';
+import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../values/text.ts';
+import { wholeOf, type Value } from '../values/value.ts';
 import { lift } from './arithmetic.ts';
 import { countOfRegex, extract, extractAll, replaceRegex, trim, trimRegex } from './patterns.ts';
 

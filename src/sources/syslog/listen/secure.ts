@@ -5,8 +5,8 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { SyslogSourceConfig } from '../../../config/model.ts';
-import { readTlsFiles, tlsStampOf } from '../../../config/tls-files.ts';
-import type { Clock } from '../../../core/clock.ts';
+import { readTlsFiles, tlsStampOf } from '../../../config/connect/tls-files.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { SYSLOG_HANDSHAKE_MS } from '../../../core/limits.ts';
 

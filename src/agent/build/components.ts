@@ -1,0 +1,64 @@
+/** The sources and sinks of a running agent, and the books of every source that events were accepted from. */
+import type { Batch } from '../../batcher/batch.ts';
+import { Books } from '../../batcher/books.ts';
+import type { SourceLane } from '../../batcher/fill/lane.ts';
+import type { Route } from '../../batcher/fill/route.ts';
+import { Orphans } from '../../batcher/keep/orphans.ts';
+import type { SourceConfig } from '../../config/model.ts';
+import type { Source } from '../../core/source.ts';
+import type { BookedSource } from '../control/observe.ts';
+import { heldBatches, type SinkRoom } from './sink-pipeline.ts';
+
+export interface SourceRoom extends BookedSource {
+  readonly config: SourceConfig;
+  readonly source: Source;
+  readonly rescue: { readonly books: Books; readonly lane: SourceLane };
+  /** The ways from the source to its sinks as they are now, of one lane; those that did not change are `kept`. */
+  readonly routes: (kept: readonly Route[]) => readonly Route[];
+  /** Gives its memory back, once it has stopped. */
+  readonly release: () => void;
+}
+
+export class Rooms {
+  readonly sinks = new Map<string, SinkRoom>();
+  readonly sources = new Map<string, SourceRoom>();
+  /** Sources that a reload removed, as long as events of theirs are held. */
+  readonly removed = new Map<string, SourceRoom>();
+  /** Books of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
+  readonly formerBooks = new Map<string, Books>();
+
+  /** Streams of files that were deleted. */
+  readonly orphans = new Orphans(() => this.sinks.values());
+
+  /** Makes books for a source that is not configured any more. */
+  booksOf(source: string): Books {
+    const current = (this.sources.get(source) ?? this.removed.get(source))?.books ?? this.formerBooks.get(source);
+    if (current) return current;
+    const books = new Books(source);
+    this.formerBooks.set(source, books);
+    return books;
+  }
+
+  /** Where replayed dead letters of a source are counted. */
+  replayBooksOf(source: string): Books {
+    return (this.sources.get(source) ?? this.removed.get(source))?.replayed ?? this.booksOf(source);
+  }
+
+  /** Batches of every sink that are not settled, open ones included. */
+  *batches(): Generator<Batch> {
+    for (const room of this.sinks.values()) {
+      yield* room.batcher.open();
+      yield* heldBatches(room);
+    }
+  }
+
+  /** Spans of files that the database does not know yet. */
+  *openSpans(): Generator<{ readonly stream: string }> {
+    for (const batch of this.batches()) if ((batch.rereadable || batch.isOnce) && !batch.committed) yield* batch.spans;
+  }
+
+  /** Bytes that sources have lost so far. */
+  get lostBytes(): number {
+    return [...this.sources.values()].reduce((sum, { stats }) => sum + stats.lostBytes, 0);
+  }
+}

@@ -1,0 +1,53 @@
+/** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
+import type { Config, SourceConfig } from '../../config/model.ts';
+import { codeOf } from '../../core/errors.ts';
+import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../core/limits.ts';
+import { createKernel, type Kernel } from '../../kernel/kernel.ts';
+import { memoryOf } from './sink-pipeline.ts';
+
+/** Address space for what reloads add. */
+const RELOAD_BYTES = 256 * 1024 * 1024;
+
+/** A kernel of so many bytes, with room for what reloads add where the system gives it. Throws `TailraceError`. */
+export function createRoomyKernel(bytes: number): Kernel {
+  try {
+    return createKernel(bytes + RELOAD_BYTES);
+  } catch (error) {
+    if (codeOf(error) !== 'E_KERNEL_MEMORY') throw error;
+    return createKernel(bytes);
+  }
+}
+
+/** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */
+export function kernelBytesOf(config: Config): number {
+  const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
+  const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
+  const shaping = hasTransforms(config) ? SHAPING_SCRATCH_BYTES + 1024 : 0;
+  return windows + slots + shaping + scratchBytesOf(config) + 1024 * 1024;
+}
+
+/**
+ * A window to read into, and one to make events in that are not the lines as they are read: twice, as deleted files are read
+ * beside the others, and a third time for archives.
+ */
+function windowBytesOf(source: SourceConfig): number {
+  const { type, maxEventBytes } = source;
+  const readers = type === 'file' && source.readCompressed ? 3 : 2;
+  return (
+    readers * (2 * READ_CHUNK_BYTES + 3 * maxEventBytes) +
+    1024 * 1024 +
+    (type === 'syslog' ? SYSLOG_KERNEL_BYTES + 2 * SYSLOG_PARTS_BYTES : 0)
+  );
+}
+
+/** The largest batch of any sink, to restore into. */
+export function scratchBytesOf(config: Config): number {
+  return Math.max(...config.sinks.map((sink) => memoryOf(sink).slotBytes));
+}
+
+/** Events of so many bytes are made at a time before they are shaped; a larger one is made alone. */
+export const SHAPING_SCRATCH_BYTES = 256 * 1024;
+
+export function hasTransforms({ sources, sinks, transform }: Config): boolean {
+  return [...sources, ...sinks].some((each) => each.transform) || transform !== undefined;
+}

@@ -1,0 +1,30 @@
+/** Whose marks the events of a source move: those of the sinks that it feeds, or of their datasets where `to_dataset` says where events go. */
+import { createHash } from 'node:crypto';
+import type { Config, SourceConfig } from '../../config/model.ts';
+import { routedOwner } from '../../core/owner.ts';
+
+const ROUTES = /\bto_dataset\s*\(/;
+const VARIABLES = /\benv\s*\(\s*["']([^"']*)["']\s*\)/g;
+const RULES_LENGTH = 12;
+
+/** For each sink of the source, the owner of the marks of the dataset that is the sink's own. */
+export function ownersOf(config: Config, source: string): string[] {
+  const sinks = config.sinks.filter(({ inputs }) => inputs.includes(source));
+  const found = config.sources.find(({ id }) => id === source);
+  return sinks.map((sink) => (found && routedBaseOf(config, found, sink)) ?? sink.id);
+}
+
+/** The owner of the marks of the sink's own dataset, where the source's events may go to several; else undefined. */
+export function routedBaseOf(
+  config: Config,
+  source: SourceConfig,
+  sink: { readonly id: string; readonly dataset: string },
+): string | undefined {
+  const texts = [source.transform, config.transform].map((each) => (each?.kind === 'pipeline' ? each.text : ''));
+  if (!texts.some((text) => ROUTES.test(text))) return undefined;
+  // What the text does not show may decide, too.
+  const variables = texts.flatMap((text) => Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null));
+  const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? each.file : ''));
+  const rules = JSON.stringify([texts, variables, scripts, source.dataset ?? sink.dataset]);
+  return routedOwner(sink.id, createHash('sha256').update(rules).digest('hex').slice(0, RULES_LENGTH));
+}

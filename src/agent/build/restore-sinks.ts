@@ -1,0 +1,101 @@
+/** Gives the batches that the last process committed and did not settle back to the sinks, before anything else is read. */
+import { restoreBatches } from '../../batcher/keep/restore.ts';
+import { partOf } from '../../batcher/fill/dataset-part.ts';
+import type { SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { codeOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
+import type { Shaper } from '../../core/shaping.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import type { State } from '../../state/database/store.ts';
+import type { Rooms } from './components.ts';
+import type { Shapers } from './shapers.ts';
+import type { SinkRoom } from './sink-pipeline.ts';
+
+/** How long to wait before a disk that refused to take a batch's new key is tried again. */
+const RETRY_MS = 1000;
+
+export interface RestoreRoomsOptions {
+  readonly rooms: Rooms;
+  readonly state: State;
+  readonly kernel: Kernel;
+  /** Of the largest batch. */
+  readonly scratchBytes: number;
+  /** Absent where nothing is shaped. */
+  readonly shapers?: Shapers | undefined;
+  /** Whose marks the source's events move through the sink, where they go to several datasets (agent/build/owners). */
+  baseOf?(source: SourceConfig, sink: SinkConfig): string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the agent stops; what is left is then restored by the next one. */
+  readonly stopping: AbortSignal;
+}
+
+export async function restoreRooms(options: RestoreRoomsOptions): Promise<void> {
+  const { rooms, state, kernel, scratchBytes, shapers, clock, log, stopping } = options;
+  const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
+  const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
+  const sealRecovered = () => {
+    for (const { buffer } of rooms.sinks.values()) buffer.sealRecovered();
+  };
+  const shaperOf = ({ config }: SinkRoom, owner: string) => {
+    const shapersBySource = new Map<string, Shaper | undefined>();
+    return (id: string): Shaper | undefined => {
+      const source = rooms.sources.get(id)?.config;
+      const shaper = source && shapers?.shaperFor(source, config);
+      const isRouted = baseOf(owner) !== undefined;
+      if (!shapersBySource.has(id))
+        shapersBySource.set(id, shaper && isRouted ? partShaper(shaper, owner, source.dataset ?? config.dataset, state) : shaper);
+      return shapersBySource.get(id);
+    };
+  };
+  if (batches.length === 0) return sealRecovered();
+  log.info({ batches: batches.length }, 'batches of the last process are sent again under the same keys');
+  try {
+    await restoreBatches({
+      batches,
+      kernel,
+      log,
+      scratch: kernel.reserve(scratchBytes),
+      target: (sink) => {
+        const room = rooms.sinks.get(sinkOf(sink));
+        return room && { ...room, limits: room.config.batch, shaperOf: shaperOf(room, sink) };
+      },
+      isRetired: ({ sink, spans }) =>
+        baseOf(sink) !== undefined &&
+        spans.every(({ source: id }) => {
+          const [source, room] = [rooms.sources.get(id)?.config, rooms.sinks.get(sinkOf(sink))?.config];
+          return source && room && options.baseOf?.(source, room) !== baseOf(sink);
+        }),
+      source: (id) => rooms.sources.get(id),
+      clock,
+      retryMs: RETRY_MS,
+      stopping,
+      nextBatchId: () => state.nextBatchId(),
+      reached: ({ sink, id }) => rooms.sinks.get(sink)?.buffer.sealRecovered(id),
+      replace: (id, replacements) => state.replace(id, replacements),
+      partsOf: (id) => state.partsOf(id),
+    });
+    sealRecovered();
+  } catch (error) {
+    if (codeOf(error) !== 'E_STOPPED') throw error;
+  }
+}
+
+/** What of the events goes to the dataset that the owner is of; `own` is the sink's. */
+function partShaper(shaper: Shaper, owner: string, own: string, state: Pick<State, 'datasetsOf'>): Shaper {
+  const wanted = datasetOf(owner);
+  const others = new Set(state.datasetsOf(baseOf(owner)!));
+  const takes = (name: string | undefined): boolean =>
+    wanted === undefined ? name === undefined || name === own || !others.has(name) : name === wanted;
+  return {
+    digest: shaper.digest,
+    isDeterministic: shaper.isDeterministic,
+    shape(events) {
+      const shaped = shaper.shape(events);
+      const isOwn = wanted === undefined;
+      return shaped instanceof Promise ? shaped.then((each) => partOf(each, takes, isOwn)) : partOf(shaped, takes, isOwn);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+/** What one sink consists of: its memory, its batcher, its delivery, and the sink itself, wired together. */
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Batcher } from '../../batcher/fill/batcher.ts';
+import type { Batch } from '../../batcher/batch.ts';
+import type { Books } from '../../batcher/books.ts';
+import { Delivery } from '../../batcher/send/delivery.ts';
+import type { Durability } from '../../batcher/keep/durability.ts';
+import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
+import { Room } from '../../batcher/fill/memory-budget.ts';
+import type { SinkConfig } from '../../config/model.ts';
+import type { Region } from '../../core/block.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { sinkOf } from '../../core/owner.ts';
+import type { DeadLetter, Sink } from '../../core/sink.ts';
+import { divideMemory, type SinkMemory } from '../../core/sink-memory.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import { createSink } from '../../sinks/create-sink.ts';
+import { encoderOf, formOf } from '../../sinks/ingest/encode/encoder.ts';
+import { Spool } from '../../state/spool/spool.ts';
+import type { State } from '../../state/database/store.ts';
+import type { SinkHistograms } from '../../telemetry/metrics.ts';
+import { createSwappableSink, type SwappableSink } from '../reload/swappable-sink.ts';
+
+const COMMIT_EVERY_MS = 4;
+
+export interface SinkRoom {
+  /** What is in force; `inputs` is empty once a reload removed the sink, until it is drained. */
+  readonly config: SinkConfig;
+  readonly sink: SwappableSink;
+  readonly room: Room;
+  readonly batcher: Batcher;
+  readonly delivery: Delivery;
+  readonly buffer: DiskBuffer;
+  readonly spool: Spool;
+  /** Takes a changed configuration into force, of which `needsNewRoom` says no. */
+  reconfigure(next: SinkConfig): void;
+  /** Gives its memory back; nothing may be held any more. */
+  readonly release: () => void;
+}
+
+export interface SinkRoomOptions {
+  /** The data folder. */
+  readonly folder: string;
+  /** The books of a source, also of one that is not configured any more. */
+  booksOf(source: string): Books;
+  readonly config: SinkConfig;
+  /** In place of the one that the configuration describes; a test gives its own. */
+  readonly sink?: Sink;
+  readonly kernel: Kernel;
+  /** Where events are made before they are shaped; undefined where none are. */
+  readonly shapingScratch?: Region | undefined;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly histograms: SinkHistograms;
+  /** From 0 to 1, for jitter; `Math.random` by default. */
+  readonly random?: () => number;
+  /** Told when a batch was settled: what that moved waits to be saved. */
+  settled?(): void;
+  /** Told when a dataset is paused. */
+  paused(dataset: string): void;
+  /** Keeps dead letters durably (state/dead-letters). */
+  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+}
+
+export function memoryOf({ buffer, batch, concurrency }: SinkConfig): SinkMemory {
+  return divideMemory(buffer.maxMemoryBytes, batch.maxBytes, concurrency);
+}
+
+export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
+  const { kernel, state, clock, log, histograms } = options;
+  let { config } = options;
+  const sink = createSwappableSink(options.sink ?? createSink(config, clock, log));
+  const retry = { ...config.retry };
+  const { slotBytes, slots, requests } = memoryOf(config);
+  const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
+  const reserve = kernel.reserve(slotBytes);
+  const room = new Room(slots * slotBytes, slotBytes, [...regions], reserve);
+  const delivery = new Delivery(
+    {
+      sink,
+      room,
+      concurrency: requests,
+      compression: config.compression,
+      encode: encoderOf(config),
+      retry,
+      clock,
+      log,
+      commitEveryMs: COMMIT_EVERY_MS,
+      random: () => (options.random ?? Math.random)(),
+      durability: createDurability(
+        state,
+        () => buffer,
+        () => options.settled?.(),
+      ),
+      bury: (name, letters) => options.bury(name, letters),
+      paused: (dataset) => options.paused(dataset),
+    },
+    {
+      request: (id, seconds) => histograms.requestSeconds.observe(id, seconds),
+      batch: (id, events, bytes) => {
+        histograms.batchEvents.observe(id, events);
+        histograms.batchBytes.observe(id, bytes);
+      },
+    },
+  );
+  /** Absent where `max_age` was written. */
+  function isIdleFor({ batch }: SinkConfig): (() => boolean) | undefined {
+    return batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined;
+  }
+  const batcher = new Batcher({
+    sink: config.id,
+    kernel,
+    room,
+    clock,
+    limits: config.batch,
+    isIdle: isIdleFor(config),
+    timestampField: config.timestampField,
+    ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
+    form: formOf(config),
+    sumsLive: config.compression === 'none',
+    nextBatchId: () => state.nextBatchId(),
+    closesLive: () => config.buffer.sync === 'always' && !buffer.isWriting,
+    wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
+    seal(batch) {
+      // One of which nothing is sent has nothing to keep.
+      if (!batch.rereadable && (batch.events > 0 || batch.withholds)) return buffer.take(batch);
+      delivery.seal(batch);
+      if (config.buffer.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) buffer.spill(batch);
+    },
+  });
+  const spool = new Spool(join(options.folder, 'spool', config.id), log);
+  const { maxDiskBytes: maxBytes, whenFull } = config.buffer;
+  const nextBatchId = () => state.nextBatchId();
+  const booksOf = (source: string) => options.booksOf(source);
+  const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
+  const buffer: DiskBuffer = new DiskBuffer({
+    sink: config.id,
+    spool,
+    maxBytes,
+    whenFull,
+    delivery,
+    room,
+    clock,
+    log,
+    nextBatchId,
+    booksOf,
+    written() {
+      if (config.buffer.sync === 'always') batcher.closeLive();
+    },
+    unsettled(key) {
+      const id = rows.get(key);
+      return id === undefined ? undefined : { id, parts: state.partsOf(id) };
+    },
+  });
+  return {
+    get config() {
+      return config;
+    },
+    ...{ sink, room, batcher, delivery, buffer, spool },
+    reconfigure(next) {
+      const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: SinkConfig) => rest;
+      if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
+      config = next;
+      Object.assign(retry, next.retry);
+      delivery.compressWith(next.compression);
+      buffer.limit(next.buffer.maxDiskBytes, next.buffer.whenFull);
+      const { batch: limits, timestampField } = next;
+      batcher.reconfigure({ limits, isIdle: isIdleFor(next), timestampField, sumsLive: next.compression === 'none' });
+    },
+    release() {
+      for (const region of [...regions, reserve]) kernel.release(region);
+    },
+  };
+}
+
+/** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
+export function needsNewRoom(before: SinkConfig, after: SinkConfig): boolean {
+  const fixedOf = (config: SinkConfig) => {
+    const { encoding, csv, json, transform, concurrency } = config;
+    return {
+      memory: memoryOf(config),
+      concurrency,
+      encoding,
+      csv,
+      json,
+      transform,
+    };
+  };
+  return !isDeepStrictEqual(fixedOf(before), fixedOf(after));
+}
+
+/** What can be read again is kept by its positions in the database, the rest by the disk buffer. */
+function createDurability(state: State, buffer: () => DiskBuffer, settled: () => void): Durability {
+  return {
+    commit: (batches) => state.commit(batches.map((batch) => batch.toStored())),
+    commitParts: (batch, parts) => (batch.isTracked ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
+    load: (batch) => buffer().load(batch),
+    evict: (batch) => buffer().evict(batch),
+    settle(batch, isDropped) {
+      const removeFile = (): void => buffer().settle(batch);
+      if (batch.isTracked) {
+        state.settle(batch.toStored());
+        settled();
+      }
+      if (!batch.isTracked || batch.canBeRebuilt) return removeFile();
+      // The row must not outlive the bytes: it would look as if the batch was lost. But what is dropped makes room, which the row may need.
+      if (!state.whenSaved(removeFile) && isDropped === true) removeFile();
+    },
+  };
+}
+
+/** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */
+export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSignal, patienceMs?: number): Promise<void> {
+  const given = new Promise<void>((resolve) =>
+    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  await Promise.race([buffer.idle(), given]);
+  await delivery.drain(signal, patienceMs);
+}
+
+/** Batches that are neither open nor settled. */
+export function heldBatches({ buffer, delivery }: SinkRoom): readonly Batch[] {
+  return [...buffer.held(), ...delivery.held()];
+}

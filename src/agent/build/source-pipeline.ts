@@ -1,0 +1,142 @@
+/** What one source consists of: its books, its lane to the sinks that it feeds, and the source itself, wired together. */
+import { hostname } from 'node:os';
+import { Books } from '../../batcher/books.ts';
+import { SourceLane } from '../../batcher/fill/lane.ts';
+import type { Route } from '../../batcher/fill/route.ts';
+import type { Batcher } from '../../batcher/fill/batcher.ts';
+import { type DatasetRegistry, Router } from '../../batcher/fill/router.ts';
+import type { SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Region } from '../../core/block.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { SourceStats } from '../../core/source.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import type { State } from '../../state/database/store.ts';
+import { createSource, isRereadable } from './create-source.ts';
+import type { Rooms, SourceRoom } from './components.ts';
+import type { Shapers } from './shapers.ts';
+import { createStreamView } from '../control/stream-view.ts';
+
+export interface SourceRoomOptions {
+  readonly config: SourceConfig;
+  /** Its sinks are there already. */
+  readonly rooms: Rooms;
+  readonly kernel: Kernel;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly once: boolean;
+  /** Of the same id, stopped: its counters go on. */
+  readonly former?: SourceRoom | undefined;
+  /** Absent where nothing is shaped. */
+  readonly shapers?: Shapers | undefined;
+  /** The datasets of routed events, and whose marks those of a source move through a sink (agent/build/owners). */
+  readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
+  /** Makes the source itself; a test may put another file system under it. */
+  readonly create?: typeof createSource;
+}
+
+/** Makes the source; nothing is open yet. Throws `TailraceError` when it cannot be made. */
+export async function createSourceRoom({
+  config,
+  rooms,
+  kernel,
+  state,
+  clock,
+  log,
+  once,
+  former,
+  shapers,
+  routed,
+  create = createSource,
+}: SourceRoomOptions): Promise<SourceRoom> {
+  // Events are numbered in the order of acceptance, so what goes another way has books of its own.
+  const books = former?.books ?? rooms.formerBooks.get(config.id) ?? new Books(config.id);
+  const rescueBooks = former?.rescue.books ?? new Books(config.id);
+  const replayed = former?.replayed ?? new Books(config.id);
+  const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher): Route => {
+    const shaper = shapers?.shaperFor(config, sink);
+    const base = routed?.baseOf(config, sink);
+    const route = { sink: sink.id, dataset, batcher, shaper };
+    if (!shaper || !routed || base === undefined) return route;
+    const misrouted = (events: number): void => void (books.misrouted += events);
+    return {
+      ...route,
+      owner: base,
+      router: new Router({ ...route, shaper, base, source: config.id, datasets: routed.datasets, misrouted }),
+    };
+  };
+  // Each lane has shapers of its own: they take one block at a time.
+  const routes = (kept: readonly Route[] = []): readonly Route[] =>
+    [...rooms.sinks.values()]
+      .filter((sink) => sink.config.inputs.includes(config.id))
+      .map(({ config: sink, batcher }) => {
+        const dataset = config.dataset ?? sink.dataset;
+        const same = kept.find((route) => route.batcher === batcher && route.dataset === dataset);
+        return same ?? routeTo(sink, dataset, batcher);
+      });
+  const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
+  const canReread = isRereadable(config);
+  const lane = new SourceLane({
+    books,
+    routes: routes(),
+    isTracked: canReread,
+    isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
+    committedTo,
+    waitedMs: former?.lane.backpressureMs ?? 0,
+  });
+  const rescue = new SourceLane({ books: rescueBooks, routes: routes(), isTracked: true, isRereadable: () => false, committedTo });
+  const regions: Region[] = [];
+  const reserve = (bytes: number): Region => {
+    const region = kernel.reserve(bytes);
+    regions.push(region);
+    return region;
+  };
+  const release = (): void => {
+    for (const region of regions.splice(0)) kernel.release(region);
+  };
+  const context = {
+    lane,
+    streams: createStreamView(
+      state,
+      () => rooms.openSpans(),
+      (stream) => rooms.orphans.forget(stream),
+    ),
+    rescue: {
+      lane: rescue,
+      keep: (stream: string) => {
+        rooms.orphans.keep(stream);
+        // What of it is settled already must not look unsettled after a kill.
+        state.save();
+      },
+      flush: () => rooms.orphans.flush(),
+      release: (stream: string) => rooms.orphans.forget(stream),
+      get isFull() {
+        return rooms.orphans.isFull;
+      },
+    },
+    clock,
+    log,
+    hostname: hostname(),
+    reserve,
+    once,
+  };
+  try {
+    const source = await create(config, context, kernel);
+    if (former) addTotals(source.stats, former.stats);
+    return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue }, replayed, routes, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Totals go on; what is true now (lag, files) does not. */
+function addTotals(stats: SourceStats, former: SourceStats): void {
+  const before = former as unknown as Record<string, unknown>;
+  const now = stats as unknown as Record<string, unknown>;
+  for (const [name, total] of Object.entries(before)) {
+    const isComputed = Object.getOwnPropertyDescriptor(stats, name)?.get !== undefined;
+    if (typeof total === 'number' && name !== 'lagBytes' && !isComputed) now[name] = Number(now[name] ?? 0) + total;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * What file sources would do with a path, told where no agent runs: by the configuration, the files, and the positions in the data
+ * folder, whose lock is held meanwhile. Nothing is read, and nothing is written.
+ */
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { StreamStore } from '../../core/stream.ts';
+import type { FileExplanation } from '../../sources/file/explain.ts';
+import { createFileSource } from '../../sources/file/source.ts';
+import { openState } from '../../state/database/store.ts';
+import { ownersOf } from '../build/owners.ts';
+
+/** For each file source. Throws `TailraceError` where the data folder is in use, or cannot be read. */
+export function explainAlone(config: Config, path: string, log: Log): (FileExplanation & { readonly source: string })[] {
+  const { dataDir } = config;
+  const files = config.sources.filter((source): source is FileSourceConfig => source.type === 'file');
+  const sinksOf = (source: string): string[] => ownersOf(config, source);
+  // A folder that no agent used yet is not made for this.
+  const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
+  try {
+    return files.map((source) => ({ source: source.id, ...explainOne(source, state ?? NOTHING, path, log) }));
+  } finally {
+    state?.close();
+  }
+}
+
+function explainOne(config: FileSourceConfig, streams: StreamStore, path: string, log: Log): FileExplanation {
+  const lane = { accept: never };
+  const reserve = (bytes: number) => ({ at: 0, bytes: Buffer.alloc(bytes) });
+  const source = createFileSource(config, { lane, streams, clock: systemClock, log, hostname: hostname(), reserve, once: false });
+  return source.explain(path);
+}
+
+/** The positions of a data folder that was never used. */
+const NOTHING: StreamStore = {
+  mint: never,
+  list: () => [],
+  begin: never,
+  identify: never,
+  see: never,
+  noteArchiveEnd: never,
+  forget: never,
+  isSettled: () => true,
+};
+
+function never(): never {
+  throw new Error('nothing is read where only an explanation was asked for');
+}

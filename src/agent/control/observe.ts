@@ -1,0 +1,134 @@
+/** What telemetry sees of the agent, counted at the moment it is asked: held events by walking the batches that hold them. */
+import { type Books, countEvents } from '../../batcher/books.ts';
+import type { SourceLane } from '../../batcher/fill/lane.ts';
+import type { Pause } from '../../batcher/send/pauses.ts';
+import type { SourceConfig } from '../../config/model.ts';
+import { newStats, type Source, type SourceStats } from '../../core/source.ts';
+import type { Histograms } from '../../telemetry/histogram.ts';
+import type { ObservedSink, ObservedSource, Waiting } from '../../telemetry/observed.ts';
+import { heldBatches, type SinkRoom } from '../build/sink-pipeline.ts';
+
+export interface BookedSource {
+  readonly stats: SourceStats;
+  readonly books: Books;
+  readonly lane: SourceLane;
+  readonly source?: Pick<Source, 'overdue'>;
+  /** The way of what is read of deleted files. */
+  readonly rescue: { readonly books: Books; readonly lane: SourceLane };
+  /** Of dead letters that are sent again. */
+  readonly replayed: Books;
+}
+
+/** Every source; also those that only the disk buffer still knows (`former`). */
+export function observeSources(
+  sources: ReadonlyMap<string, BookedSource>,
+  former: ReadonlyMap<string, Books>,
+  sinks: ReadonlyMap<string, SinkRoom>,
+): ObservedSource[] {
+  const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
+  const oldest = new Map<Books, number>();
+  const unsaved = new Map<Books, number>();
+  for (const { books, lane, rescue, replayed } of sources.values()) {
+    ranges.set(books, [...lane.held()]);
+    ranges.set(replayed, []);
+    ranges.set(rescue.books, [...rescue.lane.held()]);
+  }
+  for (const books of former.values()) ranges.set(books, []);
+  for (const room of sinks.values()) {
+    for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
+      const { readAtMs = Infinity } = batch;
+      const isSaved = batch.isDurable || batch.canBeRebuilt;
+      for (const { books, firstEvent, events, from, to } of batch.spans) {
+        if (!isSaved) unsaved.set(books, (unsaved.get(books) ?? 0) + to - from);
+        ranges.get(books)?.push([firstEvent, firstEvent + events]);
+        if (events > 0) oldest.set(books, Math.min(oldest.get(books) ?? Infinity, readAtMs));
+      }
+    }
+  }
+  const observe = (
+    id: string,
+    stats: SourceStats,
+    books: readonly Books[],
+    { lane, source }: Partial<BookedSource> = {},
+  ): ObservedSource => {
+    // What a source had to drop before anything could hold it was accepted, too.
+    const dropped = stats.droppedEvents ?? 0;
+    const sum = (count: (each: Books) => number): number => books.reduce((total, each) => total + count(each), 0);
+    const oldestHeldMs = Math.min(...books.map((each) => oldest.get(each) ?? Infinity));
+    return {
+      id,
+      stats,
+      backpressureSeconds: (lane?.backpressureMs ?? 0) / 1000,
+      accepted: sum(({ accepted }) => accepted) + dropped,
+      invalidCharacters: sum((each) => each.invalidCharacters) + (stats.invalidCharacters ?? 0),
+      transformErrors: sum((each) => each.transformErrors),
+      misrouted: sum((each) => each.misrouted),
+      settled: {
+        delivered: sum(({ settled }) => settled.delivered),
+        dead_lettered: sum(({ settled }) => settled.dead_lettered),
+        dropped: sum(({ settled }) => settled.dropped) + dropped,
+        filtered: sum(({ settled }) => settled.filtered),
+      },
+      held: sum((each) => countEvents(ranges.get(each) ?? [])),
+      unsavedBytes: sum((each) => unsaved.get(each) ?? 0) + (stats.goneLagBytes ?? 0),
+      oldestHeldMs: Number.isFinite(oldestHeldMs) ? oldestHeldMs : undefined,
+      waiting: lane && describeWait(lane, sinks),
+      overdue: source?.overdue?.(),
+    };
+  };
+  return [
+    ...[...sources].map(([id, room]) => observe(id, room.stats, [room.books, room.rescue.books, room.replayed], room)),
+    ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
+  ];
+}
+
+/** Why a source's events are not delivered for the moment. */
+export interface Delay {
+  readonly waiting?: Waiting;
+  /** Datasets that it feeds and that take nothing. */
+  readonly paused?: readonly (Pause & { readonly sink: string; readonly dataset: string })[];
+}
+
+/** Empty while nothing is in the way. */
+export function describeDelay(
+  { config, lane }: BookedSource & { readonly config: SourceConfig },
+  sinks: ReadonlyMap<string, SinkRoom>,
+): Delay {
+  const waiting = describeWait(lane, sinks);
+  const paused = [...sinks.values()].flatMap(({ config: sink, delivery }) => {
+    const dataset = config.dataset ?? sink.dataset;
+    const pause = sink.inputs.includes(config.id) ? delivery.pauses.get(dataset) : undefined;
+    return pause ? [{ sink: sink.id, dataset, ...pause }] : [];
+  });
+  return { ...(waiting ? { waiting } : {}), ...(paused.length > 0 ? { paused } : {}) };
+}
+
+/** What a source waits for, from what its sink lacks now. */
+function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkRoom>): Waiting | undefined {
+  const { waiting } = lane;
+  const room = waiting && sinks.get(waiting.sink);
+  if (!room) return undefined;
+  const { sink, dataset, rereadable, forMs } = waiting;
+  const needsDisk = !rereadable && room.buffer.isFull;
+  const reason = needsDisk ? 'disk_buffer_full' : room.room.hasSlot() ? 'service_behind' : 'memory_full';
+  const failure = room.delivery.lastFailure;
+  return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
+}
+
+export function observeSink({ config, sink, delivery, spool, room }: SinkRoom, requestSeconds: Histograms): ObservedSink {
+  const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
+  return {
+    id: sink.id,
+    ...delivery.stats,
+    diskBytes: spool.bytes,
+    brokenFiles: spool.brokenFiles,
+    concurrency: delivery.concurrency,
+    memoryBytes: room.usedBytes,
+    maxMemoryBytes: config.buffer.maxMemoryBytes,
+    maxDiskBytes: config.buffer.maxDiskBytes,
+    lastFailure: delivery.lastFailure,
+    requestSeconds: { sum, count },
+    missing: sink.missing?.(),
+    pauses: delivery.pauses,
+  };
+}

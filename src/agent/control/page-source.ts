@@ -1,0 +1,86 @@
+/** What the status page asks of a running agent beside its numbers: files, dead letters, the configuration. Only looks. */
+import type { Config } from '../../config/model.ts';
+import type { DeadLetters } from '../../state/dead-letters.ts';
+import type { PageSource } from '../../telemetry/status-page.ts';
+import { describeDelay } from './observe.ts';
+import { createLiveTail } from './live-tail.ts';
+import type { Rooms } from '../build/components.ts';
+import type { Shapers } from '../build/shapers.ts';
+
+/** A file of letters that is longer is not read for the page. */
+const MAX_LETTERS_BYTES = 1024 * 1024;
+
+/** What each source that reads files says of a path. */
+export function explainPath(rooms: Rooms, path: string): object[] {
+  return [...rooms.sources.values()].flatMap((room) =>
+    room.source.explain ? [{ source: room.source.id, ...room.source.explain(path), ...describeDelay(room, rooms.sinks) }] : [],
+  );
+}
+
+/** A reload changes what is in force. */
+export function pageSourceOf(
+  inForce: { readonly config: Config },
+  rooms: Rooms,
+  deadLetters: DeadLetters,
+  shapers: () => Shapers | undefined,
+): PageSource {
+  const liveTail = createLiveTail(rooms, shapers);
+  return {
+    get config() {
+      return inForce.config;
+    },
+    get secrets() {
+      return secretsOf(inForce.config);
+    },
+    listFiles: (limit) =>
+      [...rooms.sources.values()].flatMap(({ source }) => {
+        const listed = source.listFiles?.(limit);
+        return listed ? [{ source: source.id, ...listed }] : [];
+      }),
+    explain: (path) => explainPath(rooms, path),
+    listDeadLetters: (limit) => listNewest(deadLetters, limit),
+    get tail() {
+      return inForce.config.telemetry.liveTail ? liveTail : undefined;
+    },
+  };
+}
+
+/** Without their events, and without files that are damaged or huge: `tailrace dead-letters` shows those. */
+function listNewest(deadLetters: DeadLetters, limit: number): object[] {
+  const listed: object[] = [];
+  let bytesLeft = MAX_LETTERS_BYTES;
+  for (const { id, bytes } of deadLetters.files().reverse()) {
+    bytesLeft -= bytes;
+    if (bytesLeft < 0 || listed.length >= limit) break;
+    const letters = readOrNone(deadLetters, id);
+    for (const { about } of letters) {
+      const { sink, dataset, source, file, offset, reason, status, time } = about;
+      if (listed.length < limit) listed.push({ sink, dataset, source, file, offset, status, time, reason: reason.slice(0, 300) });
+    }
+  }
+  return listed;
+}
+
+function readOrNone(deadLetters: DeadLetters, id: string) {
+  try {
+    return deadLetters.read(id) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function secretsOf({ sinks }: Config): string[] {
+  return sinks.flatMap((sink) =>
+    sink.type !== 'ingest'
+      ? []
+      : [
+          ...(sink.token?.kind === 'value' ? [sink.token.value] : []),
+          ...[sink.proxy, sink.apiProxy].flatMap((address) => (address === undefined ? [] : passwordsOf(address))),
+        ],
+  );
+}
+
+function passwordsOf(address: string): string[] {
+  const { password } = new URL(address);
+  return password === '' ? [] : [password, decodeURIComponent(password)];
+}

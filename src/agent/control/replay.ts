@@ -1,0 +1,138 @@
+/**
+ * Sending dead letters again: each file of letters becomes a batch of its sink. The file goes once the batch is settled;
+ * until then it keeps the events. What is refused again becomes a new letter, with the place that the first one named.
+ */
+import { createHash } from 'node:crypto';
+import { Batch } from '../../batcher/batch.ts';
+import type { Books } from '../../batcher/books.ts';
+import { addTo } from '../../batcher/send/delivery-options.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { NO_TAIL } from '../../core/tail.ts';
+import type { DeadLetters, Letter } from '../../state/dead-letters.ts';
+import type { SinkRoom } from '../build/sink-pipeline.ts';
+
+export interface ReplayOptions {
+  readonly letters: DeadLetters;
+  readonly log: Log;
+  sink(id: string): SinkRoom | undefined;
+  /** Where the source's events go through that sink. */
+  datasetOf(source: string, sink: SinkRoom): string;
+  booksOf(source: string): Books;
+  nextBatchId(): number;
+}
+
+export interface ReplayResult {
+  /** Events sent again and settled. */
+  replayed: number;
+  /** Of those, events that were refused again. */
+  refused: number;
+  /** Letters of sinks that are not configured, that hold what a transform failed to hide, or are under way already, and ids that are not there. */
+  readonly skipped: string[];
+  /** Letters that could not be read; the log says why. */
+  readonly unreadable: string[];
+}
+
+const STREAM_PREFIX = 'replay ';
+/** Letters may fill a disk; this many of their files are in memory at a time. */
+const FILES_AT_A_TIME = 8;
+
+export class Replay {
+  readonly #options: ReplayOptions;
+  /** By the stream name of the replaying batch. */
+  readonly #underWay = new Map<string, readonly Letter[]>();
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+  }
+
+  /** The letter that an event of a replaying batch was before; undefined for an event of any other batch. */
+  originalOf(stream: string, event: number): Letter | undefined {
+    return this.#underWay.get(stream)?.[event];
+  }
+
+  /**
+   * Sends these files of letters again (all where `ids` is empty), each through its own sink or through the one named; resolves when all
+   * are settled. Throws `E_NO_SINK` where none has that name.
+   */
+  async run(ids: readonly string[], through?: string): Promise<ReplayResult> {
+    if (through !== undefined && this.#options.sink(through) === undefined)
+      throw new TailraceError('E_NO_SINK', `no sink has the id "${through}"`, { fix: 'name one of the configuration in force' });
+    const result: ReplayResult = { replayed: 0, refused: 0, skipped: [], unreadable: [] };
+    const wanted = (ids.length > 0 ? [...new Set(ids)] : this.#options.letters.files().map(({ id }) => id)).values();
+    const workers = Array.from({ length: FILES_AT_A_TIME }, async () => {
+      for (const id of wanted) await this.#replay(id, through, result);
+    });
+    await Promise.all(workers);
+    return result;
+  }
+
+  #read(id: string, result: ReplayResult): readonly Letter[] | undefined {
+    try {
+      const letters = this.#options.letters.read(id);
+      if (letters === undefined) result.skipped.push(id);
+      return letters;
+    } catch (error) {
+      this.#options.log.error({ id, reason: messageOf(error) }, 'dead letters cannot be read, so they are not sent again');
+      result.unreadable.push(id);
+      return undefined;
+    }
+  }
+
+  async #replay(id: string, through: string | undefined, result: ReplayResult): Promise<void> {
+    const letters = this.#read(id, result);
+    if (!letters) return;
+    const first = letters[0]?.about;
+    const sink = first && this.#options.sink(through ?? first.sink);
+    const stream = STREAM_PREFIX + id;
+    const isInClear = first?.kind === 'transform_failed';
+    if (isInClear)
+      this.#options.log.warn(
+        { id, source: first.source, events: letters.length },
+        'dead letters hold events as they were before a transform that hides fields failed; they are not sent again: mend the transform, and drop them once they are not needed',
+      );
+    if (!first || !sink || isInClear || this.#underWay.has(stream)) {
+      result.skipped.push(id);
+      return;
+    }
+    const body = Buffer.from(letters.map(({ event }) => `${event}\n`).join(''));
+    const dataset = through === undefined ? first.dataset : this.#options.datasetOf(first.source, sink);
+    const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, false, { body });
+    batch.isReplay = true;
+    // Refused again it is a letter of another time, so that the service does not answer from the earlier refusal.
+    batch.key = createHash('sha256')
+      .update(JSON.stringify(['replay', id, first.time, ...(through === undefined ? [] : [through])]))
+      .digest('hex')
+      .slice(0, 32);
+    batch.bytes = body.length;
+    batch.events = letters.length;
+    batch.committed = true;
+    letters.forEach(({ about }, index) => {
+      const books = this.#options.booksOf(about.source);
+      const span = {
+        source: about.source,
+        stream,
+        from: index,
+        to: index + 1,
+        events: 1,
+        sum: 0,
+        tail: NO_TAIL,
+        digest: 'replay',
+      };
+      batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
+      books.accept(1, 1);
+    });
+    this.#underWay.set(stream, letters);
+    sink.room.takeAnyway(body.length);
+    await new Promise<void>((resolve) => {
+      batch.whenSettled = resolve;
+      sink.delivery.seal(batch);
+    });
+    this.#underWay.delete(stream);
+    this.#options.letters.remove(id);
+    result.replayed += letters.length;
+    result.refused += batch.refusedEvents;
+    addTo(sink.delivery.stats.replayed, 'refused', batch.refusedEvents);
+    addTo(sink.delivery.stats.replayed, 'delivered', letters.length - batch.refusedEvents);
+  }
+}

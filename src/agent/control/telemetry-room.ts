@@ -1,0 +1,39 @@
+/** The telemetry listener of a running agent: started, closed, and replaced where a reload changes its address or its page. */
+import { isDeepStrictEqual } from 'node:util';
+import type { TelemetryConfig } from '../../config/model.ts';
+import { startTelemetry, type TelemetryOptions, type TelemetryServer } from '../../telemetry/server.ts';
+
+export interface TelemetryRoomOptions extends Omit<TelemetryOptions, 'listen' | 'page'> {
+  readonly page: NonNullable<TelemetryOptions['page']>;
+}
+
+export class TelemetryRoom {
+  readonly #options: TelemetryRoomOptions;
+  #config: TelemetryConfig | undefined;
+  server: TelemetryServer | undefined;
+
+  constructor(options: TelemetryRoomOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `E_TELEMETRY_LISTEN`, with the listener before in force. */
+  async use(config: TelemetryConfig): Promise<void> {
+    const [before, old] = [this.#config, this.server];
+    if (before && isDeepStrictEqual([before.listen, before.page], [config.listen, config.page])) return;
+    // A port that both want cannot be had before the old listener is closed.
+    const isShared = old !== undefined && before?.listen?.port === config.listen?.port;
+    if (isShared) await old.close();
+    try {
+      this.server = await this.#start(config);
+    } catch (error) {
+      if (isShared && before) this.server = await this.#start(before);
+      throw error;
+    }
+    this.#config = config;
+    if (!isShared) await old?.close();
+  }
+
+  async #start({ listen, page }: TelemetryConfig): Promise<TelemetryServer | undefined> {
+    return listen && startTelemetry({ ...this.#options, listen, page: page ? this.#options.page : undefined });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Takes a changed configuration into force while the agent runs. Promises: what did not change goes on untouched; a source that changed
+ * is closed, and opened again where it stood; a sink that changed keeps what it holds; where it fails, the configuration before is in force.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { persist } from '../../batcher/keep/durability.ts';
+import type { ConfigChanges } from '../../config/compare.ts';
+import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import { SOURCE_STOP_GRACE_MS } from '../../core/limits.ts';
+import type { Log } from '../../core/log.ts';
+import type { State } from '../../state/database/store.ts';
+import { isRereadable } from '../build/create-source.ts';
+import type { Rooms, SourceRoom } from '../build/components.ts';
+import type { SinkRoom } from '../build/sink-pipeline.ts';
+
+/** How often a source that stops is looked at. */
+const STOP_CHECK_MS = 20;
+/** A disk that refuses is asked again after this long. */
+const RETRY_MS = 1000;
+
+export interface ReconfigureOptions {
+  readonly before: Config;
+  readonly after: Config;
+  readonly changes: ConfigChanges;
+  readonly rooms: Rooms;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the agent is to stop: nothing is waited for then. */
+  readonly stopping: AbortSignal;
+  readonly createSink: (config: SinkConfig) => SinkRoom;
+  readonly createSource: (config: SourceConfig, former: SourceRoom | undefined) => Promise<SourceRoom>;
+  /** What the agent goes by from now on. */
+  readonly use: (config: Config) => void;
+  /** Lets an open source read. */
+  readonly run: (room: SourceRoom) => void;
+}
+
+/** Throws `TailraceError`, with the configuration before in force, when a source cannot be opened or memory is used up. */
+export async function reconfigure(options: ReconfigureOptions): Promise<void> {
+  const { before, after, changes, rooms, state, stopping } = options;
+  commitAccepted(rooms);
+  const reopened = [...changes.sources.changed, ...sourcesToReopen(options)];
+  const added = addSinks(options);
+  const closed = await Promise.all([...changes.sources.removed, ...reopened].map((id) => closeSource(options, id)));
+  await commitLater(options);
+  if (stopping.aborted) return;
+  switchSinks(options, after);
+  const opened: SourceRoom[] = [];
+  try {
+    for (const config of after.sources) if (!rooms.sources.has(config.id)) await openSource(options, config, opened);
+  } catch (error) {
+    for (const { config } of opened) await closeSource(options, config.id);
+    await commitLater(options);
+    switchSinks(options, before);
+    for (const { config } of closed) await openSource(options, config, []);
+    throw error;
+  }
+  for (const room of added) await room.buffer.recover().then(() => room.buffer.sealRecovered());
+  state.noteStarted([...rooms.sources.keys()]);
+}
+
+/** Sources of files that feed a sink again which had them before: it may be behind the others. */
+function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions): string[] {
+  const hadInput = (sink: string, source: string): boolean => before.sinks.find(({ id }) => id === sink)?.inputs.includes(source) ?? false;
+  return after.sources
+    .filter((source) => isRereadable(source) && changes.sources.untouched.includes(source.id))
+    .filter(({ id }) => after.sinks.some((sink) => sink.inputs.includes(id) && !hadInput(sink.id, id) && state.knowsSink(id, sink.id)))
+    .map(({ id }) => id);
+}
+
+/** A sink that was removed and still drains is taken up again. */
+function addSinks({ after, rooms, createSink }: ReconfigureOptions): SinkRoom[] {
+  const made: SinkRoom[] = [];
+  try {
+    for (const config of after.sinks) if (!rooms.sinks.has(config.id)) made.push(createSink(config));
+  } catch (error) {
+    for (const room of made) room.release();
+    throw error;
+  }
+  for (const room of made) rooms.sinks.set(room.config.id, room);
+  return made;
+}
+
+/** Every sink as the configuration has it; the lanes of all sources lead to them. */
+function switchSinks({ rooms, state, use }: ReconfigureOptions, config: Config): void {
+  use(config);
+  for (const [id, room] of rooms.sinks) {
+    const next = config.sinks.find((sink) => sink.id === id) ?? { ...room.config, inputs: [] };
+    if (!isDeepStrictEqual(next, room.config)) room.reconfigure(next);
+  }
+  state.addNewSinks();
+  for (const { lane, rescue, routes } of rooms.sources.values()) {
+    lane.routes = routes(lane.routes);
+    rescue.lane.routes = routes(rescue.lane.routes);
+  }
+  for (const {
+    room,
+    config: { inputs },
+  } of rooms.sinks.values()) {
+    if (inputs.length === 0) room.close('all');
+    else room.reopen();
+  }
+}
+
+async function openSource({ rooms, createSource, run }: ReconfigureOptions, config: SourceConfig, opened: SourceRoom[]): Promise<void> {
+  const room = await createSource(config, rooms.removed.get(config.id));
+  rooms.removed.delete(config.id);
+  rooms.formerBooks.delete(config.id);
+  rooms.sources.set(config.id, room);
+  opened.push(room);
+  await room.source.open();
+  run(room);
+}
+
+/** Its events go on to their sinks. What it has in hand and cannot be read again has a moment to find room. */
+async function closeSource({ rooms, log, clock, stopping }: ReconfigureOptions, id: string): Promise<SourceRoom> {
+  const room = rooms.sources.get(id)!;
+  const stopped = room.source.stop().then(
+    () => true,
+    (error: unknown) => {
+      log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
+      return true;
+    },
+  );
+  let isStopped = false;
+  const startedMs = clock.monotonic();
+  const graceMs = isRereadable(room.config) ? 0 : SOURCE_STOP_GRACE_MS;
+  while (!isStopped && clock.monotonic() - startedMs < 2 * SOURCE_STOP_GRACE_MS) {
+    if (stopping.aborted || clock.monotonic() - startedMs >= graceMs)
+      for (const sink of rooms.sinks.values()) for (const books of [room.books, room.rescue.books]) sink.room.turnAway(books);
+    isStopped = await Promise.race([stopped, sleep(STOP_CHECK_MS, false)]);
+  }
+  if (!isStopped) log.error({ source: id }, 'a source did not stop; what it had in hand is left behind');
+  rooms.sources.delete(id);
+  rooms.removed.set(id, { ...room, stats: { ...room.stats, files: {}, lagBytes: 0 } });
+  if (isStopped) room.release();
+  return room;
+}
+
+/** Commits everything that was accepted, so that reading goes on behind it. Throws when the disk refuses. */
+function commitAccepted(rooms: Rooms): void {
+  for (const { batcher, delivery, buffer } of rooms.sinks.values()) {
+    batcher.flush();
+    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && !batch.committed));
+  }
+}
+
+/** The same, tried until the disk takes it. */
+async function commitLater({ rooms, log, clock, stopping }: ReconfigureOptions): Promise<void> {
+  const refused = 'cannot save positions, so the reload waits; free space in data_dir or mend its disk, it goes on by itself';
+  await persist(() => commitAccepted(rooms), { log, clock, retryMs: RETRY_MS, signal: stopping }, {}, refused);
+}

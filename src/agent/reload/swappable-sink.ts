@@ -1,0 +1,50 @@
+/** A sink whose address, token and the like a reload replaces while it is used: a request under way ends on the old one. */
+import type { Sink } from '../../core/sink.ts';
+
+export interface SwappableSink extends Sink {
+  /** Later requests go through `next`; who waits for another token tries at once. */
+  swap(next: Sink): void;
+}
+
+interface Use {
+  readonly sink: Sink;
+  requests: number;
+  isOld: boolean;
+}
+
+export function createSwappableSink(first: Sink): SwappableSink {
+  let current: Use = { sink: first, requests: 0, isOld: false };
+  let swapped = Promise.withResolvers<void>();
+
+  async function closeUnused(use: Use): Promise<void> {
+    if (use.isOld && use.requests === 0) await use.sink.close();
+  }
+
+  return {
+    id: first.id,
+    async send(parcel, signal) {
+      const use = current;
+      use.requests += 1;
+      try {
+        return await use.sink.send(parcel, signal);
+      } finally {
+        use.requests -= 1;
+        void closeUnused(use);
+      }
+    },
+    async tokenChange(signal) {
+      const changed = current.sink.tokenChange?.(signal) ?? new Promise<void>(() => {});
+      await Promise.race([changed, swapped.promise]);
+    },
+    missing: () => current.sink.missing?.(),
+    swap(next) {
+      const old = current;
+      old.isOld = true;
+      current = { sink: next, requests: 0, isOld: false };
+      void closeUnused(old);
+      swapped.resolve();
+      swapped = Promise.withResolvers();
+    },
+    close: () => current.sink.close(),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * When an open batch is old enough to be sent. Promises: none waits longer than `maxAgeMs`; one is closed sooner only while its sink
+ * is idle, and at most five times a second for a dataset; while batches fill by themselves, none is.
+ */
+import type { Clock } from '../../core/time/clock.ts';
+
+export interface BatchAgeOptions {
+  readonly clock: Clock;
+  readonly maxAgeMs: number;
+  /** True while nothing is being sent. Absent where `max_age` was written: it is the waiting time then. */
+  readonly isIdle: (() => boolean) | undefined;
+}
+
+/** What is being read comes together meanwhile. */
+const GATHER_MS = 10;
+const EARLY_EVERY_MS = 200;
+/** How often a busy sink is asked again. */
+const ASK_AGAIN_MS = 50;
+
+export class BatchAge {
+  readonly #options: BatchAgeOptions;
+  /** By dataset: when a batch was last closed early. */
+  readonly #closedEarlyMs = new Map<string, number>();
+
+  /** By dataset: when a batch was full last. */
+  readonly #filledMs = new Map<string, number>();
+
+  constructor(options: BatchAgeOptions) {
+    this.#options = options;
+  }
+
+  /** A batch of the dataset was full: the next one will be soon, too, and many small ones cost more CPU. */
+  noteFull(dataset: string): void {
+    this.#filledMs.set(dataset, this.#options.clock.monotonic());
+  }
+
+  /** When a batch of the dataset that was opened at `openedMs` (monotonic) is to be asked about next. */
+  nextMs(dataset: string, openedMs: number): number {
+    const { clock, maxAgeMs, isIdle } = this.#options;
+    if (!isIdle) return openedMs + maxAgeMs;
+    const earlyMs = this.#earlyMs(dataset, openedMs);
+    return Math.min(openedMs + maxAgeMs, clock.monotonic() < earlyMs ? earlyMs : clock.monotonic() + ASK_AGAIN_MS);
+  }
+
+  /** True for a batch that is to be closed now. `isGathered`: what is being read is all in it. */
+  isDue(dataset: string, openedMs: number, isGathered = false): boolean {
+    const { clock, maxAgeMs, isIdle } = this.#options;
+    const now = clock.monotonic();
+    if (now >= openedMs + maxAgeMs) return true;
+    if (!isIdle || now < this.#earlyMs(dataset, isGathered ? -Infinity : openedMs) || !isIdle()) return false;
+    this.#closedEarlyMs.set(dataset, now);
+    return true;
+  }
+
+  #earlyMs(dataset: string, openedMs: number): number {
+    const filledMs = this.#filledMs.get(dataset) ?? -Infinity;
+    return Math.max(
+      openedMs + GATHER_MS,
+      (this.#closedEarlyMs.get(dataset) ?? -Infinity) + EARLY_EVERY_MS,
+      filledMs + this.#options.maxAgeMs,
+    );
+  }
+}

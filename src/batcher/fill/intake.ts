@@ -1,0 +1,57 @@
+/** What the batcher takes: a part of a block for one sink, and the kind of batch that it goes into. */
+import type { Block } from '../../core/block.ts';
+import type { Shaper } from '../../core/shaping.ts';
+import type { Books } from '../books.ts';
+
+/** A part of a block for one sink. */
+export interface Intake {
+  readonly books: Books;
+  readonly block: Block;
+  readonly dataset: string;
+  /** Whose marks it moves (core/owner), where that is not the sink alone. */
+  readonly owner?: string | undefined;
+  /** May turn false while it waits: the file was deleted. */
+  isRereadable(): boolean;
+  /** The bytes are of a file, be it still there or not. */
+  readonly isTracked: boolean;
+  /** The window's bytes to take. */
+  readonly start: number;
+  readonly end: number;
+  /** Number of the first event. */
+  readonly firstEvent: number;
+  /** What shapes the events; undefined where they are sent as the kernel makes them. */
+  readonly shaper?: Shaper | undefined;
+  /**
+   * Called in the same turn in which events enter a batch, with the number that the next event gets, how many U+FFFD were written in
+   * them, and how often a transform failed on them.
+   */
+  taken(nextEvent: number, replaced: number, errors?: number): void;
+  /** Called when it starts to wait for room; `elapsedMs` tells for how long by now. `waited` ends it. */
+  waits?(elapsedMs: () => number): void;
+  /** Called with the milliseconds waited for room. */
+  waited(ms: number): void;
+}
+
+/** What the name begins with of an open batch of deleted files. */
+export const ORPHAN = 'orphan ';
+
+/** One batch is open for each dataset and kind of bytes. */
+export function nameOf(intake: Intake): string {
+  const kind = isOnce(intake) ? 'once ' : intake.isRereadable() ? 'file ' : isOrphan(intake) ? ORPHAN : 'live ';
+  return `${kind}${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
+}
+
+/** Bytes of a file that was deleted. */
+export function isOrphan(intake: Intake): boolean {
+  return intake.isTracked && !intake.isRereadable();
+}
+
+/** The bytes can be read again, but would not become the same events: the disk buffer keeps the batch. */
+export function isOnce(intake: Intake): boolean {
+  return intake.shaper?.isDeterministic === false && intake.isRereadable();
+}
+
+/** Its spans will be enough to have the events again. */
+export function canRebuild(intake: Intake): boolean {
+  return intake.isRereadable() && !isOnce(intake);
+}

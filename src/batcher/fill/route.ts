@@ -1,0 +1,23 @@
+/** A way of a source's events: to one sink, or to one dataset of it. */
+import type { Block } from '../../core/block.ts';
+import type { Shaper } from '../../core/shaping.ts';
+import type { Batcher } from './batcher.ts';
+
+export interface Route {
+  readonly sink: string;
+  readonly dataset: string;
+  readonly batcher: Batcher;
+  /** What shapes the source's events on their way to the sink. */
+  readonly shaper?: Shaper | undefined;
+  /** Whose marks it moves (core/owner), where that is not the sink alone. */
+  readonly owner?: string;
+  /** Stands for all ways through the sink where events go to several datasets. */
+  readonly router?: RouteGroup;
+}
+
+export interface RouteGroup {
+  /** The ways that are known, the sink's own dataset first. */
+  routes(): readonly Route[];
+  /** Shapes a part of a block ahead; returns the ways to datasets that were not known before. */
+  prepare(block: Block, start: number, end: number): Promise<readonly Route[]>;
+}

@@ -1,0 +1,77 @@
+/** A piece of a block on its way through shaping: the kernel makes its events in a scratch region, and the shaper makes of them what is sent. */
+import type { Block, Region } from '../../core/block.ts';
+import type { Shaped, Shaper } from '../../core/shaping.ts';
+import type { Kernel, Template } from '../../kernel/kernel.ts';
+import { endsFrom, eventEndAt, eventStarts, streamRange } from '../block-events.ts';
+import { Fates } from '../fates.ts';
+
+/** What `shapeChunk` works with. The scratch region may be shared by all: nothing in it is needed once the shaper has been called. */
+export interface ChunkOptions {
+  readonly kernel: Kernel;
+  readonly scratch: Region;
+}
+
+export interface ShapedChunk {
+  /** Accepted events. */
+  readonly events: number;
+  /** U+FFFD written in them. */
+  readonly replaced: number;
+  readonly shaped: Shaped;
+  /** Where in the window the chunk ends: behind its events, or behind empty lines alone. */
+  readonly end: number;
+  /** Where in the window the event begins; for the number of events, where the chunk ends. The empty lines before the first are its own. */
+  positionOf(event: number): number;
+}
+
+/** Shapes as much of the window from `start` on as the scratch region holds, at least one event. */
+export async function shapeChunk(
+  { kernel, scratch }: ChunkOptions,
+  template: Template,
+  shaper: Shaper,
+  source: string,
+  block: Block,
+  start: number,
+  end: number,
+): Promise<ShapedChunk> {
+  const { window, readAtMs, single, ends, stream } = block;
+  const limit = scratch.bytes.length;
+  const result = kernel.wrap(template, readAtMs, window, start, end, scratch, 0, limit, 2 ** 31 - 1, single?.marks, endsFrom(block, start));
+  let { consumed, events, replaced } = result;
+  let bytes = scratch.bytes.subarray(0, result.written);
+  if (result.stop === 'too_large' && events === 0) {
+    const from = start + consumed;
+    const to = ends ? eventEndAt(block, from) : end;
+    const large = kernel.wrapLarge(template, readAtMs, window, from, to, single?.marks, ends !== undefined);
+    bytes = large.event;
+    events = 1;
+    consumed += large.consumed;
+    replaced += large.replaced;
+  }
+  const next = start + consumed;
+  let starts: readonly number[] | undefined;
+  const positionOf = (event: number): number => {
+    if (event === 0) return start;
+    if (event === events) return next;
+    starts ??= eventStarts(block, start, events);
+    return starts[event]!;
+  };
+  const offsetOf = (event: number): number => {
+    starts ??= eventStarts(block, start, events);
+    return block.offset + streamRange(block, starts[event]!, starts[event]!).from;
+  };
+  const shaping = shaper.shape({ bytes, count: events, source, stream, readAtMs, offsetOf });
+  return { events, end: next, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
+}
+
+/** What became of the events `[from, to)`; undefined where each is sent as one. */
+export function fatesOf({ sent, unsent }: Shaped, from: number, to: number): Fates | undefined {
+  let fates: Fates | undefined;
+  for (let event = from; event < to; event++) {
+    if (!fates && (sent[event] !== 1 || unsent[event] !== 'none')) {
+      fates = new Fates();
+      fates.add(event - from, 1, 'none');
+    }
+    fates?.add(1, sent[event]!, unsent[event]!);
+  }
+  return fates;
+}

@@ -1,0 +1,129 @@
+/**
+ * The way of a block into open batches where its events are shaped: piece by piece, each placed whole before the next is made. Other
+ * sources may fill the same batches while a piece waits for room, or for a script.
+ */
+import { MAX_FATE_RUNS } from '../../core/limits.ts';
+import type { Shaped, Shaper } from '../../core/shaping.ts';
+import type { Template } from '../../kernel/kernel.ts';
+import { type Batch, ONCE } from '../batch.ts';
+import type { Intake } from './intake.ts';
+import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shape-chunk.ts';
+
+/** What the batcher lends. */
+export interface ShapedIntakeOptions extends ChunkOptions {
+  readonly limits: { readonly maxBytes: number; readonly maxEvents: number };
+  readonly template: Template;
+  /** The digest of the window's bytes in `[from, to)`. */
+  digestOf(from: number, to: number): string;
+  /** The open batch, opened where that can be; undefined when it has to wait for room. */
+  openBatch(): Batch | undefined;
+  /** Resolves once there may be one. Rejects with a `StoppedError`. */
+  waitForBatch(position: number): Promise<void>;
+  /** A batch of its own for events that fit no slot. The same waiting. */
+  largeBatch(body: Buffer, position: number): Promise<Batch>;
+  /** Sums up what was just written behind the batch's bytes. */
+  sumBody(batch: Batch, written: number): void;
+  /** Closes the open batch. */
+  close(): void;
+  seal(batch: Batch): void;
+  /** Counts bytes that a batch takes beside its body. */
+  takeMemory(bytes: number): void;
+}
+
+export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, shaper: Shaper): Promise<void> {
+  let { start, firstEvent } = intake;
+  while (start < intake.end) {
+    const chunk = await shapeChunk(options, options.template, shaper, intake.books.source, intake.block, start, intake.end);
+    if (chunk.end === start)
+      throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
+    await placeChunk(options, intake, chunk, firstEvent);
+    firstEvent += chunk.events;
+    start = chunk.end;
+  }
+}
+
+async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: ShapedChunk, firstEvent: number): Promise<void> {
+  const { limits } = options;
+  const { shaped } = chunk;
+  const { refusal } = intake.block.single ?? {};
+  let from = 0;
+  let told = { replaced: chunk.replaced, errors: shaped.errors };
+  const add = (batch: Batch, to: number): void => {
+    addEvents(options, intake, chunk, batch, from, to, firstEvent);
+    intake.taken(firstEvent + to, told.replaced, told.errors);
+    told = { replaced: 0, errors: 0 };
+    from = to;
+  };
+  // What is not to be sent is alone in its batch, and what was taken before it must be committed before it, or with it.
+  if (refusal !== undefined) options.close();
+  do {
+    const position = chunk.positionOf(from);
+    const base = startOf(shaped, from);
+    const isLarge = refusal !== undefined || isTooLarge(chunk, from, limits);
+    if (isLarge) {
+      options.close();
+      const batch = await options.largeBatch(Buffer.from(shaped.bytes.subarray(base, shaped.ends[from])), position);
+      add(batch, from + 1);
+      batch.refusal = refusal;
+      options.seal(batch);
+      continue;
+    }
+    let batch: Batch | undefined;
+    // Found in the same turn in which it is filled: another intake may close it in any other.
+    while (!(batch = options.openBatch())) await options.waitForBatch(position);
+    const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
+    const isFull = to < chunk.events;
+    if (to > from || chunk.events === 0) {
+      const written = shaped.bytes.copy(batch.body, batch.bytes, base, startOf(shaped, to));
+      options.sumBody(batch, written);
+      add(batch, to);
+    }
+    const isHeavy = batch.withheldBytes >= limits.maxBytes || (batch.fates?.runCount ?? 0) >= MAX_FATE_RUNS;
+    if (isFull || isHeavy || batch.bytes >= limits.maxBytes || batch.events >= limits.maxEvents) options.close();
+  } while (from < chunk.events);
+}
+
+function addEvents(
+  options: ShapedIntakeOptions,
+  { block, books }: Intake,
+  chunk: ShapedChunk,
+  batch: Batch,
+  from: number,
+  to: number,
+  firstEvent: number,
+): void {
+  const { shaped } = chunk;
+  const start = chunk.positionOf(from);
+  const end = to === chunk.events ? chunk.end : chunk.positionOf(to);
+  const written = startOf(shaped, to) - startOf(shaped, from);
+  let sent = 0;
+  for (let event = from; event < to; event++) sent += shaped.sent[event]!;
+  const withheld = shaped.withheld
+    .filter(({ event }) => event >= from && event < to)
+    .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
+  const fates = fatesOf(shaped, from, to);
+  const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
+  batch.extend(books, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
+  if (withheld.length > 0) options.takeMemory(batch.withhold(withheld));
+}
+
+/** Where the bytes of what is sent of an event begin. */
+function startOf({ ends }: Shaped, event: number): number {
+  return event === 0 ? 0 : ends[event - 1]!;
+}
+
+function isTooLarge({ shaped, events }: ShapedChunk, event: number, limits: { maxBytes: number; maxEvents: number }): boolean {
+  if (event >= events) return false;
+  return shaped.ends[event]! - startOf(shaped, event) > limits.maxBytes || shaped.sent[event]! > limits.maxEvents;
+}
+
+/** The event up to which those from `from` on have room. */
+function fitting({ shaped, events }: ShapedChunk, from: number, freeBytes: number, freeEvents: number): number {
+  const base = startOf(shaped, from);
+  let sent = 0;
+  for (let event = from; event < events; event++) {
+    sent += shaped.sent[event]!;
+    if (shaped.ends[event]! - base > freeBytes || sent > freeEvents) return event;
+  }
+  return events;
+}

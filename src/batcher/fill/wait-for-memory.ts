@@ -1,0 +1,23 @@
+/** How an intake waits for memory, and says so to its source. */
+import type { Clock } from '../../core/time/clock.ts';
+import { StoppedError } from '../../core/errors.ts';
+import type { Intake } from './intake.ts';
+import type { Room } from './memory-budget.ts';
+
+export interface WaitOptions {
+  readonly room: Room;
+  readonly clock: Clock;
+}
+
+/** Resolves once `admits` says yes. Rejects when it is turned away, with a `StoppedError` of the bytes from `start` on. */
+export async function waitForRoom({ room, clock }: WaitOptions, intake: Intake, start: number, admits: () => boolean): Promise<void> {
+  const from = clock.monotonic();
+  intake.waits?.(() => clock.monotonic() - from);
+  try {
+    await room.wait(() => intake.isRereadable(), admits, intake.books);
+  } catch (error) {
+    throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
+  } finally {
+    intake.waited(clock.monotonic() - from);
+  }
+}

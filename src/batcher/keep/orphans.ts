@@ -1,0 +1,55 @@
+/**
+ * Streams whose bytes cannot be read again any more, because their file was deleted. Batches that hold a part of them go to the
+ * disk buffer at once, under their own keys; what is still read of them goes there like anything that cannot be read again.
+ */
+import type { Batcher } from '../fill/batcher.ts';
+import type { Delivery } from '../send/delivery.ts';
+import type { DiskBuffer } from './disk-buffer.ts';
+import type { Room } from '../fill/memory-budget.ts';
+
+export interface OrphanSink {
+  readonly batcher: Batcher;
+  readonly delivery: Delivery;
+  readonly buffer: DiskBuffer;
+  readonly room: Room;
+}
+
+export class Orphans {
+  readonly #sinks: () => Iterable<OrphanSink>;
+  readonly #streams = new Set<string>();
+
+  constructor(sinks: () => Iterable<OrphanSink>) {
+    this.#sinks = sinks;
+  }
+
+  has(stream: string): boolean {
+    return this.#streams.has(stream);
+  }
+
+  keep(stream: string): void {
+    if (this.#streams.has(stream)) return;
+    this.#streams.add(stream);
+    for (const { batcher, delivery, buffer, room } of this.#sinks()) {
+      batcher.closeWith(stream);
+      for (const batch of delivery.held()) if (batch.spans.some((span) => span.stream === stream)) buffer.adopt(batch);
+      // What waits to be read of it now waits for the disk alone.
+      room.wake();
+    }
+  }
+
+  /** Closes the open batches of what was read of deleted files. */
+  flush(): void {
+    for (const { batcher } of this.#sinks()) batcher.closeOrphans();
+  }
+
+  /** True while the disk buffer of some sink takes no more. */
+  get isFull(): boolean {
+    for (const { buffer } of this.#sinks()) if (buffer.isFull) return true;
+    return false;
+  }
+
+  /** All of the stream is settled, or its bytes were found again. */
+  forget(stream: string): void {
+    this.#streams.delete(stream);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Rebuilds the batches that the last process committed and did not settle, from the bytes of their files, so that they go
+ * out again under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its
+ * events may then be stored twice); bytes that are gone are counted as lost, and said.
+ */
+import type { Clock } from '../../core/time/clock.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored.ts';
+import { Batch, isMadeOnce, keyOf } from '../batch.ts';
+import type { Delivery } from '../send/delivery.ts';
+import { inEvents, type Owner, rebuild, type RebuildOptions, type RebuildTarget, type Rebuilt } from './rebuild.ts';
+import type { Room } from '../fill/memory-budget.ts';
+
+export interface RestoreTarget extends RebuildTarget {
+  readonly delivery: Delivery;
+  readonly room: Room;
+  /** Takes a batch whose events cannot be made again a second time. */
+  readonly buffer?: { take(batch: Batch): void };
+}
+
+export interface RestoreOptions extends RebuildOptions {
+  readonly batches: readonly StoredBatch[];
+  readonly clock: Clock;
+  /** How long to wait before a disk that refused is tried again. */
+  readonly retryMs: number;
+  /** Aborts when the agent stops. */
+  readonly stopping: AbortSignal;
+  target(sink: string): RestoreTarget | undefined;
+  source(id: string): Owner | undefined;
+  /** What it holds is read again, so that it goes where the rules in force say. */
+  isRetired?(batch: StoredBatch): boolean;
+  nextBatchId(): number;
+  /** Told before each batch: what was committed before it and is kept elsewhere goes first. */
+  reached?(batch: StoredBatch): void;
+  /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
+  replace(id: number, batches: readonly StoredBatch[]): void;
+  /** The parts still to be sent of a batch that was split. */
+  partsOf(id: number): readonly StoredPart[];
+}
+
+/** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
+export async function restoreBatches(options: RestoreOptions): Promise<void> {
+  for (const stored of options.batches) {
+    options.reached?.(stored);
+    if (options.isRetired?.(stored) === true) {
+      await replace(options, stored.id, []);
+      continue;
+    }
+    const target = options.target(stored.sink);
+    if (!target) {
+      options.log.warn(
+        { sink: stored.sink, batch: stored.key, events: stored.events },
+        'a batch belongs to a sink that is not configured any more; it is kept until the sink is back',
+      );
+      continue;
+    }
+    const absent = stored.spans.filter((span) => !options.source(span.source));
+    if (absent.length > 0) {
+      options.log.warn(
+        { source: absent[0]?.source, batch: stored.key, events: countIn(absent) },
+        'a batch belongs to a source that is not configured any more; it is kept until the source is back',
+      );
+    }
+    if (absent.length === stored.spans.length) continue;
+    try {
+      await restore(options, target, stored, absent);
+    } catch (error) {
+      if (codeOf(error) !== 'E_UNREADABLE') throw error;
+      options.log.error(
+        { sink: stored.sink, batch: stored.key, events: stored.events, reason: messageOf(error) },
+        'the file of a batch cannot be read again now; the batch is kept, and sent at the next start',
+      );
+    }
+  }
+}
+
+/** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
+async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
+  const rebuilt: Rebuilt[] = [];
+  for (const [first, ...continued] of inEvents(stored.spans)) {
+    const owner = options.source(first.source);
+    if (owner) rebuilt.push(...(await rebuild(options, target, first, continued, owner)));
+  }
+  const spans = rebuilt.map(({ span }) => span);
+  const unchanged = rebuilt.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
+  const row = unchanged ? stored : renewed(stored, stored.id, spans);
+  if (!unchanged) {
+    options.log.warn(
+      {
+        sink: stored.sink,
+        batch: stored.key,
+        newKey: row.key,
+        events: stored.events,
+        sources: [...new Set(stored.spans.map((span) => span.source))],
+      },
+      stored.spans.some(isMadeOnce)
+        ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are made anew, under a new key'
+        : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
+    );
+    await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
+    // Not before it is on disk that they are gone: the next process would count them once more.
+    for (const each of rebuilt) if (each.isLost) noteLost(options, each);
+  }
+  const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
+  while (!target.room.take(body.length))
+    await target.room.wait(
+      () => true,
+      () => target.room.fits(body.length),
+    );
+
+  const isOnce = spans.some(isMadeOnce);
+  const batch = new Batch(stored.id, stored.sink, stored.dataset, !isOnce, { body }, true);
+  batch.isOnce = isOnce;
+  batch.bytes = body.length;
+  batch.key = row.key;
+  batch.committed = true;
+  for (const { span, books, shaped, invalidCharacters = 0 } of rebuilt) {
+    books.invalidCharacters += invalidCharacters;
+    batch.append({ ...span, reads: span.reads && [...span.reads], books, firstEvent: books.accepted, closed: true }, shaped);
+    books.accept(span.events, 1);
+  }
+  target.room.takeAnyway(batch.withheldBytes);
+  // Such an event is alone in its batch.
+  batch.refusal = batch.accepted === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
+  if (isOnce && target.buffer) target.buffer.take(batch);
+  else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
+}
+
+/** A batch of these spans in place of one whose key is retired. */
+function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]): StoredBatch {
+  return { ...stored, id, key: keyOf(stored.sink, stored.dataset, spans, stored.key), events: countIn(spans), spans };
+}
+
+/** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
+async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
+  const { log, clock, retryMs, stopping } = options;
+  for (;;) {
+    try {
+      return options.replace(id, batches);
+    } catch (error) {
+      log.error(
+        { sink: batches[0]?.sink, reason: messageOf(error) },
+        'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself',
+      );
+      await clock.sleep(retryMs, stopping);
+      if (stopping.aborted)
+        throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one', { cause: error });
+    }
+  }
+}
+
+function countIn(spans: readonly StoredSpan[]): number {
+  return spans.reduce((sum, { events }) => sum + events, 0);
+}
+
+function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, source }: Rebuilt): void {
+  source.stats.lostBytes += to - from;
+  log.error(
+    { source: id, from, to, lostBytes: to - from },
+    'bytes that were read and not known to be delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
+  );
+}
+
+function isSame(stored: StoredSpan, now: StoredSpan): boolean {
+  return stored.events === now.events && stored.sum === now.sum && stored.digest === now.digest && !isMadeOnce(stored);
+}

@@ -1,0 +1,54 @@
+/** A batch as its file in the disk buffer has it, and back. */
+import type { SpoolHeader } from '../../state/spool/spool-file.ts';
+import type { SpoolEntry } from '../../state/spool/spool.ts';
+import type { StoredPart } from '../../state/database/stored.ts';
+import { Batch, isMadeOnce } from '../batch.ts';
+import type { Books } from '../books.ts';
+import { Fates } from '../fates.ts';
+
+/** The body of a batch that is out of memory. */
+export const EMPTY = Buffer.alloc(0);
+
+/** `parts` are those still to be sent of a batch that was split. */
+export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
+  const { key, sink, dataset, events, spans } = batch.toStored();
+  const { bytes, encoding, readAtMs, refusal, fates, withheld } = batch;
+  return {
+    key,
+    sink,
+    dataset,
+    events,
+    bytes,
+    encoding,
+    spans,
+    ...(readAtMs === undefined ? {} : { readAtMs }),
+    ...(parts ? { parts } : {}),
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(fates ? { fates: fates.toStored() } : {}),
+    ...(withheld.length > 0 ? { withheld } : {}),
+  };
+}
+
+/** The batch of a file, without its body; its events are accepted again. `isTracked`: the database has it under `id`, too. */
+export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTracked: boolean, booksOf: (source: string) => Books): Batch {
+  const batch = new Batch(id, header.sink, header.dataset, false, { body: EMPTY }, isTracked);
+  batch.key = header.key;
+  batch.events = header.events;
+  batch.bytes = header.bytes;
+  batch.encoding = header.encoding;
+  batch.spoolName = name;
+  batch.readAtMs = header.readAtMs;
+  batch.committed = true;
+  batch.refusal = header.refusal;
+  if (header.fates) batch.fates = new Fates(header.fates);
+  batch.withholds = header.withheld !== undefined;
+  batch.isOnce = isTracked && header.spans.some(isMadeOnce);
+  batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
+  for (const span of header.spans) {
+    const books = booksOf(span.source);
+    batch.spans.push({ ...span, reads: undefined, books, firstEvent: books.accepted, closed: true });
+    books.accept(span.events, 1);
+  }
+  batch.condense();
+  return batch;
+}

@@ -1,0 +1,78 @@
+/** What the delivery of one sink is given, and what it tells about itself. */
+import type { Clock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { DeadLetter, Sink } from '../../core/sink.ts';
+import type { BackoffOptions } from './backoff.ts';
+import type { Durability } from '../keep/durability.ts';
+import type { Room } from '../fill/memory-budget.ts';
+
+export type Compression = 'gzip' | 'zstd' | 'none';
+
+export interface DeliveryOptions {
+  readonly sink: Sink;
+  readonly room: Room;
+  readonly concurrency: number;
+  readonly compression: Compression;
+  /** Turns NDJSON into the body that is sent, before compression; undefined sends it as it is. Pure. */
+  readonly encode?: ((ndjson: Buffer) => Uint8Array) | undefined;
+  readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
+  readonly commitEveryMs: number;
+  random(): number;
+  readonly durability: Durability;
+  /**
+   * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
+   * policy says so; rejects when they cannot be kept now.
+   */
+  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  /** Told when a dataset is paused. */
+  paused(dataset: string): void;
+}
+
+/** Told of every finished request and every settled batch, for histograms. */
+export interface DeliveryObserver {
+  request(sink: string, seconds: number): void;
+  batch(sink: string, events: number, bytes: number): void;
+}
+
+export interface DeliveryStats {
+  readonly requests: Map<string, number>;
+  readonly retries: Map<string, number>;
+  sentBytes: number;
+  readonly ingested: Map<string, number>;
+  readonly failed: Map<string, number>;
+  /** Events by reason, without those that were dead letters before. */
+  readonly deadLetters: Map<string, number>;
+  /** Events of dead letters that were sent again: `delivered` or `refused`. */
+  readonly replayed: Map<string, number>;
+  processedBytes: number;
+  blocksCreated: number;
+  walLength: number;
+  /** Wall clock of the last answer that stored events, milliseconds. */
+  lastStoredMs: number | undefined;
+  /** Of the last request: its HTTP status, or `none`, and the wall clock in milliseconds. */
+  lastAnswer: { readonly status: string; readonly atMs: number } | undefined;
+}
+
+export function newDeliveryStats(): DeliveryStats {
+  return {
+    requests: new Map(),
+    retries: new Map(),
+    sentBytes: 0,
+    ingested: new Map(),
+    failed: new Map(),
+    deadLetters: new Map(),
+    replayed: new Map(),
+    processedBytes: 0,
+    blocksCreated: 0,
+    walLength: 0,
+    lastStoredMs: undefined,
+    lastAnswer: undefined,
+  };
+}
+
+export function addTo(map: Map<string, number>, name: string, value: number): void {
+  map.set(name, (map.get(name) ?? 0) + value);
+}

@@ -1,0 +1,300 @@
+/**
+ * Delivery of one sink: closed batches wait in line for a worker, are prepared (preparation), sent (dispatch), split and
+ * dead-lettered where they are refused (refusals), and leave when they are settled. Nothing leaves here but by being settled.
+ */
+import PQueue from 'p-queue';
+import { messageOf } from '../../core/errors.ts';
+import { HOPELESS_AFTER_MS } from '../../core/limits.ts';
+import { type Batch, keyOf } from '../batch.ts';
+import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
+import { Dispatch } from './dispatch.ts';
+import { type Pause, Pauses } from './pauses.ts';
+import { compressBatch, Preparation } from './preparation.ts';
+import { Refusals } from './refusals.ts';
+import { type Part, settleBooks, Shipment } from './shipment.ts';
+
+const DRAIN_CHECK_MS = 250;
+
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #observer: DeliveryObserver;
+  readonly #queue: PQueue;
+  readonly #closed: Batch[] = [];
+  readonly #inFlight = new Set<Batch>();
+  /** Their bodies are gone, their files are not: the next process sends them. */
+  readonly #waitForRestart: Batch[] = [];
+  readonly #shipments = new WeakMap<Batch, Shipment>();
+  readonly #abort = new AbortController();
+  readonly #pauses: Pauses;
+  readonly #preparation: Preparation;
+  readonly #dispatch: Dispatch;
+  readonly #refusals: Refusals;
+  /** Workers asked for that have not begun. */
+  #tickets = 0;
+  #whenEmpty = Promise.withResolvers<void>();
+  readonly stats = newDeliveryStats();
+
+  constructor(options: DeliveryOptions, observer: DeliveryObserver) {
+    this.#options = options;
+    this.#observer = observer;
+    this.#queue = new PQueue({ concurrency: options.concurrency });
+    const { signal } = this.#abort;
+    const { stats } = this;
+    this.#pauses = new Pauses({
+      ...options,
+      signal,
+      random: () => options.random(),
+      paused: (dataset) => options.paused(dataset),
+      enqueue: (probe) => this.#queue.add(probe),
+      probe: (dataset) => this.#probe(dataset),
+    });
+    this.#preparation = new Preparation({ ...options, signal, held: () => this.held() });
+    this.#refusals = new Refusals({ ...options, signal, stats, bury: (name, letters) => options.bury(name, letters) });
+    this.#dispatch = new Dispatch({
+      ...options,
+      signal,
+      stats,
+      observer,
+      random: () => options.random(),
+      refusals: this.#refusals,
+      pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
+      stored: (dataset) => this.#resume(dataset),
+      setConcurrency: (limit) => (this.#queue.concurrency = limit),
+    });
+  }
+
+  /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
+  seal(batch: Batch, parts?: readonly Part[]): void {
+    if (batch.key === '') batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    if (parts && parts.length > 0) this.#shipments.set(batch, new Shipment(batch, parts));
+    this.#closed.push(batch);
+    this.#startWorker();
+  }
+
+  /**
+   * False while enough closed batches of files wait to keep the workers busy (half their number: the next one is closed sooner
+   * than an answer comes): files can wait where they are. A paused
+   * dataset has its own count, and all paused ones together at most half of the memory, so that they do not starve the others.
+   */
+  wantsMore(dataset: string): boolean {
+    const { concurrency, room } = this.#options;
+    const isPaused = this.#pauses.has(dataset);
+    let waiting = 0;
+    let pausedBytes = 0;
+    for (const batch of this.#closed) {
+      if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
+      // What is on disk need not be waited for.
+      if (batch.rereadable && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
+        waiting += 1;
+    }
+    return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < room.budgetBytes / 2);
+  }
+
+  /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
+  isNext(batch: Batch): boolean {
+    return this.#inFlight.has(batch) || (this.#closed.indexOf(batch) < this.#options.concurrency && !this.#pauses.has(batch.dataset));
+  }
+
+  /** True while a worker has the batch. */
+  isInFlight(batch: Batch): boolean {
+    return this.#inFlight.has(batch);
+  }
+
+  /** True while no batch waits, or is being sent. */
+  isAtRest(): boolean {
+    return this.#closed.length + this.#inFlight.size === 0;
+  }
+
+  /** Bodies are compressed so from now on. */
+  compressWith(compression: Compression): void {
+    this.#dispatch.compression = compression;
+  }
+
+  /** True while no batch waits for a worker. */
+  isIdle(): boolean {
+    return this.#closed.length === 0;
+  }
+
+  /** Gives the batch its key and compresses it, before it is written anywhere. */
+  async prepare(batch: Batch): Promise<void> {
+    if (batch.key === '') batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    await this.#compress(batch);
+  }
+
+  /** Commits the spans and keys of all batches that wait for it, and of these, that come later, now. Throws when the disk refuses. */
+  commitNow(later: readonly Batch[] = []): void {
+    for (const batch of later) batch.key ||= keyOf(batch.sink, batch.dataset, batch.spans);
+    this.#preparation.commitNow(later);
+  }
+
+  /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
+  drop(batch: Batch): void {
+    const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
+    if (shipment) settleBooks(shipment);
+    else for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
+    this.#leave(batch, true);
+  }
+
+  /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
+  dropOldest(): boolean {
+    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined && !batch.canBeRebuilt && !batch.isOnce);
+    if (index < 0) return false;
+    const [batch] = this.#closed.splice(index, 1);
+    this.drop(batch!);
+    return true;
+  }
+
+  /** Batches that are closed and not settled, for the books; oldest first, as marks need them committed. */
+  held(): Batch[] {
+    return [...this.#waitForRestart, ...this.#inFlight, ...this.#closed];
+  }
+
+  /** The parts still to be sent of a batch that was split; undefined for one that is whole. */
+  partsOf(batch: Batch): readonly Part[] | undefined {
+    const shipment = this.#shipments.get(batch);
+    return shipment && !shipment.isWhole ? shipment.parts : undefined;
+  }
+
+  /** Paused datasets and why; empty while all is well. */
+  get pauses(): ReadonlyMap<string, Pause> {
+    return this.#pauses.all;
+  }
+
+  /** Why the last request that failed was not stored, `reason: detail`; undefined since one was stored. */
+  get lastFailure(): string | undefined {
+    return this.#dispatch.lastFailure;
+  }
+
+  /** Requests that may be under way at once, now. */
+  get concurrency(): number {
+    return this.#dispatch.concurrency;
+  }
+
+  /**
+   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
+   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk or can be read again. `Infinity` waits in any case.
+   */
+  async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
+    const { clock } = this.#options;
+    const dispatch = this.#dispatch;
+    const since = clock.monotonic();
+    const isPaused = (): boolean => this.#inFlight.size === 0 && this.#closed.every((batch) => this.#pauses.has(batch.dataset));
+    const isRefused = (): boolean =>
+      clock.monotonic() - Math.max(since, dispatch.storedAtMs) > patienceMs &&
+      dispatch.failedAtMs > dispatch.storedAtMs &&
+      // While a wait is on, longer ago than the drain began.
+      (dispatch.failedAtMs > since || dispatch.underWay === 0);
+    const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
+    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && this.held().every(isSafe);
+    const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
+      await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
+    }
+  }
+
+  /** Ends requests and waits under way; what is not settled stays where it is durable. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#queue.onIdle();
+  }
+
+  /** A ticket for each worker is enough: who had one asks for the next. One for each batch that waits takes more memory than the batch. */
+  #startWorker(): void {
+    if (this.#tickets >= this.#options.concurrency) return;
+    this.#tickets += 1;
+    this.#queue.add(() => this.#next()).catch((error: unknown) => this.#reportFault(error));
+  }
+
+  #reportFault(error: unknown): void {
+    this.#options.log.error(
+      { sink: this.#options.sink.id, reason: messageOf(error) },
+      'delivery failed by a fault of its own; the batch is held until a restart',
+    );
+  }
+
+  /** One ticket of the queue: the oldest batch whose dataset is not paused. */
+  async #next(): Promise<void> {
+    this.#tickets -= 1;
+    const index = this.#closed.findIndex((batch) => !this.#pauses.has(batch.dataset));
+    if (index < 0 || this.#abort.signal.aborted) return;
+    try {
+      await this.#takeOut(index);
+    } finally {
+      this.#startWorker();
+    }
+  }
+
+  async #probe(dataset: string): Promise<void> {
+    const index = this.#closed.findIndex((batch) => batch.dataset === dataset);
+    if (index >= 0) await this.#takeOut(index);
+  }
+
+  #resume(dataset: string): void {
+    if (!this.#pauses.end(dataset)) return;
+    for (let i = 0; i < this.#options.concurrency; i++) this.#startWorker();
+  }
+
+  async #takeOut(index: number): Promise<void> {
+    const [batch] = this.#closed.splice(index, 1);
+    this.#inFlight.add(batch!);
+    this.#options.room.wake();
+    const settled = await this.#deliver(batch!);
+    this.#inFlight.delete(batch!);
+    if (!settled) {
+      this.#closed.unshift(batch!);
+      this.#shipments.get(batch!)?.release();
+      this.#options.durability.evict(batch!);
+      // The dataset may have gone on while this batch was on its way back.
+      if (!this.#pauses.has(batch!.dataset) && !this.#abort.signal.aborted) this.#startWorker();
+    } else if (this.held().length === 0) {
+      this.#whenEmpty.resolve();
+      this.#whenEmpty = Promise.withResolvers();
+    }
+  }
+
+  /** Sends until the batch is settled; false when its dataset is paused or the agent stops first. */
+  async #deliver(batch: Batch): Promise<boolean> {
+    const loaded = await this.#preparation.load(batch);
+    if (loaded === 'gone') this.#giveUp(batch);
+    if (loaded !== 'loaded') return loaded === 'gone';
+    await this.#compress(batch);
+    if (!(await this.#preparation.commit(batch))) return false;
+    const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
+    this.#shipments.set(batch, shipment);
+    if (batch.withheld.length > 0 && !(await this.#refusals.buryWithheld(shipment))) return false;
+    while (shipment.parts.length > 0 && batch.events > 0) {
+      await this.#dispatch.waitForTurn();
+      if (this.#abort.signal.aborted) return false;
+      if ((await this.#dispatch.send(shipment, shipment.parts[0]!)) === 'park') return false;
+    }
+    settleBooks(shipment);
+    this.#leave(batch);
+    if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
+    return true;
+  }
+
+  /** Its body is gone for good. */
+  #giveUp(batch: Batch): void {
+    if (batch.canBeRebuilt) this.#waitForRestart.push(batch);
+    else this.drop(batch);
+  }
+
+  /** A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk. */
+  async #compress(batch: Batch): Promise<void> {
+    const isWhole = this.#options.encode === undefined && !this.#shipments.has(batch);
+    if (isWhole) await compressBatch(batch, this.#dispatch.compression);
+  }
+
+  /** The batch is settled and goes. */
+  #leave(batch: Batch, isDropped = false): void {
+    batch.isSettled = true;
+    this.#inFlight.delete(batch);
+    this.#options.durability.settle(batch, isDropped);
+    this.#options.room.release(batch.memory, batch.slot);
+    this.#options.room.release(batch.withheldBytes, undefined);
+    batch.memory = 0;
+    batch.withheldBytes = 0;
+    batch.slot = undefined;
+    batch.whenSettled?.();
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. What one worker learns from the
+ * service (a wait it asks for, how many requests it bears, that it takes no compression) holds for all of them.
+ */
+import { MAX_RETRY_AFTER_MS } from '../../core/limits.ts';
+import type { IngestResult, Outcome, SendResult } from '../../core/sink.ts';
+import { nextBackoffMs } from './backoff.ts';
+import type { Batch } from '../batch.ts';
+import { Concurrency } from './concurrency.ts';
+import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
+import type { Pause } from './pauses.ts';
+import type { Next, Refusals } from './refusals.ts';
+import type { Part, Shipment } from './shipment.ts';
+
+/** Bad answers in a row after which the dataset pauses, so that a lying service is not fed endless duplicates. */
+const BAD_ANSWERS_BEFORE_PAUSE = 5;
+/** An outage that lasted so long is said to be over; a service that fails now and then would fill the log. */
+const TELLING_OUTAGE_MS = 10_000;
+
+export interface DispatchOptions extends Pick<
+  DeliveryOptions,
+  'sink' | 'room' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
+> {
+  readonly stats: DeliveryStats;
+  readonly observer: DeliveryObserver;
+  readonly refusals: Refusals;
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
+  /** Nothing more goes to the dataset but probes. */
+  pause(dataset: string, pause: Pause): void;
+  /** The service stored events of the dataset. */
+  stored(dataset: string): void;
+  /** Told how many requests may be under way from now on. */
+  setConcurrency(limit: number): void;
+}
+
+export class Dispatch {
+  readonly #options: DispatchOptions;
+  readonly #concurrency: Concurrency;
+  #compression: Compression;
+  /** Monotonic; no worker sends before. */
+  #notBeforeMs = 0;
+  /** In a row, by dataset. */
+  readonly #badAnswers = new Map<string, number>();
+  /** Monotonic; since when nothing was stored, by dataset. */
+  readonly #outageSince = new Map<string, number>();
+  /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
+  storedAtMs = -Infinity;
+  failedAtMs = -Infinity;
+  /** Requests that are under way. */
+  underWay = 0;
+  /** Why the last request stored nothing, `reason: detail`; undefined once one did. */
+  lastFailure: string | undefined;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+    this.#concurrency = new Concurrency(options.concurrency);
+    this.#compression = options.compression;
+  }
+
+  /** Bodies are compressed so from now on. */
+  set compression(compression: Compression) {
+    this.#compression = compression;
+  }
+
+  /** How bodies are compressed now. */
+  get compression(): Compression {
+    return this.#compression;
+  }
+
+  /** Requests that may be under way at once, now. */
+  get concurrency(): number {
+    return this.#concurrency.limit;
+  }
+
+  /** Resolves when no wait that the service asked for is left, or when the agent stops. */
+  async waitForTurn(): Promise<void> {
+    const { clock, signal } = this.#options;
+    for (;;) {
+      const waitMs = this.#notBeforeMs - clock.monotonic();
+      if (waitMs <= 0 || signal.aborted) return;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  /** Sends one part once, unless it is not to be sent, and does what the answer asks for. */
+  async send(shipment: Shipment, part: Part): Promise<Next> {
+    const { clock, sink, room, signal, stats, observer, encode, refusals } = this.#options;
+    const { refusal } = shipment.batch;
+    if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
+    const parcel = await shipment.parcelOf(part, this.#compression, encode);
+    shipment.batch.attempts += 1;
+    shipment.firstSentMs ??= clock.monotonic();
+    // A part, and what is sent in another form, is memory of its own while it is under way.
+    const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
+    room.takeAnyway(ownBytes);
+    let sent: SendResult;
+    this.underWay += 1;
+    try {
+      sent = await sink.send(parcel, signal);
+    } catch (error) {
+      if (signal.aborted) return 'park';
+      throw error;
+    } finally {
+      this.underWay -= 1;
+      room.release(ownBytes, undefined);
+    }
+    if (sent.unsent !== 'unsigned') {
+      const status = String(sent.status || 'none');
+      addTo(stats.requests, status, 1);
+      stats.lastAnswer = { status, atMs: clock.now() };
+      if (sent.unsent === undefined) stats.sentBytes += parcel.body.length;
+      observer.request(sink.id, sent.elapsedMs / 1000);
+    }
+    return this.#act(shipment, part, sent);
+  }
+
+  async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<Next> {
+    const { clock, sink, log, refusals, stats } = this.#options;
+    const { batch } = shipment;
+    const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
+    if (isStored) {
+      this.storedAtMs = clock.monotonic();
+      stats.lastStoredMs = clock.now();
+      this.lastFailure = undefined;
+    } else this.failedAtMs = clock.monotonic();
+    if (outcome.kind === 'retry') return this.#retry(shipment, part, outcome, status);
+    this.#badAnswers.delete(batch.dataset);
+    switch (outcome.kind) {
+      case 'delivered':
+        this.#adapt(() => this.#concurrency.noteSuccess(elapsedMs));
+        this.#noteStored(batch, outcome.result);
+        return refusals.finish(shipment, 'stored');
+      case 'partial':
+        this.#noteStored(batch, outcome.result);
+        return refusals.settlePartly(shipment, part, outcome, status);
+      case 'pause':
+        // The time that a person takes to mend it is none of `max_elapsed`.
+        shipment.firstSentMs = undefined;
+        this.#outageSince.delete(batch.dataset);
+        this.#options.pause(batch.dataset, outcome);
+        return 'park';
+      case 'uncompress':
+        log.warn(
+          { sink: sink.id, answer: outcome.detail },
+          'the service does not take this compression; sending uncompressed from now on (compression: none says so from the start)',
+        );
+        this.#compression = 'none';
+        return 'again';
+      case 'halve':
+        return refusals.halve(shipment, part, outcome.detail, status);
+      case 'bisect':
+        return refusals.bisect(shipment, part, outcome.detail, status);
+    }
+  }
+
+  async #retry(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'retry' }>, status: number): Promise<Next> {
+    const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
+    const { batch } = shipment;
+    const { reason, detail } = outcome;
+    this.lastFailure = `${reason}: ${detail}`;
+    addTo(stats.retries, reason, 1);
+    if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
+    const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;
+    this.#badAnswers.set(batch.dataset, badAnswers);
+    const isExpired = clock.monotonic() - (shipment.firstSentMs ?? 0) > retry.maxElapsedMs;
+    if (badAnswers >= BAD_ANSWERS_BEFORE_PAUSE && !isExpired) {
+      const fix = "check that the url is the service's own and that no proxy answers in its place";
+      this.#outageSince.delete(batch.dataset);
+      this.#options.pause(batch.dataset, { reason, detail, fix });
+      return 'park';
+    }
+    if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.#adapt(() => this.#concurrency.noteOverload());
+    if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
+    const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
+    // A service that asks for no wait at all, or for one that is over, still gets the backoff.
+    const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
+    if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);
+    if (batch.attempts === 1 || batch.attempts % 10 === 0) {
+      const facts = { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) };
+      if (reason === 'dataset_created' || reason === 'token_changed') log.info(facts, 'batch is sent again: what was in its way is gone');
+      else log.warn(facts, 'batch was not stored; it is sent again');
+    }
+    await clock.sleep(waitMs, signal);
+    return signal.aborted ? 'park' : 'again';
+  }
+
+  #noteStored({ dataset }: Batch, result: IngestResult): void {
+    const { stats, clock, log, sink } = this.#options;
+    addTo(stats.ingested, dataset, result.ingested);
+    addTo(stats.failed, dataset, result.failed);
+    stats.processedBytes += result.processedBytes;
+    stats.blocksCreated += result.blocksCreated;
+    stats.walLength = result.walLength;
+    const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
+    this.#outageSince.delete(dataset);
+    if (lastedMs >= TELLING_OUTAGE_MS)
+      log.info({ sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) }, 'the service stores again; delivery goes on');
+    this.#options.stored(dataset);
+  }
+
+  #adapt(change: () => void): void {
+    const before = this.#concurrency.limit;
+    change();
+    if (this.#concurrency.limit !== before) this.#options.setConcurrency(this.#concurrency.limit);
+  }
+}

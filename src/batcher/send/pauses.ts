@@ -1,0 +1,84 @@
+/**
+ * The datasets of one sink that are paused, and why: nothing is sent to them but probes, one at a time for a dataset and
+ * about once per `max_backoff` and when the token file changes, until one is stored.
+ */
+import { messageOf } from '../../core/errors.ts';
+import type { DeliveryOptions } from './delivery-options.ts';
+
+/** Why a dataset is paused. */
+export interface Pause {
+  readonly reason: string;
+  readonly detail: string;
+  readonly fix: string;
+}
+
+export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'random' | 'retry' | 'paused'> {
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
+  /** Runs a probe when there is a worker for it. */
+  enqueue(probe: () => Promise<void>): Promise<void>;
+  /** Sends the oldest batch of the dataset, if there is one. */
+  probe(dataset: string): Promise<void>;
+}
+
+export class Pauses {
+  readonly #options: PausesOptions;
+  readonly #paused = new Map<string, Pause>();
+  /** Datasets whose next probe is on its way. */
+  readonly #probes = new Set<string>();
+
+  constructor(options: PausesOptions) {
+    this.#options = options;
+  }
+
+  get all(): ReadonlyMap<string, Pause> {
+    return this.#paused;
+  }
+
+  has(dataset: string): boolean {
+    return this.#paused.has(dataset);
+  }
+
+  /** Stops sending to the dataset. Said in the log once for each reason. */
+  begin(dataset: string, { reason, detail, fix }: Pause): void {
+    const { log, sink } = this.#options;
+    if (this.#paused.get(dataset)?.reason !== reason) {
+      log.error(
+        { sink: sink.id, dataset, reason, answer: detail, fix },
+        'delivery is paused; nothing is dropped, and the service is asked again',
+      );
+    }
+    this.#paused.set(dataset, { reason, detail, fix });
+    this.#options.paused(dataset);
+    this.#schedule(dataset);
+  }
+
+  /** The service took events of the dataset; true when it was paused. */
+  end(dataset: string): boolean {
+    if (!this.#paused.delete(dataset)) return false;
+    this.#options.log.info({ sink: this.#options.sink.id, dataset }, 'the service takes events again; delivery goes on');
+    return true;
+  }
+
+  #schedule(dataset: string): void {
+    if (this.#probes.has(dataset)) return;
+    this.#probes.add(dataset);
+    const { clock, retry, signal, log, sink } = this.#options;
+    const waitMs = retry.maxBackoffMs * (0.5 + this.#options.random() / 2);
+    const probing = new AbortController();
+    const either = AbortSignal.any([signal, probing.signal]);
+    const waits = [clock.sleep(waitMs, either), ...(sink.tokenChange ? [sink.tokenChange(either)] : [])];
+    void Promise.race(waits)
+      .finally(() => probing.abort())
+      .then(() => this.#options.enqueue(() => this.#ask(dataset)))
+      .catch((error: unknown) => log.error({ sink: sink.id, dataset, reason: messageOf(error) }, 'a probe failed by a fault of its own'));
+  }
+
+  async #ask(dataset: string): Promise<void> {
+    this.#probes.delete(dataset);
+    if (this.#options.signal.aborted || !this.has(dataset)) return;
+    await this.#options.probe(dataset);
+    // Still paused without a probe: there was nothing to ask with, or the answer was no outcome of its own.
+    if (this.has(dataset)) this.#schedule(dataset);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What happens to a batch before its first request: its body is in memory, compressed, and its key and spans are on disk.
+ * Batches that wait are committed together, in the order in which they were closed.
+ */
+import { messageOf } from '../../core/errors.ts';
+import type { Batch } from '../batch.ts';
+import { compressInPlace } from './compress.ts';
+import type { Compression, DeliveryOptions } from './delivery-options.ts';
+import { persist } from '../keep/durability.ts';
+
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'durability'> {
+  /** Aborts when the agent stops. */
+  readonly signal: AbortSignal;
+  /** Batches that are closed and not settled, oldest first: marks need them committed in that order. */
+  held(): Batch[];
+}
+
+export class Preparation {
+  readonly #options: PreparationOptions;
+  #committedAtMs = -Infinity;
+
+  constructor(options: PreparationOptions) {
+    this.#options = options;
+  }
+
+  /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
+  async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
+    const { log, sink, durability } = this.#options;
+    const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
+    try {
+      return (await this.#persist(() => durability.load(batch), refused)) ? 'loaded' : 'stopped';
+    } catch (error) {
+      const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
+      log.error(
+        { sink: sink.id, events: batch.events, reason: messageOf(error) },
+        `a batch of the disk buffer cannot be read any more; ${end}`,
+      );
+      return 'gone';
+    }
+  }
+
+  /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
+  async commit(batch: Batch): Promise<boolean> {
+    if (batch.committed) return true;
+    const { clock, commitEveryMs } = this.#options;
+    const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
+    if (waitMs > 0) await clock.sleep(waitMs);
+    if (!batch.committed) this.#committedAtMs = clock.monotonic();
+    return this.#persist(() => {
+      if (!batch.committed) this.commitNow();
+    }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself');
+  }
+
+  /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
+  commitNow(later: readonly Batch[] = []): void {
+    const group = [...this.#options.held(), ...later].filter((each) => !each.committed);
+    const rows = group.filter((each) => each.isTracked);
+    if (rows.length > 0) this.#options.durability.commit(rows);
+    for (const each of group) each.committed = true;
+  }
+
+  #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {
+    const { log, sink, clock, retry, signal } = this.#options;
+    return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id }, refused);
+  }
+}
+
+const compressing = new WeakMap<Batch, Promise<void>>();
+
+/**
+ * Compresses a whole batch that is not compressed yet, within its own memory; one that does not shrink stays as it is. Who asks
+ * for it meanwhile (a worker, and the disk buffer) waits for the same work: it overwrites what it reads.
+ */
+export async function compressBatch(batch: Batch, compression: Compression): Promise<void> {
+  const underWay = compressing.get(batch);
+  if (underWay) return underWay;
+  if (compression === 'none') return;
+  const work = compressNow(batch, compression).finally(() => compressing.delete(batch));
+  compressing.set(batch, work);
+  return work;
+}
+
+async function compressNow(batch: Batch, compression: Exclude<Compression, 'none'>): Promise<void> {
+  if (batch.encoding !== 'identity' || batch.isDense || batch.events === 0 || batch.key === '') return;
+  const body = await compressInPlace(batch.body, compression);
+  batch.isDense = body === undefined;
+  if (!body) return;
+  batch.body = body;
+  batch.encoding = compression;
+}

@@ -1,0 +1,152 @@
+/**
+ * A shipment: one batch on its way, whole or in parts. Splitting is deterministic by event index, and a part's key is a
+ * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
+ */
+import { createHash } from 'node:crypto';
+import { MAX_EXTRA_REQUESTS } from '../../core/limits.ts';
+import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
+import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
+import type { Batch } from '../batch.ts';
+import { compress } from './compress.ts';
+import { decode, sliceEvents, splitEvents } from '../events.ts';
+
+/** Events `[first, first + count)` of the batch, to be sent under `key`. */
+export interface Part {
+  readonly first: number;
+  readonly count: number;
+  readonly key: string;
+}
+
+/** An event of the batch that goes to the dead letters. */
+export interface Refusal {
+  readonly reason: DeadLetterReason;
+  readonly detail: string;
+  readonly status: number;
+  readonly key: string;
+  /** What became of it, once that is decided. */
+  readonly fate?: 'kept' | 'dropped';
+}
+
+export class Shipment {
+  readonly batch: Batch;
+  /** Parts still to be sent, in the order of their events. */
+  readonly parts: Part[];
+  /** By event index. */
+  readonly refused = new Map<number, Refusal>();
+  /** Requests beyond the one that a batch needs, spent or planned to find events at fault. */
+  extraRequests = 0;
+  /** Monotonic milliseconds of its first request. */
+  firstSentMs: number | undefined;
+  /** First halves of what was refused, each with its second half. */
+  readonly #twins = new WeakMap<Part, Part>();
+  #plain: Buffer | undefined;
+
+  constructor(batch: Batch, parts?: readonly Part[]) {
+    this.batch = batch;
+    this.parts = parts ? [...parts] : [{ first: 0, count: batch.events, key: batch.key }];
+  }
+
+  get isWhole(): boolean {
+    return this.parts.length === 1 && this.parts[0]!.count === this.batch.events;
+  }
+
+  /** The batch's NDJSON before compression. */
+  plain(): Buffer {
+    this.#plain ??= decode(this.batch.body, this.batch.encoding);
+    return this.#plain;
+  }
+
+  /** Bytes of memory that `plain` took beside the batch's own. */
+  get decodedBytes(): number {
+    return this.batch.encoding === 'identity' ? 0 : (this.#plain?.length ?? 0);
+  }
+
+  /** Forgets what was decoded: the batch leaves memory. */
+  release(): void {
+    this.#plain = undefined;
+  }
+
+  /** The part's own NDJSON. */
+  plainOf(part: Part): Buffer {
+    return sliceEvents(this.plain(), part.first, part.count);
+  }
+
+  /** What is sent for the part, encoded and compressed as wanted. */
+  async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
+    const wanted: Encoding = compression === 'none' ? 'identity' : compression;
+    const { dataset, events, body: whole, encoding, isDense } = this.batch;
+    if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity')))
+      return { key: part.key, dataset, events, body: whole, encoding };
+    const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
+    const body = wanted === 'identity' ? plain : await compress(plain, wanted);
+    return { key: part.key, dataset, events: part.count, body, encoding: wanted };
+  }
+
+  /** True when no more requests may be spent on finding the events at fault. */
+  get isSpent(): boolean {
+    return this.extraRequests + 2 > MAX_EXTRA_REQUESTS;
+  }
+
+  /** Replaces the first part, which has at least two events, by its halves: it is too large, or has an event at fault. */
+  split(why: 'size' | 'fault'): void {
+    const part = this.parts.shift()!;
+    const half = Math.floor(part.count / 2);
+    const [left, right] = [childOf(part, part.first, half), childOf(part, part.first + half, part.count - half)];
+    this.parts.unshift(left, right);
+    if (why === 'size') return;
+    this.extraRequests += 2;
+    this.#twins.set(left, right);
+  }
+
+  /**
+   * Takes the first part off: its events are stored, or some are refused. Where the first half of what was refused is stored,
+   * the event at fault is in the second: that is divided without being sent as a whole. Only an event that was itself refused
+   * alone is ever taken for one at fault.
+   */
+  finish(as: 'stored' | 'refused'): void {
+    const part = this.parts.shift()!;
+    const twin = this.#twins.get(part);
+    if (as === 'refused' || !twin || twin.count === 1) return;
+    this.extraRequests -= 1;
+    if (this.isSpent) this.extraRequests += 1;
+    else this.split('fault');
+  }
+}
+
+function childOf(parent: Part, first: number, count: number): Part {
+  return {
+    first,
+    count,
+    key: createHash('sha256')
+      .update(JSON.stringify([parent.key, first, count]))
+      .digest('hex')
+      .slice(0, 32),
+  };
+}
+
+/** Settles the batch's events in the books: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */
+export function settleBooks({ batch, refused, parts }: Shipment): void {
+  for (const { first, count, key } of parts)
+    for (let index = first; index < first + count; index++)
+      refused.set(index, { reason: 'unresolved', detail: 'dropped', status: 0, key, fate: 'dropped' });
+  settleEvents(batch, refused);
+  batch.refusedEvents = refused.size;
+}
+
+/** The refused events (by index in the batch) as dead letters. */
+export function lettersOf(shipment: Shipment, refusals: ReadonlyMap<number, Refusal>): DeadLetter[] {
+  const events = splitEvents(shipment.plain());
+  return [...originsOf(shipment.batch, refusals)].map(({ index, what, origin }) => ({ ...origin, ...what, event: events[index]! }));
+}
+
+/** The events that a transform failed on, and that must not be sent as they are, as dead letters. */
+export function withheldLetters({ batch }: Shipment): DeadLetter[] {
+  return [...originsOfWithheld(batch)].map(({ withheld, origin }) => ({
+    ...origin,
+    reason: 'transform_failed',
+    detail: withheld.reason,
+    status: 0,
+    key: batch.key,
+    event: Buffer.from(withheld.text),
+  }));
+}

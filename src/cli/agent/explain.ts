@@ -1,0 +1,74 @@
+/** `tailrace explain PATH`: why a file is or is not read, at which offset, how far behind. Asks the running agent; without one it looks itself. */
+import { resolve } from 'node:path';
+import { askAgent } from '../../agent/control/control.ts';
+import { explainAlone } from '../../agent/control/explain-alone.ts';
+import type { Delay } from '../../agent/control/observe.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { loadWithoutSecrets } from '../../config/load/load.ts';
+import { TailraceError } from '../../core/errors.ts';
+import type { FileExplanation } from '../../sources/file/explain.ts';
+import { createLog } from '../../telemetry/log.ts';
+
+export interface ExplainArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+type Explained = FileExplanation & Delay & { readonly source: string };
+
+/** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
+export async function explain(given: string, args: ExplainArguments): Promise<number> {
+  const config = loadWithoutSecrets(findConfig(args.config), process.env);
+  if (!config.sources.some(({ type }) => type === 'file'))
+    throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
+  const path = resolve(given);
+  const answer = await askAgent(config.dataDir, { command: 'explain', args: [path] });
+  if (!answer && !args.json) process.stderr.write(`no agent runs on "${config.dataDir}": this is what one that starts will do\n`);
+  const explained = answer ? (answer.result as Explained[]) : explainAlone(config, path, await createLog({ level: 'warn' }));
+  process.stdout.write(
+    args.json ? explained.map((each) => `${JSON.stringify(each)}\n`).join('') : `${path}\n${explained.map(toText).join('')}`,
+  );
+  return explained.some(({ isRead }) => isRead) ? 0 : 1;
+}
+
+function positionText({ size, lagBytes, isCompressed, compressedOffset }: Explained, at: number): string {
+  if (isCompressed && compressedOffset === undefined) return `${at} in its content`;
+  if (isCompressed) return `${at} in its content; ${compressedOffset} of ${size} compressed bytes, ${lagBytes} behind`;
+  return `${at}${size === undefined ? '' : ` of ${size} bytes, ${lagBytes ?? Math.max(0, size - at)} behind`}`;
+}
+
+function toText(each: Explained): string {
+  const { offset, savedOffset, deliveredOffset, headBytes = 0, headHash = '', firstPath, currentPath } = each;
+  const at = offset ?? savedOffset;
+  const facts: Record<string, string | undefined> = {
+    'to do': each.fix,
+    'last error': each.lastError,
+    'link to': each.linkTo,
+    state: each.state,
+    position: at === undefined ? undefined : positionText(each, at),
+    saved:
+      savedOffset === undefined
+        ? undefined
+        : `${savedOffset}, where reading goes on after a restart${savedOffset > (deliveredOffset ?? savedOffset) ? '; what is not delivered before it is sent again' : ''}`,
+    delivered: deliveredOffset === undefined ? undefined : `up to ${deliveredOffset}`,
+    "events' file": firstPath,
+    'now at': currentPath === firstPath ? undefined : currentPath,
+    identity: each.inode === undefined ? undefined : `device ${each.device}, inode ${each.inode}`,
+    fingerprint: headBytes === 0 ? undefined : `SHA-256 of the first ${headBytes} bytes: ${headHash}`,
+    stream: each.stream,
+  };
+  const lines = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name.padEnd(13)}${value}\n`]));
+  const { waiting, paused = [] } = each;
+  if (waiting) {
+    const { sink, dataset, reason, seconds, failure } = waiting;
+    const why = failure === undefined ? reason : `${reason}; ${failure}`;
+    lines.push(`    ${'waits'.padEnd(13)}${Math.round(seconds)} s for sink "${sink}", dataset "${dataset}": ${why}\n`);
+  }
+  for (const { sink, dataset, detail, fix } of paused)
+    lines.push(`    ${'paused'.padEnd(13)}sink "${sink}", dataset "${dataset}": ${detail}; ${fix}\n`);
+  for (const beside of each.related ?? []) {
+    const position = beside.offset === undefined ? `${beside.size} bytes` : `${beside.offset} of ${beside.size} bytes`;
+    lines.push(`    ${'beside it'.padEnd(13)}${beside.path}: ${beside.state}, ${position}\n`);
+  }
+  return `  source ${each.source} ${each.isRead ? 'reads it' : 'does not read it'}: ${each.reason}\n${lines.join('')}`;
+}

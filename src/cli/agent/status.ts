@@ -1,0 +1,103 @@
+/** `tailrace status`: one screen about the running agent. Asks it through the control socket. */
+import { styleText } from 'node:util';
+import { askAgent } from '../../agent/control/control.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { loadWithoutSecrets } from '../../config/load/load.ts';
+import { printable } from '../../config/quote.ts';
+import { formatBytes } from '../../config/fields/units.ts';
+import { TailraceError } from '../../core/errors.ts';
+import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
+
+export interface StatusArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** Fail only where the agent itself does not work, for the health checks of containers. */
+  readonly health?: boolean;
+}
+
+/** Resolves with 0 while everything is delivered or in hand, else 1, as where no agent runs. Throws `TailraceError`. */
+export async function status(args: StatusArguments): Promise<number> {
+  const { dataDir } = loadWithoutSecrets(findConfig(args.config), process.env);
+  const answer = await askAgent(dataDir, { command: 'status', args: [] });
+  if (!answer)
+    throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, { fix: 'start one: tailrace run, or systemctl start tailrace' });
+  const found = answer.result as Status;
+  const colours = process.stdout.isTTY && !process.env['NO_COLOR'];
+  process.stdout.write(args.json === true ? `${JSON.stringify(found)}\n` : renderStatus(found, colours));
+  return (args.health === true ? found.accounting.balanced : found.ok) ? 0 : 1;
+}
+
+/** The screen as text. */
+export function renderStatus(found: Status, colours: boolean): string {
+  const paint = (good: boolean, text: string): string =>
+    colours ? styleText(good ? 'green' : 'red', text, { validateStream: false }) : text;
+  const { version, pid, uptimeSeconds, config, accounting } = found;
+  return [
+    `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`,
+    `configuration ${printable(config.file)} (${config.hash})`,
+    paint(accounting.balanced, accounting.balanced ? 'accounting balances: every accepted event is accounted for' : 'accounting is off'),
+    ...accounting.problems.map((problem) => `  ${problem}`),
+    ...(found.unsaved === undefined ? [] : [paint(false, `positions cannot be saved: ${printable(found.unsaved)}`)]),
+    '',
+    ...found.sources.map(sourceLine),
+    '',
+    ...found.sinks.flatMap((sink) => sinkLines(sink, paint)),
+    '',
+  ].join('\n');
+}
+
+function sourceLine({
+  id,
+  files,
+  lagBytes,
+  lostBytes,
+  accepted,
+  delivered,
+  held,
+  oldestUnsent,
+  deadLettered,
+  dropped,
+  filtered,
+  waiting,
+}: SourceStatus): string {
+  const parts = [
+    Object.entries(files)
+      .filter(([, count]) => count > 0)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
+    `lag ${formatBytes(lagBytes)}`,
+    ...(oldestUnsent === undefined ? [] : [`oldest unsent of ${oldestUnsent}`]),
+    `${accepted} accepted, ${delivered} delivered`,
+    ...Object.entries({ held, 'dead letters': deadLettered, dropped, filtered }).flatMap(([name, count]) =>
+      count > 0 ? [`${count} ${name}`] : [],
+    ),
+    ...(lostBytes > 0 ? [`${formatBytes(lostBytes)} lost`] : []),
+    ...(waiting ? [`waits for sink "${waiting.sink}": ${waiting.reason}`] : []),
+  ];
+  return `source ${id}: ${parts.filter((part) => part !== '').join('; ')}`;
+}
+
+function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => string): string[] {
+  const { id, state, reason, fix, lastSuccess, lastAnswer, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
+  const facts = [
+    `${ingested} stored`,
+    `${retries} retries`,
+    `${formatBytes(memoryBytes)} in memory`,
+    ...(diskBytes > 0 ? [`${formatBytes(diskBytes)} on disk`] : []),
+    `last success ${lastSuccess ?? 'never'}`,
+    ...(lastAnswer === undefined ? [] : [`last answer ${lastAnswer.status === 'none' ? 'missing' : lastAnswer.status}`]),
+    ...Object.entries(deadLetters).map(([why, count]) => `${count} dead letters (${why})`),
+  ];
+  return [
+    `sink ${id}: ${paint(state === 'delivering', state)}; ${facts.join('; ')}`,
+    ...(reason === undefined ? [] : [`  ${printable(reason)}`]),
+    ...(fix === undefined ? [] : [`  fix: ${printable(fix)}`]),
+  ];
+}
+
+/** A length of time in its largest unit. */
+export function formatUptime(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}

@@ -1,0 +1,58 @@
+/** `tailrace tap [SOURCE]`: a bounded sample of the events that a running agent takes, before and after their transforms. */
+import { askAgent } from '../../agent/control/control.ts';
+import type { TappedEvent } from '../../agent/control/tap.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { loadWithoutSecrets } from '../../config/load/load.ts';
+import { nearest } from '../../config/nearest.ts';
+import { TailraceError, UsageError } from '../../core/errors.ts';
+import { flush, say, write } from '../client/output/print.ts';
+import { eventChange, fates } from '../preview/preview-output.ts';
+
+export interface TapArguments {
+  readonly config?: string;
+  readonly count?: number;
+  readonly seconds?: number;
+  readonly json?: boolean;
+}
+
+const DEFAULT_EVENTS = 20;
+const DEFAULT_SECONDS = 10;
+
+/** Resolves with 0 once so many events came or the time is over. Throws `TailraceError` where no agent runs. */
+export async function tap(source: string | undefined, args: TapArguments): Promise<number> {
+  const { dataDir, sources } = loadWithoutSecrets(findConfig(args.config), process.env);
+  const ids = sources.map(({ id }) => id);
+  if (source !== undefined && !ids.includes(source)) {
+    const near = nearest(source, ids);
+    throw new UsageError('E_TAP', `the configuration has no source "${source}"`, {
+      fix: near === undefined ? `there are: ${ids.join(', ')}` : `did you mean "${near}"?`,
+    });
+  }
+  const { count = DEFAULT_EVENTS, seconds = DEFAULT_SECONDS } = args;
+  const deadline = performance.now() + seconds * 1000;
+  let left = count;
+  while (left > 0) {
+    const restMs = Math.ceil(deadline - performance.now());
+    if (restMs <= 0) break;
+    const answer = await askAgent(dataDir, { command: 'tap', args: [source ?? '', String(left), String(restMs)] });
+    if (!answer)
+      throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, {
+        fix: 'start one: tailrace run, or systemctl start tailrace',
+      });
+    const events = answer.result as TappedEvent[];
+    for (const event of events) await write(args.json ? toJsonLine(event) : toText(event));
+    left -= events.length;
+  }
+  await flush();
+  if (left === count) say(`no event came within ${seconds} s`);
+  return 0;
+}
+
+function toJsonLine({ source, before, events, refusals }: TappedEvent): string {
+  const refused = refusals.length > 0 ? `,"dead_lettered":${JSON.stringify(refusals.join('; '))}` : '';
+  return `{"source":${JSON.stringify(source)},"before":${before ?? 'null'},"events":[${events.join(',')}]${refused}}\n`;
+}
+
+function toText({ source, before, events, refusals }: TappedEvent): string {
+  return [source, ...eventChange(before, events), ...fates(events, refusals, false), ''].join('\n');
+}

@@ -1,0 +1,164 @@
+/** What `tailrace check` finds on this machine beside the configuration's text: globs without files, secrets, buffers. */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describeShortMemory } from '../../agent/build/memory-limit.ts';
+import type { Problem } from '../../config/config-error.ts';
+import type { Config, FileSourceConfig, TlsFiles } from '../../config/model.ts';
+import { readSecret } from '../../config/connect/secrets.ts';
+import { readTlsFiles, TlsFileError } from '../../config/connect/tls-files.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { TailraceError } from '../../core/errors.ts';
+import { UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
+import { silentLog } from '../../core/log.ts';
+import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import { Finder } from '../../sources/file/scan/finder.ts';
+import { Notices } from '../../sources/file/scan/notices.ts';
+import { isArchiveName } from '../../sources/file/scan/rotated-names.ts';
+import { plural } from '../client/output/print.ts';
+
+/** The place of a configuration path such as `sources.app.include.0`. */
+export type Locate = (path: string) => Pick<Problem, 'file' | 'line' | 'column'>;
+
+export interface MachineFindings {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+const RMEM_MAX = '/proc/sys/net/core/rmem_max';
+
+/** Reads folders, token and certificate files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
+export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
+  const warnings: Problem[] = [...checkDataDir(config.dataDir, locate)];
+  for (const source of config.sources) {
+    if (source.type === 'file') warnings.push(...(await checkGlobs(source, locate)));
+    if (source.type !== 'syslog') continue;
+    const udp = source.listen.findIndex(({ protocol }) => protocol === 'udp');
+    const warning = udp < 0 ? undefined : udpWarning(rmemMaxFile);
+    if (warning !== undefined) warnings.push({ ...locate(`sources.${source.id}.listen.${udp}`), ...warning });
+  }
+  const short = describeShortMemory();
+  if (short) warnings.push({ ...locate('sinks'), ...short });
+  const problems: Problem[] = [];
+  for (const source of config.sources) {
+    if (source.type === 'syslog' && source.listen.some(({ protocol }) => protocol === 'tls' || protocol === 'systemd-tls'))
+      problems.push(...checkTls(`sources.${source.id}.tls`, source.tls, locate));
+  }
+  for (const sink of config.sinks) {
+    if (sink.type !== 'ingest') continue;
+    const { id, token, url, apiUrl, tls } = sink;
+    if ([url, apiUrl].some((address) => address.startsWith('https:'))) problems.push(...checkTls(`sinks.${id}.tls`, tls, locate));
+    if (token === undefined) {
+      warnings.push({
+        ...locate(`sinks.${id}`),
+        message: `the sink \`${id}\` has no token: a service that wants one refuses its events`,
+        fix: 'add `token` or `token_file`',
+      });
+    } else if (token.kind === 'file') {
+      try {
+        readSecret(token);
+      } catch (error) {
+        if (!(error instanceof TailraceError)) throw error;
+        // The agent runs without a token: it ships nothing and says so.
+        const found = error.code === 'E_SECRET_EMPTY' ? warnings : problems;
+        found.push({
+          ...locate(`sinks.${id}.token_file`),
+          message: error.message,
+          ...(error.fix === undefined ? {} : { fix: error.fix }),
+        });
+      }
+    }
+  }
+  return { problems, warnings };
+}
+
+function checkTls(path: string, tls: TlsFiles, locate: Locate): Problem[] {
+  try {
+    readTlsFiles(tls);
+    return [];
+  } catch (error) {
+    if (!(error instanceof TlsFileError)) throw error;
+    const { message, fix, part } = error;
+    return [{ ...locate(`${path}.${part}`), message, ...(fix === undefined ? {} : { fix }) }];
+  }
+}
+
+/** The folder may be missing: the agent makes it. */
+function checkDataDir(folder: string, locate: Locate): Problem[] {
+  let there = folder;
+  while (!existsSync(there) && there !== dirname(there)) there = dirname(there);
+  if (may(there, constants.W_OK | constants.X_OK)) return [];
+  const message = `this user cannot write to ${there}, where the data folder ${there === folder ? 'is' : `\`${folder}\` would be`}`;
+  return [{ ...locate('data_dir'), message, fix: 'give the user that runs the agent the right to, or set data_dir to another folder' }];
+}
+
+async function checkGlobs(source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
+  const warnings: Problem[] = [];
+  for (const [index, glob] of source.include.entries()) {
+    const hidden: string[] = [];
+    const log = {
+      ...silentLog,
+      warn: ({ path, code }: { path?: string; code?: string }) => void (code === 'EACCES' && path !== undefined && hidden.push(path)),
+    };
+    const notices = new Notices(log, systemClock);
+    const finder = new Finder({ include: [glob], exclude: source.exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
+    const found = [...(await finder.find()).keys()];
+    const warn = (message: string, fix: string): void =>
+      void warnings.push({ ...locate(`sources.${source.id}.include.${index}`), message, fix });
+    if (hidden.length > 0)
+      warn(
+        `this user may not look at ${plural(hidden.length, 'path')} that \`${glob}\` leads to, such as ${hidden[0]}`,
+        'give the user that runs the agent the right to list and search the folders',
+      );
+    else if (found.length === 0) warn(...noFile(glob));
+    const archives = source.readCompressed ? [] : found.filter(isArchiveName);
+    if (archives.length > 0)
+      warn(
+        `${plural(archives.length, 'compressed file')} that \`${glob}\` matches will be left out, such as ${archives[0]}`,
+        'set `read_compressed: true` to read what was never read in its plain form, or exclude them',
+      );
+    const unreadable = found.filter((path) => !archives.includes(path) && !may(path, constants.R_OK));
+    if (unreadable.length > 0)
+      warn(
+        `${plural(unreadable.length, 'file')} that \`${glob}\` matches cannot be read by this user, such as ${unreadable[0]}`,
+        'give the user that runs the agent the right to read them',
+      );
+  }
+  return warnings;
+}
+
+function noFile(glob: string): [message: string, fix: string] {
+  // With a slash behind it only a folder is there.
+  if (existsSync(`${glob}/`)) {
+    const folder = glob.replace(/\/+$/, '');
+    return [
+      `\`${glob}\` is a folder, no file`,
+      `write \`${folder}/*.log\` for the logs in it, \`${folder}/**/*.log\` for those in its folders, too`,
+    ];
+  }
+  const fix = glob.includes('/~/')
+    ? 'write the folder out, or `${HOME}` in quotes: `~` is a name like any other'
+    : 'files that appear later are read; check the path, and that this user may list its folder';
+  return [`no file matches \`${glob}\` now`, fix];
+}
+
+function may(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function udpWarning(file: string): { message: string; fix: string } | undefined {
+  let bytes;
+  try {
+    bytes = Number(readFileSync(file, 'utf8'));
+  } catch {
+    // Other systems have no such limit to read.
+    return undefined;
+  }
+  if (!(bytes < UDP_RECEIVE_BUFFER_BYTES)) return undefined;
+  const message = `UDP bursts will be lost: the kernel's largest receive buffer (net.core.rmem_max) is ${bytes} bytes, below 4 MiB`;
+  return { message, fix: `run \`sysctl -w net.core.rmem_max=${UDP_RECEIVE_BUFFER_BYTES}\` as root, and keep it in /etc/sysctl.d` };
+}

@@ -1,0 +1,76 @@
+/**
+ * What `tailrace check --online` finds: whether the service of each sink can be reached, takes the token and has the
+ * datasets.
+ */
+import { askService } from '../../agent/control/ask-service.ts';
+import type { Problem } from '../../config/config-error.ts';
+import type { Config, IngestSinkConfig } from '../../config/model.ts';
+import type { Outcome } from '../../core/sink.ts';
+import type { Locate, MachineFindings } from './check-machine.ts';
+
+export async function checkOnline(config: Config, locate: Locate): Promise<MachineFindings> {
+  const found = await Promise.all(
+    config.sinks.flatMap((sink) => (sink.type === 'ingest' ? [checkSink(sink, datasetsOf(config, sink), locate)] : [])),
+  );
+  return { problems: found.flatMap(({ problems }) => problems), warnings: found.flatMap(({ warnings }) => warnings) };
+}
+
+/** Each dataset that the sink gets events for, with the place where it is named. */
+function datasetsOf(config: Config, sink: IngestSinkConfig): Map<string, string> {
+  const datasets = new Map<string, string>();
+  for (const { id, dataset } of config.sources.filter(({ id }) => sink.inputs.includes(id))) {
+    const name = dataset ?? sink.dataset;
+    if (!datasets.has(name)) datasets.set(name, dataset === undefined ? `sinks.${sink.id}.dataset` : `sources.${id}.dataset`);
+  }
+  return datasets;
+}
+
+async function checkSink(config: IngestSinkConfig, datasets: ReadonlyMap<string, string>, locate: Locate): Promise<MachineFindings> {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  for (const [dataset, place] of datasets) {
+    const finding = findingOf(config, dataset, place, await askService(config, dataset));
+    if (!finding) continue;
+    const { path, message, fix, isWarning } = finding;
+    (isWarning ? warnings : problems).push({ ...locate(path), message, fix });
+    // Whatever is wrong with the address or the token is so for every dataset.
+    if (path !== place) break;
+  }
+  return { problems, warnings };
+}
+
+interface Finding {
+  readonly path: string;
+  readonly message: string;
+  readonly fix: string;
+  readonly isWarning: boolean;
+}
+
+/** Undefined where the service would take events; also where all it minds is that there are none. */
+function findingOf(config: IngestSinkConfig, dataset: string, place: string, outcome: Outcome): Finding | undefined {
+  const { id, url, token, createDataset } = config;
+  const at = (path: string, message: string, fix: string, isWarning = false): Finding => ({ path, message, fix, isWarning });
+  if (outcome.kind === 'pause' && outcome.reason === 'not_found') {
+    if (createDataset)
+      return at(place, `the dataset \`${dataset}\` does not exist yet at ${url} (${outcome.detail})`, 'it is created', true);
+    return at(place, `the service at ${url} has no dataset \`${dataset}\`: ${outcome.detail}`, outcome.fix);
+  }
+  if (outcome.kind === 'pause') {
+    const key = token === undefined ? '' : token.kind === 'file' ? '.token_file' : '.token';
+    const missing = token === undefined ? 'the service wants a token' : 'the service refuses the token';
+    return at(`sinks.${id}${key}`, `${missing} for the dataset \`${dataset}\`: ${outcome.detail}`, outcome.fix);
+  }
+  if (outcome.kind !== 'retry') return undefined;
+  if (outcome.reason === 'bad_answer')
+    return at(
+      `sinks.${id}.url`,
+      `what answers at ${url} is no ingest service: ${outcome.detail}`,
+      'check url, and that no proxy answers in its place',
+    );
+  const isPassing = outcome.reason === 'rate_limited' || outcome.reason === 'server_error';
+  const message = isPassing ? `the service at ${url} takes no events now` : `the service at ${url} cannot be reached`;
+  const unknown = isPassing ? 'the agent tries until it does' : 'check url, and that the service runs and this machine may connect to it';
+  const { detail, fix } = outcome;
+  const problem = fix === undefined ? detail : detail.replace(`: ${fix}`, '');
+  return at(`sinks.${id}.url`, `${message}: ${problem}`, fix ?? unknown, isPassing);
+}

@@ -1,0 +1,147 @@
+/**
+ * What `tailrace check` finds when it tries formats, times and transforms on the first lines of files that match: a warning where most
+ * lines fail, with an example. A line is quoted only where no transform could hide a part of it.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
+import type { Problem } from '../../config/config-error.ts';
+import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { quote } from '../../config/quote.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { silentLog } from '../../core/log.ts';
+import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import { Finder } from '../../sources/file/scan/finder.ts';
+import { Notices } from '../../sources/file/scan/notices.ts';
+import { isArchiveName } from '../../sources/file/scan/rotated-names.ts';
+import type { Locate } from './check-machine.ts';
+
+/** Files of a source that are looked into, and how much of each. */
+const MAX_FILES = 3;
+const MAX_BYTES = 64 * 1024;
+const MAX_LINES = 100;
+const MAX_SHOWN = 120;
+/** So many events that are all left out are hardly meant to be. */
+const MIN_FILTERED = 3;
+const NEWLINE = 0x0a;
+
+type Fault = 'format' | 'time' | 'transform';
+
+/** Warnings, each at the key that fails. Reads files and nothing else. */
+export async function checkSamples(config: Config, locate: Locate): Promise<Problem[]> {
+  const warnings: Problem[] = [];
+  for (const source of config.sources) if (source.type === 'file') warnings.push(...(await checkSource(config, source, locate)));
+  return warnings;
+}
+
+async function checkSource(config: Config, source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
+  const { include, exclude } = source;
+  const notices = new Notices(silentLog, systemClock);
+  const finder = new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
+  const found = [...(await finder.find()).keys()].filter((path) => !isArchiveName(path)).slice(0, MAX_FILES);
+  const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
+  const faults = new Map<Fault, Found>();
+  for (const sink of config.sinks.filter(({ inputs }) => inputs.includes(source.id))) {
+    const trial = new Trial();
+    const previewer = await Previewer.create({ config, source, sink, log: silentLog, record: (event) => trial.add(event) });
+    try {
+      for (const path of found) {
+        trial.path = path;
+        await previewer.read(path, Readable.from([firstLines(path)]));
+      }
+    } finally {
+      await previewer.close();
+    }
+    for (const found of trial.describe(hides)) faults.set(found.fault, found);
+  }
+  return [...faults.values()].map(({ fault, message, fix }) => ({ ...locate(placeOf(config, source, fault)), message, fix }));
+}
+
+/** Whole lines at the file's beginning; none where it cannot be read. */
+function firstLines(path: string): Buffer {
+  const bytes = Buffer.alloc(MAX_BYTES);
+  let length: number;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      length = readSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
+  let end = 0;
+  for (let lines = 0; lines < MAX_LINES; lines++) {
+    const newline = bytes.subarray(0, length).indexOf(NEWLINE, end);
+    if (newline < 0) break;
+    end = newline + 1;
+  }
+  return bytes.subarray(0, end);
+}
+
+/** The key to mend; its source where none is written. */
+function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: FileSourceConfig, fault: Fault): string {
+  if (fault === 'time') return `sources.${id}.time`;
+  if (fault === 'format') return `sources.${id}.${formats.length > 0 ? 'formats' : 'format'}`;
+  return (own ?? transform ?? sinks.find((sink) => sink.transform)?.transform)?.path ?? `sources.${id}`;
+}
+
+interface Found {
+  readonly fault: Fault;
+  readonly message: string;
+  readonly fix: string;
+}
+
+class Trial {
+  path = '';
+  #events = 0;
+  #filtered = 0;
+  readonly #faults: Record<Fault, { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }> =
+    {
+      format: { count: 0 },
+      time: { count: 0 },
+      transform: { count: 0 },
+    };
+
+  add({ text, before, sent, refusals, isDropped }: PreviewedEvent): void {
+    this.#events += 1;
+    if (sent.length === 0 && refusals.length === 0 && !isDropped) this.#filtered += 1;
+    const { parse_error: parse, time_error: time } = JSON.parse(before ?? '{}') as Record<string, unknown>;
+    if (parse !== undefined) this.#note('format', text, textOf(parse));
+    if (time !== undefined) this.#note('time', text, 'its time cannot be read');
+    const error = sent.map((event) => (JSON.parse(event) as Record<string, unknown>)['transform_error']).find((each) => each !== undefined);
+    const reason = error ?? (before === undefined ? undefined : refusals[0]) ?? (isDropped ? 'it fails' : undefined);
+    if (reason !== undefined) this.#note('transform', text, textOf(reason));
+  }
+
+  /** The faults of most events. */
+  describe(hides: boolean): Found[] {
+    const fixes: Record<Fault, string> = {
+      format: 'choose another `format`, or a `preset`: `tailrace preview` shows what becomes of lines',
+      time: 'correct `time.field` or `time.format`: `tailrace preview` shows what becomes of lines',
+      transform: 'see what it does with `tailrace preview --diff`',
+    };
+    const found = (['format', 'time', 'transform'] as const).flatMap((fault) => {
+      const { count, example } = this.#faults[fault];
+      if (!example || count * 2 <= this.#events) return [];
+      const { path, text, reason } = example;
+      const line = hides ? '' : `, such as \`${quote(text, MAX_SHOWN)}\``;
+      const message = `the ${fault} fails on ${count} of the first ${this.#events} events of the files${line}: ${quote(reason, MAX_SHOWN)} (${quote(path, MAX_SHOWN)})`;
+      return [{ fault, message, fix: fixes[fault] }];
+    });
+    if (this.#events < MIN_FILTERED || this.#filtered < this.#events) return found;
+    const message = `the transform leaves out all of the first ${this.#events} events of the files`;
+    return [...found, { fault: 'transform', message, fix: `${fixes.transform}; a text in it stands in quotes` }];
+  }
+
+  #note(fault: Fault, text: string, reason: string): void {
+    const found = this.#faults[fault];
+    found.count += 1;
+    found.example ??= { path: this.path, text, reason };
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,111 @@
+/**
+ * `tailrace check`: says whether the configuration would run, with every problem at once and its place. Changes nothing, and
+ * asks nobody over the network but with `--online`.
+ */
+import { styleText } from 'node:util';
+import type { Problem } from '../../config/config-error.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { readConfig } from '../../config/load/load.ts';
+import type { Config } from '../../config/model.ts';
+import { UsageError } from '../../core/errors.ts';
+import { checkMachine, type Locate } from './check-machine.ts';
+import { plural } from '../client/output/print.ts';
+
+export interface CheckArguments {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** Asks the services, too. */
+  readonly online?: boolean;
+}
+
+/** Where the answer goes; a test gives its own. */
+export interface CheckOutput {
+  readonly out: (line: string) => void;
+  readonly error: (line: string) => void;
+  /** The error side is a terminal that shows colours. */
+  readonly colours: boolean;
+}
+
+interface Findings {
+  /** As it was named, or found. */
+  readonly file: string;
+  readonly config: Config | undefined;
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+  readonly locate: Locate;
+}
+
+/** Resolves with the exit code: 0 when it would run, 2 when there are problems, 1 when only a service has any. */
+export async function check(args: CheckArguments, output: CheckOutput = processOutput()): Promise<number> {
+  const findings = await examine(args.config);
+  const isValid = findings.problems.length === 0;
+  if (args.online === true && isValid && findings.config !== undefined) {
+    const { checkOnline } = await import('./check-online.ts');
+    const { problems, warnings } = await checkOnline(findings.config, findings.locate);
+    findings.problems.push(...problems);
+    findings.warnings.push(...warnings);
+  }
+  if (args.json === true) printJson(findings, output);
+  else printReadable(findings, isValid, args.online === true, output);
+  if (findings.problems.length === 0) return 0;
+  return isValid ? 1 : 2;
+}
+
+async function examine(named: string | undefined): Promise<Findings> {
+  let file: string;
+  try {
+    file = findConfig(named);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const place = { file: 'tailrace.yaml', line: 1, column: 1 };
+    const problem = { ...place, message: error.message, ...(error.fix === undefined ? {} : { fix: error.fix }) };
+    return { file: place.file, config: undefined, problems: [problem], warnings: [], locate: () => place };
+  }
+  const read = readConfig(file, process.env);
+  const locate: Locate = (path) => read.locate(path);
+  const { checkTransforms } = await import('../../agent/build/check-transforms.ts');
+  const transforms = await checkTransforms(read, process.env);
+  if (read.config === undefined) {
+    const problems = read.order([...read.problems, ...transforms]);
+    return { file, config: undefined, problems, warnings: [...read.warnings], locate };
+  }
+  const machine = await checkMachine(read.config, locate);
+  const problems = read.order([...machine.problems, ...transforms]);
+  const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, locate) : [];
+  return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings, ...samples], locate };
+}
+
+function printJson({ file, config, problems, warnings }: Findings, { out }: CheckOutput): void {
+  const found = config === undefined ? {} : { file, sources: config.sources.length, sinks: config.sinks.length };
+  out(JSON.stringify({ ok: problems.length === 0, ...found, problems, warnings }));
+}
+
+function printReadable(
+  { file: named, config, problems, warnings }: Findings,
+  isValid: boolean,
+  isOnline: boolean,
+  { out, error, colours }: CheckOutput,
+): void {
+  const paint = (style: 'red' | 'yellow' | 'bold', text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  const say = ({ file, line, column, message, fix }: Problem, mark: string) => {
+    error(`${paint('bold', `${file}:${line}:${column}:`)} ${mark}${message}`);
+    if (fix !== undefined) error(`  ${fix}`);
+  };
+  for (const warning of warnings) say(warning, `${paint('yellow', 'warning:')} `);
+  for (const problem of problems) say(problem, colours ? paint('red', 'error: ') : '');
+  if (problems.length > 0) error(`${plural(problems.length, 'problem')}: the configuration would not ${isValid ? 'deliver' : 'run'}`);
+  else if (config !== undefined) {
+    const sources = `${plural(config.sources.length, 'source')} (${config.sources.map(({ id }) => id).join(', ')})`;
+    const sinks = `${plural(config.sinks.length, 'sink')} (${config.sinks.map(({ id }) => id).join(', ')})`;
+    const answer = isOnline && warnings.length === 0 ? '; every service takes its events' : '';
+    out(`${named} is valid: would run ${sources} and ${sinks}${answer}`);
+  }
+}
+
+function processOutput(): CheckOutput {
+  return {
+    out: (line) => process.stdout.write(`${line}\n`),
+    error: (line) => process.stderr.write(`${line}\n`),
+    colours: process.stderr.isTTY && !process.env['NO_COLOR'],
+  };
+}

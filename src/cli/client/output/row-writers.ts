@@ -1,0 +1,88 @@
+/** Writes rows page by page as a table, CSV or NDJSON. The first page decides the columns of CSV, and of a table, which leaves out those that hold nothing. */
+import { isRawNumber } from '../../../client/exact-json.ts';
+import { printable } from '../../../config/quote.ts';
+import { heading, plural, say, terminalColumns, write, writeLines } from './print.ts';
+import type { Rows } from './rows.ts';
+import { fitWidths, renderRow } from './table.ts';
+
+export type Output = 'table' | 'json' | 'ndjson' | 'csv';
+
+export type WriteRows = (rows: Rows) => Promise<void>;
+
+export function rowWriter(output: Exclude<Output, 'json'>): WriteRows {
+  if (output === 'ndjson') return writeNdjson;
+  return output === 'csv' ? csvWriter() : tableWriter();
+}
+
+/** One object a row; what is null is left out, as a field that the event does not have. */
+async function writeNdjson({ columns, rows }: Rows): Promise<void> {
+  const objectOf = (row: readonly unknown[]): object =>
+    Object.fromEntries(columns.map((column, index) => [column, row[index]]).filter(([, value]) => value !== null && value !== undefined));
+  await writeLines(mapped(rows, (row) => JSON.stringify(objectOf(row))));
+}
+
+function* mapped<T>(items: readonly T[], map: (item: T) => string): Generator<string> {
+  for (const item of items) yield map(item);
+}
+
+function csvWriter(): WriteRows {
+  let header: readonly string[] | undefined;
+  const missing = new Set<string>();
+  return async ({ columns, rows }) => {
+    if (header === undefined) {
+      header = columns;
+      await write(`${columns.map(csvCell).join(',')}\n`);
+    }
+    for (const name of columns) {
+      if (header.includes(name) || missing.has(name)) continue;
+      missing.add(name);
+      say(`tailrace: the field ${name} came up after the first page and is left out; -o ndjson has it`);
+    }
+    const places = header.map((name) => columns.indexOf(name));
+    await writeLines(mapped(rows, (row) => places.map((place) => csvCell(row[place])).join(',')));
+  };
+}
+
+/** An empty text is quoted, so that it differs from none. */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (isRawNumber(value)) return value.rawJSON;
+  const plain = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = process.stdout.isTTY ? printable(plain) : plain;
+  // A text that looks like a number or a truth value would be read back as one.
+  const needsQuotes = typeof value === 'string' && /^$|[",\r\n]|^\s|\s$|^(?:true|false|[-+.\d][\d.eE+-]*)$/.test(text);
+  return needsQuotes || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function tableWriter(): WriteRows {
+  let layout: { readonly names: readonly string[]; readonly widths: readonly number[] } | undefined;
+  // A pipe gets a line for each row, as grep wants it.
+  const form = process.stdout.isTTY ? 'lines' : 'line';
+  return async ({ columns, rows }) => {
+    if (layout === undefined) {
+      const names = inReadingOrder(columns.filter((_, index) => rows.length === 0 || rows.some((row) => isSomething(row[index]))));
+      const places = names.map((name) => columns.indexOf(name));
+      const shown = rows.map((row) => places.map((place) => row[place]));
+      layout = { names, widths: fitWidths(names, shown, terminalColumns(), form) };
+      const hidden = names.length - layout.widths.length;
+      if (hidden > 0) say(`${plural(hidden, 'column')} more than the terminal has room for: choose some with project, or -o ndjson`);
+      if (names.length > 0) await write(`${heading(renderRow(names, layout.widths))}\n`);
+    }
+    const { names, widths } = layout;
+    const places = names.map((name) => columns.indexOf(name));
+    const picked = (row: readonly unknown[]): unknown[] => places.map((place) => row[place]);
+    await writeLines(mapped(rows, (row) => renderRow(picked(row), widths, form)));
+  };
+}
+
+const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
+
+/** Where no columns were chosen, the service's own stand beside the events': last, and on a terminal not at all. */
+function inReadingOrder(names: readonly string[]): readonly string[] {
+  const isWhole = (names[0] === '_sysTime' && names[1] === '_time') || (names[0] === '_time' && names.at(-1) === '_rowId');
+  if (!isWhole || names.length < 3) return names;
+  const own = names.filter((name) => !OF_THE_SERVICE.includes(name));
+  return terminalColumns() === undefined ? [...own, ...names.filter((name) => OF_THE_SERVICE.includes(name))] : own;
+}
+
+const OF_THE_SERVICE = ['_sysTime', '_rowId'];

@@ -1,0 +1,279 @@
+/**
+ * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
+ * machine's own into the service, with live counts. Ctrl-C drains and says what was stored.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Agent } from '../../agent/agent.ts';
+import { startAgent } from '../../agent/start-agent.ts';
+import { loadConfig } from '../../config/load/load.ts';
+import { messageOf, TailraceError } from '../../core/errors.ts';
+import { refuseForeignFolder } from '../../state/keep-owner.ts';
+import type { Observed } from '../../telemetry/observed.ts';
+import { createLog } from '../../telemetry/log.ts';
+import { startDemoApp } from './demo-app.ts';
+
+const DATASET = 'demo-logs';
+const KEPT_FOLDER = 'tailrace-demo';
+const SHOW_EVERY_MS = 1000;
+const SHOW_EVERY_PLAIN_MS = 3000;
+/** A terminal sends Ctrl-C to every process of the group and npm hands it on again: what comes this soon is the same one. */
+const SAME_SIGNAL_MS = 1500;
+
+export interface DemoArguments {
+  readonly data?: string;
+  readonly keep?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs until a signal; resolves with 0 once all is drained, 1 when something could not be delivered. */
+export async function demo(args: DemoArguments): Promise<number> {
+  const stopping = waitForSignal();
+  const kept = args.data ?? (args.keep === true ? KEPT_FOLDER : undefined);
+  const folder = makeFolder(kept);
+  try {
+    return await runDemo(folder, { ...args, keep: kept !== undefined }, stopping);
+  } finally {
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeFolder(wanted: string | undefined): string {
+  try {
+    if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'tailrace-demo-'));
+    const folder = resolve(wanted);
+    mkdirSync(folder, { recursive: true });
+    refuseForeignFolder(folder);
+    return folder;
+  } catch (cause) {
+    if (cause instanceof TailraceError) throw cause;
+    throw new TailraceError('E_DATA_DIR', `cannot make the demo's data folder: ${messageOf(cause)}`, {
+      fix: 'name a folder that this user can write with --data, or in TMPDIR',
+      cause,
+    });
+  }
+}
+
+async function runDemo(folder: string, args: DemoArguments, stopping: Promise<AbortSignal>): Promise<number> {
+  const { startService } = await import('../../service/service.ts');
+  const log = await createLog({ level: 'warn' });
+  process.stderr.write('Starting the local service …\n');
+  const service = await startService({
+    listen: { host: '127.0.0.1', port: 0 },
+    dataDir: join(folder, 'service'),
+    log,
+    env: { ...demoTokens(), ...process.env },
+  });
+  const token = process.env['TAILRACE_API_TOKEN'] ?? demoTokens().TAILRACE_API_TOKEN;
+  await createDataset(service.address, token);
+
+  const app = startDemoApp(join(folder, 'sample-app', 'app.log'));
+  const config = join(folder, 'tailrace.yaml');
+  writeFileSync(config, demoConfig(folder, service.address));
+  const agent = await startAgent({ config: loadConfig(config, { ...process.env, TAILRACE_TOKEN: token }), once: false, log });
+  const output = args.json ? jsonOutput() : process.stdout.isTTY ? terminalOutput() : plainOutput();
+  if (!args.json) process.stdout.write(introduction(service.address, token, config, agent));
+
+  const timer = setInterval(() => output.show(countsOf(agent.observe())), process.stdout.isTTY ? SHOW_EVERY_MS : SHOW_EVERY_PLAIN_MS);
+  output.show(countsOf(agent.observe()));
+  const deadline = await stopping;
+  clearInterval(timer);
+  app.stop();
+  output.end('Stopping: delivering what was read …');
+  await oneMoreLook();
+  const report = await agent.stop(deadline);
+  const counts = countsOf(agent.observe());
+  const inEngine = await countStored(service.address, token);
+  await service.close();
+  output.show(counts);
+  output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
+  if (args.keep === true) output.end(howToGoOn(folder, config, service.address, token));
+  return report.lostEvents === 0 ? 0 : 1;
+}
+
+/** Resolves at the first signal with what aborts at the second one, or after 30 s. */
+function waitForSignal(): Promise<AbortSignal> {
+  const deadline = new AbortController();
+  return new Promise((resolve) => {
+    let firstAt = 0;
+    const onSignal = () => {
+      if (firstAt === 0) {
+        firstAt = Date.now();
+        setTimeout(() => deadline.abort(), 30_000).unref();
+        resolve(deadline.signal);
+      } else if (Date.now() - firstAt > SAME_SIGNAL_MS) deadline.abort();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}
+
+/** Gives the agent one more scan for the sample app's last lines. */
+function oneMoreLook(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1200));
+}
+
+/** Fixed tokens for a service that listens on loopback only and whose address is printed beside them. */
+function demoTokens(): { TAILRACE_API_TOKEN: string; TAILRACE_PERSONAL_TOKEN: string; TAILRACE_ORG_ID: string } {
+  return {
+    TAILRACE_API_TOKEN: 'xaat-00000000-0000-4000-8000-00000000de00',
+    TAILRACE_PERSONAL_TOKEN: 'xapt-00000000-0000-4000-8000-00000000de00',
+    TAILRACE_ORG_ID: 'demo',
+  };
+}
+
+function demoConfig(folder: string, url: string): string {
+  const machineLogs = findMachineLogs();
+  return `# The demo's configuration; a copy of it is a good start for your own.
+data_dir: ${JSON.stringify(join(folder, 'agent'))}
+sources:
+  sample_app:
+    type: file
+    include: [${JSON.stringify(join(folder, 'sample-app', '*.log'))}]
+    scan_interval: 250ms
+${machineLogs.length === 0 ? '' : `  machine:\n    type: file\n    include: ${JSON.stringify(machineLogs)}\n    exclude: ["*.gz", "*.xz", "*.zst"]\n`}sinks:
+  local_service:
+    type: ingest
+    url: ${url}
+    token: \${TAILRACE_TOKEN}
+    dataset: ${DATASET}
+    compression: none
+    batch: {max_age: 500ms}
+telemetry: {listen: "127.0.0.1:0", log_level: warn}
+`;
+}
+
+/** Globs for what is usually there, and only those folders that can be read. */
+function findMachineLogs(): string[] {
+  const globs = [
+    ['/var/log', '/var/log/*.log'],
+    ['/var/log/syslog', '/var/log/syslog'],
+    ['/var/log/messages', '/var/log/messages'],
+    ['/var/log/apt', '/var/log/apt/*.log'],
+    ['/var/log/nginx', '/var/log/nginx/*.log'],
+    ['/var/log/postgresql', '/var/log/postgresql/*.log'],
+  ] as const;
+  return globs.filter(([place]) => isReadable(place)).map(([, glob]) => glob);
+}
+
+function isReadable(place: string): boolean {
+  try {
+    if (statSync(place).isDirectory()) readdirSync(place);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function createDataset(url: string, token: string): Promise<void> {
+  const body = JSON.stringify({ name: DATASET, description: 'Logs of this machine and of a sample application' });
+  const reply = await fetch(`${url}/v1/datasets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body,
+  });
+  if (!reply.ok && reply.status !== 409) {
+    throw new TailraceError(
+      'E_DEMO',
+      `the local service refused to create the dataset "${DATASET}": HTTP ${reply.status} ${await reply.text()}`,
+      { fix: 'use another --data folder' },
+    );
+  }
+}
+
+async function countStored(url: string, token: string): Promise<number> {
+  const body = JSON.stringify({ startTime: '1970-01-01T00:00:00Z', aggregations: [{ op: 'count' }] });
+  const reply = await fetch(`${url}/v1/datasets/${DATASET}/query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body,
+  });
+  const result = (await reply.json()) as { buckets?: { totals?: { aggregations?: { value?: number }[] }[] } };
+  return result.buckets?.totals?.[0]?.aggregations?.[0]?.value ?? 0;
+}
+
+function introduction(url: string, token: string, config: string, agent: Agent): string {
+  return `
+Tailrace ships the logs of a sample application and of this machine into the local service.
+
+  explorer ${url}/#token=${token}
+  status   ${agent.telemetry?.address ?? 'off'}/
+  service  ${url}
+  metrics  ${agent.telemetry?.address ?? 'off'}/metrics
+  config   ${config}
+
+Ask for the latest five events:
+
+  curl -s ${url}/v1/datasets/${DATASET}/query -H 'Authorization: Bearer ${token}' \\
+    -H 'Content-Type: application/json' -d '{"startTime":"now-1h","limit":5}'
+
+  ${commandLine(url, token)} query "['${DATASET}'] | where _time > ago(1h) | sort by _time desc | take 5"
+
+Ctrl-C ends it.
+
+`;
+}
+
+/** As it can be typed here. */
+function commandLine(url: string, token: string): string {
+  return `TAILRACE_URL=${url} TAILRACE_TOKEN=${token} ${programName()}`;
+}
+
+function programName(): string {
+  return existsSync(join('bin', 'tailrace')) ? 'bin/tailrace' : 'tailrace';
+}
+
+function howToGoOn(folder: string, config: string, url: string, token: string): string {
+  return `
+The configuration, the agent's positions and the service's events stay in ${folder}. To go on with them:
+
+  TAILRACE_API_TOKEN=${token} ${programName()} serve --data ${quote(join(folder, 'service'))} --listen ${new URL(url).host}
+  TAILRACE_TOKEN=${token} ${programName()} run --config ${quote(config)}
+`;
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+interface Counts {
+  readonly files: number;
+  readonly read: number;
+  readonly stored: number;
+  readonly failed: number;
+  readonly lagBytes: number;
+}
+
+function countsOf(observed: Observed): Counts {
+  const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
+  return {
+    files: sum(observed.sources.flatMap(({ stats }) => Object.values(stats.files))),
+    read: sum(observed.sources.map(({ accepted }) => accepted)),
+    stored: sum(observed.sinks.flatMap(({ ingested }) => [...ingested.values()])),
+    failed: sum(observed.sinks.flatMap(({ failed }) => [...failed.values()])),
+    lagBytes: sum(observed.sources.map(({ stats }) => stats.lagBytes)),
+  };
+}
+
+interface Output {
+  show(counts: Counts): void;
+  end(text: string): void;
+}
+
+function textOf({ files, read, stored, failed, lagBytes }: Counts): string {
+  return `files ${files}  read ${read}  stored ${stored}  failed ${failed}  lag ${lagBytes} bytes`;
+}
+
+function plainOutput(): Output {
+  return { show: (counts) => process.stdout.write(`${textOf(counts)}\n`), end: (text) => process.stdout.write(`${text}\n`) };
+}
+
+/** One line that is written over. */
+function terminalOutput(): Output {
+  return { show: (counts) => process.stdout.write(`\r\u001B[K${textOf(counts)}`), end: (text) => process.stdout.write(`\n${text}\n`) };
+}
+
+function jsonOutput(): Output {
+  return { show: (counts) => process.stdout.write(`${JSON.stringify(counts)}\n`), end: (text) => process.stderr.write(`${text}\n`) };
+}

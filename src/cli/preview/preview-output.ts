@@ -1,0 +1,51 @@
+/** How a preview is printed: for people each event below its input, for scripts NDJSON, or counts alone. */
+import { styleText } from 'node:util';
+import type { PreviewedEvent } from '../../agent/preview/previewer.ts';
+import { printable } from '../../config/quote.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Styled where standard output is a terminal that shows colours. */
+function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+/** The events stand in it byte for byte as they would be sent. */
+export function toJsonLine({ text, sent, before, refusals, isDropped }: PreviewedEvent, isDiff: boolean): string {
+  const members = [`"input":${JSON.stringify(text)}`, `"events":[${sent.join(',')}]`];
+  if (isDiff) members.push(`"before":${before ?? 'null'}`);
+  if (refusals.length > 0) members.push(`"dead_lettered":${JSON.stringify(refusals.join('; '))}`);
+  if (isDropped) members.push('"dropped":true');
+  return `{${members.join(',')}}\n`;
+}
+
+/** The input line, and below it what becomes of it. */
+export function toText({ text, sent, refusals, isDropped }: PreviewedEvent): string {
+  return lines([...inputLines(text), ...sent.map((event) => `  ${paint('green', '→')} ${event}`), ...fates(sent, refusals, isDropped)]);
+}
+
+/** The input line, and below it the event before and after its transforms, or once where they are alike. */
+export function toDiff({ text, sent, before, refusals, isDropped }: PreviewedEvent): string {
+  return lines([...inputLines(text), ...eventChange(before, sent), ...fates(sent, refusals, isDropped)]);
+}
+
+/** An event before and after its transforms. */
+export function eventChange(before: string | undefined, sent: readonly string[]): string[] {
+  if (sent.length === 1 && sent[0] === before) return [`  = ${before}`];
+  return [...(before === undefined ? [] : [paint('red', `  - ${before}`)]), ...sent.map((event) => paint('green', `  + ${event}`))];
+}
+
+function inputLines(text: string): string[] {
+  return text.split('\n').map((line) => paint('dim', line.split('\t').map(printable).join('\t')));
+}
+
+/** What became of an event that is not sent. */
+export function fates(sent: readonly string[], refusals: readonly string[], isDropped: boolean): string[] {
+  if (refusals.length > 0) return refusals.map((reason) => `  ${paint('red', '✗')} dead letter: ${printable(reason)}`);
+  if (isDropped) return [`  ${paint('red', '✗')} dropped: its transform failed`];
+  return sent.length === 0 ? [`  ${paint('yellow', '·')} filtered`] : [];
+}
+
+function lines(all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}

@@ -1,0 +1,62 @@
+/** `tailrace preview [FILE…]`: lines as the events they would become. Sends nothing, moves no checkpoint, needs no token. */
+import { Previewer, type PreviewedEvent } from '../../agent/preview/previewer.ts';
+import type { StepCounts } from '../../agent/preview/step-counts.ts';
+import { UsageError } from '../../core/errors.ts';
+import { flush, say, write } from '../client/output/print.ts';
+import { toDiff, toJsonLine, toText } from './preview-output.ts';
+import { createPreviewLog } from './preview-log.ts';
+import { choosePreview, type PreviewTarget } from './preview-source.ts';
+import { PreviewStats } from './preview-stats.ts';
+
+export interface PreviewArguments {
+  readonly config?: string;
+  readonly source?: string;
+  readonly sink?: string;
+  readonly preset?: string;
+  readonly json?: boolean;
+  readonly diff?: boolean;
+  readonly stats?: boolean;
+}
+
+/** Resolves with 0; with 1 where an input could not be read to its end. Throws `TailraceError`. */
+export async function preview(files: readonly string[], args: PreviewArguments): Promise<number> {
+  if (args.stats && args.diff)
+    throw new UsageError('E_PREVIEW', '--stats prints counts alone, so --diff has no effect', { fix: 'leave one out' });
+  if (args.preset !== undefined && (args.source ?? args.sink ?? args.config) !== undefined)
+    throw new UsageError('E_PREVIEW', '--preset stands for a source without a configuration', {
+      fix: 'leave out --config, --source and --sink, or set the preset on a source of the configuration',
+    });
+  const target = await choosePreview(args, files);
+  const steps = args.stats ? await countSteps(target) : undefined;
+  const stats = args.stats ? new PreviewStats(target, steps) : undefined;
+  let hasFailed = false;
+  const show = (event: PreviewedEvent): Promise<void> => {
+    if (args.json) return write(toJsonLine(event, args.diff === true));
+    return write(args.diff ? toDiff(event) : toText(event));
+  };
+  const previewer = await Previewer.create({
+    ...target,
+    log: createPreviewLog(() => (hasFailed = true)),
+    record: stats ? (event) => stats.add(event) : show,
+  });
+  try {
+    if (files.length === 0) {
+      if (process.stdin.isTTY)
+        say(`tailrace: type or paste lines of source "${target.source.id}", then Ctrl-D; or name files: tailrace preview FILE…`);
+      await previewer.read();
+    }
+    for (const file of files) await previewer.read(file === '-' ? undefined : file);
+  } finally {
+    await previewer.close();
+    await steps?.close();
+  }
+  if (stats) await write(args.json ? `${JSON.stringify(stats.toObject(previewer.counts))}\n` : stats.toText(previewer.counts));
+  await flush();
+  return hasFailed ? 1 : 0;
+}
+
+/** Undefined where there are no transforms. */
+async function countSteps({ config, source, sink }: PreviewTarget): Promise<StepCounts | undefined> {
+  const transforms = [source.transform, config.transform, sink.transform].filter((each) => each !== undefined);
+  return transforms.length === 0 ? undefined : (await import('../../agent/preview/step-counts.ts')).StepCounts.create(transforms);
+}

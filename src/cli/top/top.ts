@@ -1,0 +1,89 @@
+/** `tailrace top`: the running agent, live in a terminal. Asks it through the control socket, as `status` does. */
+import { askAgent } from '../../agent/control/control.ts';
+import { findConfig } from '../../config/load/find.ts';
+import { loadWithoutSecrets } from '../../config/load/load.ts';
+import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { addRecord, ratesOf } from '../../telemetry/rates.ts';
+import type { Status } from '../../telemetry/status.ts';
+import { enterScreen, type Key } from './screen.ts';
+import { renderTop, VIEWS } from './view.ts';
+
+export interface TopArguments {
+  readonly config?: string;
+}
+
+const ASK_EVERY_MS = 1000;
+const ANSWER_WITHIN_MS = 3000;
+
+/** Resolves with 0 once the user, or a signal, ends it. Throws `TailraceError` where no agent runs at its start. */
+export async function top(args: TopArguments): Promise<number> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new UsageError('E_TOP', 'top draws on a terminal, and its input or output is none', {
+      fix: 'tailrace status prints the same once, tailrace status --json for scripts',
+    });
+  const { dataDir } = loadWithoutSecrets(findConfig(args.config), process.env);
+  const ask = async (): Promise<Status> => {
+    const answer = await askAgent(dataDir, { command: 'status', args: [] }, ANSWER_WITHIN_MS);
+    if (answer) return answer.result as Status;
+    throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, { fix: 'start one: tailrace run, or systemctl start tailrace' });
+  };
+  await show(await ask(), ask);
+  return 0;
+}
+
+async function show(first: Status, ask: () => Promise<Status>): Promise<void> {
+  const colours = !process.env['NO_COLOR'];
+  const ended = Promise.withResolvers<void>();
+  const end = (): void => ended.resolve();
+  let records = addRecord([], first);
+  let gone: string | undefined;
+  let [view, scroll] = [0, 0];
+  let last = { lastScroll: 0, room: 0 };
+
+  const draw = (): void => {
+    const { columns, rows } = screen;
+    const status = records.at(-1)!;
+    const trouble = gone === undefined ? {} : { gone: { reason: gone, sinceMs: status.nowMs } };
+    const { lines, lastScroll } = renderTop({
+      ...{ status, rates: ratesOf(records), view: VIEWS[view]!, scroll, columns, rows, colours },
+      ...trouble,
+    });
+    last = { lastScroll, room: rows };
+    scroll = Math.min(scroll, lastScroll);
+    screen.draw(lines);
+  };
+  const onKey = (key: Key): void => {
+    if (key === 'quit') return end();
+    if (key === 'next' || key === 'previous') {
+      view = (view + (key === 'next' ? 1 : VIEWS.length - 1)) % VIEWS.length;
+      scroll = 0;
+    } else {
+      const steps = { up: -1, down: 1, 'page-up': 4 - last.room, 'page-down': last.room - 4, home: -Infinity, end: Infinity };
+      scroll = Math.min(last.lastScroll, Math.max(0, scroll + steps[key]));
+    }
+    draw();
+  };
+
+  const screen = enterScreen(onKey, draw);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = async (): Promise<void> => {
+    try {
+      records = addRecord(records, await ask());
+      gone = undefined;
+    } catch (error) {
+      gone = messageOf(error);
+    }
+    draw();
+    timer = setTimeout(() => void refresh(), ASK_EVERY_MS);
+  };
+  draw();
+  timer = setTimeout(() => void refresh(), ASK_EVERY_MS);
+  try {
+    await ended.promise;
+  } finally {
+    clearTimeout(timer);
+    screen.leave();
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.off(signal, end);
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * What a field table is, and how one is read. A component's keys are declared once, in a table; parsing, unknown-key
+ * errors, defaults, the example file, the documentation and the JSON Schema all come from it.
+ */
+import type { JsonValue } from '../../core/block.ts';
+import { parseYaml } from '../load/document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from '../load/document.ts';
+import type { Environment } from '../load/expand.ts';
+import { nearest } from '../nearest.ts';
+import { quote } from '../quote.ts';
+
+/** What reading needs, and where its findings go. */
+export interface Reading {
+  readonly env: Environment;
+  readonly report: Report;
+  /** Secrets are taken for absent: nothing is asked of a service. */
+  readonly leavesSecrets?: boolean;
+  /** Notes where the value of a path (`sinks.store.batch.max_bytes`) stands, for checks across keys. */
+  note(path: string, keyAt: number, valueAt: number): void;
+  /** Notes a text in another language, for places inside of it. */
+  noteText?(path: string, node: YamlScalar): void;
+}
+
+/** The key being read: its whole path, and its own name as messages quote it. */
+export interface Key {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** A type of value: how it is read, described and checked by editors. `Draft` is what is left of it beside problems. */
+export interface Kind<Value, Draft = Value> {
+  /** `size, 1KiB to 10MiB`: as the documentation shows it. */
+  readonly type: string;
+  readonly schema: JsonSchema;
+  /** The value, or undefined when it was reported. */
+  read(node: YamlNode, key: Key, reading: Reading): Draft | undefined;
+  /** The keys inside, for groups. */
+  readonly table?: Table;
+  /** The keys inside, for what may be a group. */
+  readonly inner?: Table;
+  /** Never there: carries the type of the finished value. */
+  readonly finished?: Value;
+}
+
+export type JsonSchema = { readonly [key: string]: JsonValue };
+
+export interface FieldOptions {
+  /** One line: what the key does. */
+  readonly doc: string;
+  /** As written in YAML; read like any written value. */
+  readonly default?: string;
+  /** A default that is only known when the agent starts, in words. */
+  readonly computed?: string;
+  readonly required?: true;
+  /** As written in YAML, where the default does not show it. */
+  readonly example?: string;
+  /** Optional, yet written out in the example file. */
+  readonly shown?: true;
+}
+
+export interface Field<Value, Draft = Value> extends FieldOptions {
+  readonly kind: Kind<Value, Draft>;
+}
+
+export type Table = { readonly [key: string]: Field<unknown> };
+
+/** The finished values of a table, once there is no problem. */
+export type Values<T extends Table> = { readonly [K in keyof T]: T[K] extends Field<infer V, infer _D> ? V : never };
+
+/** What could be read of a table: any key may be missing. */
+export type Draft<T extends Table> = { readonly [K in keyof T]?: T[K] extends Field<infer _V, infer D> ? D : never };
+
+type Present<O, V> = O extends { default: string } | { required: true } ? V : V | undefined;
+
+export function field<V, D, const O extends FieldOptions>(kind: Kind<V, D>, options: O): Field<Present<O, V>, Present<O, D>> {
+  return { ...options, kind };
+}
+
+/** A mapping with keys of its own; absent, it has all of its defaults. */
+export function group<T extends Table>(table: T): Kind<Values<T>, Draft<T>> {
+  return {
+    type: 'mapping',
+    table,
+    schema: {},
+    read: (node, key, reading) => {
+      const map = asMap(node, key.name, reading.report);
+      return map && readTable(table, map, key.path, reading);
+    },
+  };
+}
+
+/** The node as a mapping; an empty value is an empty mapping. */
+export function asMap(node: YamlNode, name: string, report: Report): YamlMap | undefined {
+  if (node.kind === 'map') return node;
+  if (node.kind === 'scalar' && node.value === null) return { kind: 'map', at: node.at, entries: [] };
+  report(node.at, `\`${name}\` must be a mapping`, 'write its keys below it, indented, one `key: value` a line');
+  return undefined;
+}
+
+/**
+ * Reads a mapping by its table: every unknown, missing or wrong key is reported, absent ones get their
+ * defaults. `path` is empty for the root.
+ */
+export function readTable<T extends Table>(table: T, map: YamlMap, path: string, reading: Reading): Draft<T> {
+  const draft: Record<string, unknown> = {};
+  const seen = new Set<string>();
+  for (const entry of map.entries) {
+    const declared = Object.hasOwn(table, entry.key) ? table[entry.key] : undefined;
+    if (declared === undefined) {
+      const known = elsewhere(entry.key, table);
+      const near = known ?? nearest(entry.key, Object.keys(table));
+      // What is misspelt is there: saying that it is also missing would say it twice.
+      if (near !== undefined) seen.add(near);
+      reading.report(
+        entry.keyAt,
+        `unknown key \`${quote(entry.key)}\``,
+        known !== undefined ? `it is \`${known}\` here` : near === undefined ? whereElse(entry.key, table) : `did you mean \`${near}\`?`,
+      );
+      continue;
+    }
+    seen.add(entry.key);
+    const key = { path: join(path, entry.key), name: entry.key };
+    reading.note(key.path, entry.keyAt, entry.value.at);
+    draft[entry.key] = declared.kind.read(entry.value, key, reading);
+  }
+  for (const [name, absent] of Object.entries(table)) {
+    if (seen.has(name)) continue;
+    if (absent.required) {
+      const owner = path === '' ? 'the configuration' : `\`${path.slice(path.lastIndexOf('.') + 1)}\``;
+      reading.report(
+        map.at,
+        `${owner} has no \`${name}\``,
+        absent.example === undefined ? `add it: ${absent.doc}` : `add \`${name}: ${absent.example}\``,
+      );
+    } else draft[name] = defaultOf(absent, name);
+  }
+  // The table's types say what each kind has read.
+  return draft as Draft<T>;
+}
+
+const defaultNodes = new Map<string, YamlNode>();
+
+/** The value of an absent key: its written default, read like any other. */
+function defaultOf(absent: Field<unknown>, name: string): unknown {
+  if (absent.default === undefined) return undefined;
+  const fail: Report = (_at, message) => {
+    throw new Error(`the default of \`${name}\` is wrong: ${message}`);
+  };
+  const node = defaultNodes.get(absent.default) ?? parseYaml(absent.default, fail);
+  if (node === undefined) return undefined;
+  defaultNodes.set(absent.default, node);
+  return absent.kind.read(node, { path: name, name }, { env: {}, report: fail, note: () => {} });
+}
+
+/** A finished table: only for drafts of a configuration without problems. */
+export function finish<T extends Table>(draft: Draft<T>): Values<T> {
+  return draft as unknown as Values<T>;
+}
+
+export function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** What other agents call a key that is here: no typing mistake leads from one to the other. */
+const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
+  path: 'include',
+  paths: 'include',
+  exclude_path: 'exclude',
+  read_from: 'start_at',
+  read_from_head: 'start_at',
+  ignore_older_secs: 'ignore_older',
+  refresh_interval: 'scan_interval',
+  max_line_bytes: 'max_event_bytes',
+  parser: 'format',
+  codec: 'format',
+  uri: 'url',
+  endpoint: 'url',
+};
+
+function elsewhere(name: string, table: Table): string | undefined {
+  const known = Object.hasOwn(NAMES_ELSEWHERE, name) ? NAMES_ELSEWHERE[name] : undefined;
+  return known !== undefined && Object.hasOwn(table, known) ? known : undefined;
+}
+
+/** For a key that is like none here: the group that has it, or all that may stand here. */
+function whereElse(name: string, table: Table): string {
+  for (const [groupName, { kind }] of Object.entries(table)) {
+    if (kind.table !== undefined && Object.hasOwn(kind.table, name)) return `it belongs under \`${groupName}\``;
+  }
+  return `known here: ${Object.keys(table).join(', ')}`;
+}

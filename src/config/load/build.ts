@@ -1,0 +1,304 @@
+/** From finished field values to the model: paths made absolute, defaults that depend on the machine filled in. */
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { JsonValue } from '../../core/block.ts';
+import { MAX_SCAN_INTERVAL_MS } from '../../core/limits.ts';
+import { defaultBatchBytes } from '../../core/sink-memory.ts';
+import type { Environment } from './expand.ts';
+import { finish } from '../fields/field.ts';
+import type { Draft, Values } from '../fields/field.ts';
+import type {
+  Config,
+  ConsoleSinkConfig,
+  IngestSinkConfig,
+  SinkConfig,
+  LineConfig,
+  MultilineConfig,
+  Secret,
+  SourceConfig,
+  TelemetryConfig,
+  TimeConfig,
+  TransformConfig,
+} from '../model.ts';
+import { isLoopback, parseProxy, proxyVariableFor } from '../connect/proxy.ts';
+import type { SinkDraft, SourceDraft, agentTable } from '../tables/schema.ts';
+import type { multilineTable, timeTable } from '../tables/schema-lines.ts';
+import type { consoleTable, ingestTable } from '../tables/schema-sinks.ts';
+import type { fileTable, stdinTable, syslogTable } from '../tables/schema-sources.ts';
+
+const DEFAULT_SCAN_INTERVAL_MS = 1000;
+const DEFAULT_MAX_AGE_MS = 1000;
+
+interface Context {
+  readonly env: Environment;
+  /** Of the file that the component stands in: relative paths start there. */
+  readonly folder: string;
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly sourceIds: readonly string[];
+}
+
+/**
+ * Only for a configuration without problems; `file` is absolute, `hash` that of its text. `folderOf` tells the folder of the file that a
+ * component (`sources.app`) stands in.
+ */
+export function buildConfig(
+  { file, hash }: Pick<Config, 'file' | 'hash'>,
+  env: Environment,
+  agent: Values<typeof agentTable>,
+  folderOf: (path: string) => string,
+): Config {
+  const folder = dirname(file);
+  const sources = agent.sources.components;
+  const context: Context = { env, folder, fields: agent.fields, sourceIds: sources.map(({ id }) => id) };
+  const contextOf = ({ path }: { readonly path: string }): Context => ({ ...context, folder: folderOf(path) });
+  const sinks = agent.sinks.components.map((sink) => buildSink(sink, contextOf(sink)));
+  return {
+    file,
+    hash,
+    dataDir: dataDirOf(agent.data_dir, env, folder),
+    shutdownTimeoutMs: agent.shutdown_timeout,
+    sources: sources.map((source) => withSinks(buildSource(source, contextOf(source)), sinks, agent.transform !== undefined)),
+    sinks,
+    ...withTransform(agent.transform, context),
+    deadLetter: { maxBytes: agent.dead_letter.max_bytes, whenFull: agent.dead_letter.when_full },
+    tests: agent.tests,
+    telemetry: telemetryOf(agent.telemetry),
+  };
+}
+
+function telemetryOf({ listen, page, live_tail: liveTail, log_level: logLevel }: Values<typeof agentTable>['telemetry']): TelemetryConfig {
+  return { listen: listen ?? undefined, page: page ?? (listen !== null && isLoopback(listen.host)), liveTail, logLevel };
+}
+
+/** Where the service is to read `_time` itself, it stays as it is written. */
+function withSinks(source: SourceConfig, sinks: readonly SinkConfig[], isAlwaysShaped: boolean): SourceConfig {
+  if (source.type === 'syslog') return source;
+  const own = sinks.filter(({ inputs }) => inputs.includes(source.id));
+  const isShaped = isAlwaysShaped || source.isShaped || own.some(({ transform }) => transform !== undefined);
+  const isReadThere = own.some(({ timestampField }) => timestampField === '_time');
+  return { ...source, isShaped, ...(isReadThere ? { time: { kind: 'read' } } : {}) };
+}
+
+/** The transforms of a configuration that may have problems. */
+export function transformsIn({ sources, sinks, transform }: Draft<typeof agentTable>, folder: string): TransformConfig[] {
+  const components = [...(sources?.components ?? []), ...(sinks?.components ?? [])];
+  return [transform, ...components.map(({ draft }) => draft.transform)].flatMap((each) => withTransform(each, { folder }).transform ?? []);
+}
+
+/** The data folder, absolute: as it is written in a configuration in this folder, or by default. */
+export function dataDirOf(written: string | undefined, env: Environment, folder: string): string {
+  if (written !== undefined) return resolve(folder, written);
+  // systemd gives a list when a unit has several state directories.
+  const state = env['STATE_DIRECTORY']?.split(':')[0] ?? '';
+  return state === '' ? resolve('tailrace-data') : resolve(state);
+}
+
+function buildSource(source: SourceDraft, context: Context): SourceConfig {
+  if (source.type === 'file') return buildFile(source.id, finish<typeof fileTable>(source.draft), context);
+  if (source.type === 'stdin') {
+    const values = finish<typeof stdinTable>(source.draft);
+    return { ...lineConfig(source.id, values, context), type: 'stdin' };
+  }
+  const values = finish<typeof syslogTable>(source.draft);
+  const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
+  const { cert, key, ca, require_client_cert: requireClientCert, max_version: maxVersion } = values.tls;
+  return {
+    ...common(source.id, values, context),
+    type: 'syslog',
+    charset: values.charset,
+    onOversize: values.on_oversize,
+    listen: values.listen,
+    tls: { cert: path(cert), key: path(key), ca: path(ca), requireClientCert, maxVersion },
+    timezone: values.timezone ?? hostZone(),
+    parseJson: values.parse_json,
+    receiveBufferBytes: values.receive_buffer,
+    socketMode: values.socket_mode,
+    proxyProtocol: values.proxy_protocol,
+    maxConnections: values.max_connections,
+    idleTimeoutMs: values.idle_timeout,
+  };
+}
+
+function buildFile(id: string, values: Values<typeof fileTable>, context: Context): SourceConfig {
+  return {
+    ...lineConfig(id, values, context),
+    type: 'file',
+    pathFields: values.path_fields,
+    include: values.include.map((glob) => absoluteGlob(glob, context.folder)),
+    // Without a slash a pattern is about the name alone.
+    exclude: values.exclude.map((glob) => (glob.includes('/') ? absoluteGlob(glob, context.folder) : glob)),
+    startAt: values.start_at,
+    scanIntervalMs: values.scan_interval ?? DEFAULT_SCAN_INTERVAL_MS,
+    maxScanIntervalMs: values.scan_interval ?? MAX_SCAN_INTERVAL_MS,
+    ignoreOlderMs: values.ignore_older,
+    order: values.order,
+    partialTimeoutMs: values.partial_timeout,
+    maxDeletedBytes: values.max_deleted_bytes,
+    stableInodes: values.stable_inodes,
+    readCompressed: values.read_compressed,
+  };
+}
+
+function lineConfig(id: string, values: Omit<Values<typeof stdinTable>, 'type'>, context: Context): LineConfig {
+  const { format, on_oversize: onOversize, charset, regex, multiline } = values;
+  const csv = values.csv ?? { delimiter: ',', columns: undefined };
+  return {
+    ...common(id, values, context),
+    format,
+    onOversize,
+    charset,
+    csv,
+    regex,
+    multiline: multiline && multilineOf(multiline),
+    time: timeOf(values.time),
+    isShaped: values.transform !== undefined,
+    formats: values.formats ?? [],
+    types: values.types,
+    parseJson: values.parse_json,
+    pathFields: [],
+  };
+}
+
+function timeOf(time: 'auto' | 'read' | Values<typeof timeTable>): TimeConfig {
+  if (time === 'read') return { kind: 'read' };
+  const { field, format, timezone = hostZone() } = time === 'auto' ? { field: undefined, format: 'auto' } : time;
+  return field === undefined && format === 'auto' ? { kind: 'auto', timezone } : { kind: 'given', field, format, timezone };
+}
+
+function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Exactly one of the patterns is given (config/rules/relations). */
+function multilineOf({ start, continue: more, timeout, max_lines, max_bytes }: Values<typeof multilineTable>): MultilineConfig {
+  const kind = start === undefined ? 'continue' : 'start';
+  return { kind, pattern: start ?? more ?? '', timeoutMs: timeout, maxLines: max_lines, maxBytes: max_bytes ?? Infinity };
+}
+
+interface CommonValues {
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly max_event_bytes: number;
+  readonly dataset: string | undefined;
+  readonly transform: TransformConfig | undefined;
+}
+
+function common(id: string, values: CommonValues, context: Context) {
+  return {
+    id,
+    fields: { ...context.fields, ...values.fields },
+    maxEventBytes: values.max_event_bytes,
+    dataset: values.dataset,
+    ...withTransform(values.transform, context),
+  };
+}
+
+function withTransform(transform: TransformConfig | undefined, { folder }: Pick<Context, 'folder'>): { transform?: TransformConfig } {
+  if (transform === undefined) return {};
+  return { transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform };
+}
+
+/** The folder is a name, not a pattern: what looks like a wildcard in it is escaped. */
+function absoluteGlob(glob: string, folder: string): string {
+  return isAbsolute(glob) ? glob : resolve(folder.replaceAll(/[\\*?[\]{}()!]/g, String.raw`\$&`), glob);
+}
+
+function buildSink(sink: SinkDraft, context: Context): SinkConfig {
+  if (sink.type === 'console') return buildConsole(sink.id, finish<typeof consoleTable>(sink.draft), context);
+  return buildIngest(sink.id, finish<typeof ingestTable>(sink.draft), context);
+}
+
+function buildIngest(id: string, values: Values<typeof ingestTable>, context: Context): IngestSinkConfig {
+  const { batch, buffer, retry } = values;
+  const url = values.edge_url ?? values.url;
+  const path = (file: string | undefined) => (file === undefined ? undefined : credentialPath(file, context));
+  const proxy = (address: string) => values.proxy ?? environmentProxy(address, context.env);
+  return {
+    type: 'ingest',
+    id,
+    inputs: values.inputs ?? context.sourceIds,
+    url,
+    apiUrl: values.url,
+    token: secretOf(values.token, values.token_file, context),
+    orgId: values.org_id,
+    dataset: values.dataset,
+    ...withTransform(values.transform, context),
+    createDataset: values.create_dataset,
+    path: values.path,
+    encoding: values.encoding,
+    csv: { columns: values.csv.columns, extra: values.csv.extra === 'drop' ? undefined : values.csv.extra, header: values.csv.header },
+    json: values.json,
+    headerPrefix: values.header_prefix,
+    tls: { ca: path(values.tls.ca), cert: path(values.tls.cert), key: path(values.tls.key) },
+    proxy: proxy(url),
+    apiProxy: proxy(values.url),
+    labels: values.labels,
+    timestampField: values.timestamp_field,
+    timestampFormat: values.timestamp_format,
+    compression: values.compression,
+    batch: {
+      maxBytes: batch.max_bytes ?? defaultBatchBytes(buffer.max_memory),
+      maxEvents: batch.max_events,
+      maxAgeMs: batch.max_age ?? DEFAULT_MAX_AGE_MS,
+      closesEarly: batch.max_age === undefined,
+    },
+    concurrency: values.concurrency,
+    timeoutMs: values.timeout,
+    retry: { initialBackoffMs: retry.initial_backoff, maxBackoffMs: retry.max_backoff, maxElapsedMs: retry.max_elapsed },
+    buffer: bufferOf(buffer),
+  };
+}
+
+const bufferOf = (buffer: Values<typeof ingestTable>['buffer']): SinkConfig['buffer'] => ({
+  maxMemoryBytes: buffer.max_memory,
+  maxDiskBytes: buffer.disk.max_bytes,
+  spillFiles: buffer.disk.files,
+  sync: buffer.sync,
+  whenFull: buffer.when_full,
+});
+
+/** One batch at a time, so that events come in their order. */
+function buildConsole(id: string, values: Values<typeof consoleTable>, context: Context): ConsoleSinkConfig {
+  const { buffer } = values;
+  return {
+    type: 'console',
+    id,
+    style: values.style,
+    inputs: values.inputs ?? context.sourceIds,
+    ...withTransform(values.transform, context),
+    dataset: CONSOLE_DATASET,
+    encoding: 'ndjson',
+    csv: { columns: undefined, extra: undefined, header: 'line' },
+    json: { envelope: false },
+    labels: {},
+    timestampField: undefined,
+    compression: 'none',
+    batch: { maxBytes: defaultBatchBytes(buffer.max_memory), maxEvents: 10_000, maxAgeMs: DEFAULT_MAX_AGE_MS, closesEarly: true },
+    concurrency: 1,
+    retry: { initialBackoffMs: 250, maxBackoffMs: 30_000, maxElapsedMs: Infinity },
+    buffer: bufferOf(buffer),
+  };
+}
+
+/** Events on standard output are of no dataset; what is kept of them has a name all the same. */
+const CONSOLE_DATASET = 'console';
+
+function secretOf(value: string | undefined, file: string | undefined, context: Context): Secret | undefined {
+  if (value !== undefined) return { kind: 'value', value };
+  return file === undefined ? undefined : { kind: 'file', path: credentialPath(file, context) };
+}
+
+function credentialPath(file: string, { env, folder }: Context): string {
+  const credentials = env['CREDENTIALS_DIRECTORY'] ?? '';
+  if (credentials !== '' && !isAbsolute(file)) {
+    const path = resolve(credentials, file);
+    if (existsSync(path)) return path;
+  }
+  return resolve(folder, file);
+}
+
+/** One that cannot be read was reported before (config/rules/relations). */
+function environmentProxy(address: string, env: Environment): string | undefined {
+  const name = proxyVariableFor(address, env);
+  const parsed = name === undefined ? undefined : parseProxy(env[name] ?? '');
+  return parsed && 'value' in parsed ? parsed.value : undefined;
+}

@@ -1,0 +1,62 @@
+/** The texts that a configuration is read from: one space of offsets over all of them, so that every place knows its file. */
+import { createHash } from 'node:crypto';
+import { LineIndex, type Position } from './line-index.ts';
+import { printable } from '../quote.ts';
+
+/** A position, and the file that it is in, as it was named and safe to print. */
+export interface Place extends Position {
+  readonly file: string;
+}
+
+interface Part {
+  readonly file: string;
+  readonly base: number;
+  readonly text: string;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly lines: LineIndex;
+}
+
+export class ConfigTexts {
+  readonly #parts: Part[] = [];
+
+  constructor(file: string, text: string, mode: number) {
+    this.#parts.push({ file, base: 0, text, mode, lines: new LineIndex(text) });
+  }
+
+  /** Returns the offset at which the text begins. */
+  add(file: string, text: string, mode: number): number {
+    const last = this.#parts.at(-1)!;
+    // The end of a text is a place of its own.
+    const base = last.base + last.text.length + 1;
+    this.#parts.push({ file, base, text, mode, lines: new LineIndex(text) });
+    return base;
+  }
+
+  locate(at: number): Place {
+    const { file, base, lines } = this.partAt(at);
+    return { file: printable(file), ...lines.locate(at - base) };
+  }
+
+  startsWith(text: string, at: number): boolean {
+    const part = this.partAt(at);
+    return part.text.startsWith(text, at - part.base);
+  }
+
+  /** The file that a place is in. */
+  partAt(at: number): Part {
+    return this.#parts.findLast(({ base }) => base <= at)!;
+  }
+
+  /** Where a file stands among the others, by its name as `locate` gives it. */
+  order(): ReadonlyMap<string, number> {
+    return new Map(this.#parts.map(({ file }, index) => [printable(file), index]));
+  }
+
+  /** Of all texts. 12 hex digits. */
+  get hash(): string {
+    const hash = createHash('sha256');
+    for (const [index, { text }] of this.#parts.entries()) hash.update(index === 0 ? text : `\0${text}`);
+    return hash.digest('hex').slice(0, 12);
+  }
+}

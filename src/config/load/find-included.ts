@@ -1,0 +1,78 @@
+/** Which files the patterns of `include_config` name: `*` and `?` in the file's name, so that looking costs one listing each. */
+import { readdirSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { codeOf, messageOf } from '../../core/errors.ts';
+import { MAX_INCLUDED_FILES } from '../../core/limits.ts';
+import type { Report } from './document.ts';
+import { quote } from '../quote.ts';
+
+export interface Pattern {
+  readonly text: string;
+  /** Where it stands. */
+  readonly at: number;
+}
+
+export interface FindOptions {
+  /** The configuration's own file, as it was named; patterns are relative to its folder. */
+  readonly file: string;
+  readonly report: Report;
+  readonly warn: Report;
+}
+
+/** Each file once, named as `file` is: those of one pattern in the order of their names. */
+export function findIncluded(patterns: readonly Pattern[], options: FindOptions): string[] {
+  const found = new Map<string, string>();
+  for (const pattern of patterns) {
+    for (const path of filesOf(pattern, options)) {
+      const absolute = resolve(path);
+      if (found.has(absolute) || absolute === resolve(options.file)) continue;
+      if (found.size === MAX_INCLUDED_FILES) {
+        options.report(pattern.at, `\`include_config\` names more than ${MAX_INCLUDED_FILES} files`, 'join some of them');
+        return [...found.values()];
+      }
+      found.set(absolute, path);
+    }
+  }
+  return [...found.values()];
+}
+
+function filesOf({ text, at }: Pattern, { file, report, warn }: FindOptions): string[] {
+  const path = isAbsolute(text) ? text : join(dirname(file), text);
+  const [folder, name] = [dirname(path), basename(path)];
+  if (/[*?]/.test(dirname(text))) {
+    report(at, `\`${quote(text)}\` has a wildcard in a folder's name`, 'use `*` and `?` in the name of the file, and name each folder');
+    return [];
+  }
+  // One that is named must be there: reading it says what is wrong.
+  if (!/[*?]/.test(name)) return [path];
+  const matches = nameMatcher(name);
+  try {
+    const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => matches(entry.name) && !entry.isDirectory());
+    if (names.length > 0) return names.map((entry) => join(folder, entry.name)).toSorted();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'ENOENT') {
+      const fix = code === 'EACCES' ? 'let the user that runs tailrace read the folder' : 'name files in a folder';
+      report(at, `cannot look for \`${quote(text)}\`: ${messageOf(error)}`, fix);
+      return [];
+    }
+  }
+  warn(at, `no file matches \`${quote(text)}\``, `it is looked for in ${quote(folder)}`);
+  return [];
+}
+
+/** As in a shell: a name that begins with a dot is only matched by a pattern that does. */
+function nameMatcher(pattern: string): (name: string) => boolean {
+  const parts = pattern.split(/[*?]+/).map((part) => part.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`));
+  const wildcards = pattern.match(/[*?]+/g) ?? [];
+  // Neighbouring wildcards become one, so that no name makes the match slow.
+  const source = parts.map((part, index) => part + wildcardSource(wildcards[index])).join('');
+  const expression = new RegExp(`^${source}$`, 's');
+  return (name) => name.startsWith('.') === pattern.startsWith('.') && expression.test(name);
+}
+
+function wildcardSource(run: string | undefined): string {
+  if (run === undefined) return '';
+  const single = run.replaceAll('*', '').length;
+  return run.includes('*') ? `.{${single},}` : `.{${single}}`;
+}

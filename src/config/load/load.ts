@@ -1,0 +1,270 @@
+/**
+ * From a file to a checked `Config`, or to every problem it has, each with its place. Nothing else is ever thrown for
+ * what stands in the file.
+ */
+import { dirname, resolve } from 'node:path';
+import { defaultBatchBytes, divideMemory, memoryFor } from '../../core/sink-memory.ts';
+import { buildConfig, dataDirOf, transformsIn } from './build.ts';
+import { ConfigError, orderProblems } from '../config-error.ts';
+import type { Problem } from '../config-error.ts';
+import { ConfigTexts, type Place } from './config-texts.ts';
+import { parseYaml } from './document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from './document.ts';
+import type { Environment } from './expand.ts';
+import { finish, readTable } from '../fields/field.ts';
+import type { Reading } from '../fields/field.ts';
+import { zoneNameIn } from '../fields/go-layout.ts';
+import { includeFiles } from './include-files.ts';
+import type { Config, TransformConfig } from '../model.ts';
+import { printable } from '../quote.ts';
+import { readTextFile } from './read-text.ts';
+import { checkRelations } from '../rules/relations.ts';
+import type { PathReport } from '../rules/path-report.ts';
+import { agentTable, type IngestDraft, type SourceDraft } from '../tables/schema.ts';
+import { textPlaces } from './text-places.ts';
+import { formatSize } from '../fields/units.ts';
+
+/** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */
+export function loadConfig(file: string, env: Environment): Config {
+  const { config, problems } = readConfig(file, env);
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
+/** The same for what only looks into the data folder: without the secrets, whose variables need not be set. */
+export function loadWithoutSecrets(file: string, env: Environment): Config {
+  const { config, problems } = readConfig(file, env, { leavesSecrets: true });
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
+/** What `tailrace check` needs beside the configuration itself. Problems are there exactly when `config` is not. */
+export interface ReadConfig {
+  readonly config: Config | undefined;
+  readonly problems: readonly Problem[];
+  /** Of the configuration, also of one with problems where it can be told. */
+  readonly dataDir: string | undefined;
+  /** Those of its transforms that could be read, whatever else is wrong. */
+  readonly transforms: readonly TransformConfig[];
+  /** What works but is likely a mistake. */
+  readonly warnings: readonly Problem[];
+  /** Where the value of a path such as `sinks.store.token_file` or `sources.app.include.0` stands. */
+  locate(path: string): Place;
+  /** Where a character of the text at a path stands. */
+  locateIn(path: string, index: number): Place;
+  /** Problems by file and place, and not more than a person reads. */
+  order(problems: readonly Problem[]): Problem[];
+}
+
+/** Like `loadConfig`, with warnings and places, and nothing thrown. */
+export function readConfig(file: string, env: Environment, { leavesSecrets = false } = {}): ReadConfig {
+  const read = readTextFile(file);
+  if (!('text' in read)) {
+    const { line, column, message, fix } = read;
+    return {
+      config: undefined,
+      dataDir: undefined,
+      problems: [{ file, line, column, message, fix }],
+      transforms: [],
+      warnings: [],
+      locate: () => ({ file, line, column }),
+      locateIn: () => ({ file, line, column }),
+      order: (problems) => [...problems],
+    };
+  }
+  return new Loader(file, read.text, read.mode, env, leavesSecrets).load();
+}
+
+/** A configuration that stands in no file, without secrets. Throws `ConfigError` with all problems. */
+export function loadConfigText(text: string, env: Environment): Config {
+  const { config, problems } = new Loader('tailrace.yaml', text, 0, env, true).load();
+  if (config === undefined) throw new ConfigError(problems);
+  return config;
+}
+
+class Loader {
+  readonly #file: string;
+  readonly #text: string;
+  readonly #texts: ConfigTexts;
+  readonly #reading: Reading;
+  readonly #places = new Map<string, { keyAt: number; valueAt: number }>();
+  readonly #scalars = new Map<string, YamlScalar>();
+  readonly #problems: Problem[] = [];
+  readonly #warnings: Problem[] = [];
+  #dataDir: string | undefined;
+  #transforms: readonly TransformConfig[] = [];
+
+  constructor(file: string, text: string, mode: number, env: Environment, leavesSecrets: boolean) {
+    this.#file = file;
+    this.#text = text;
+    this.#texts = new ConfigTexts(file, text, mode);
+    this.#reading = {
+      env,
+      leavesSecrets,
+      report: this.#report,
+      note: (path, keyAt, valueAt) => this.#places.set(path, { keyAt, valueAt }),
+      noteText: (path, node) => this.#scalars.set(path, node),
+    };
+  }
+
+  load(): ReadConfig {
+    const config = this.#read();
+    const ok = this.#problems.length === 0;
+    const locate = (path: string): Place => this.#texts.locate(this.#place(path).valueAt);
+    const locateIn = (path: string, index: number): Place => {
+      const text = this.#scalars.get(path);
+      return text ? this.#texts.locate(text.at + textPlaces(text.source, String(text.value))(index)) : locate(path);
+    };
+    const files = this.#texts.order();
+    const order = (problems: readonly Problem[]): Problem[] => orderProblems(problems, files);
+    const result = { transforms: this.#transforms, warnings: order(this.#warnings), locate, locateIn, order };
+    return {
+      ...result,
+      dataDir: this.#dataDir,
+      config: ok ? config : undefined,
+      problems: ok ? [] : order(this.#problems),
+    };
+  }
+
+  #read(): Config | undefined {
+    const root = parseYaml(this.#text, this.#report);
+    const main = this.#rootMap(root);
+    if (main === undefined) return undefined;
+    const map = includeFiles(main, {
+      file: this.#file,
+      texts: this.#texts,
+      reading: this.#reading,
+      warn: (at, message, fix) => this.#warnings.push(this.#problem(at, message, fix)),
+      refuse: (problem) => this.#problems.push(problem),
+    });
+    this.#warnOfDollars(map);
+    const agent = readTable(agentTable, map, '', this.#reading);
+    this.#dataDir = dataDirOf(agent.data_dir, this.#reading.env, dirname(resolve(this.#file)));
+    this.#transforms = transformsIn(agent, dirname(resolve(this.#file)));
+    checkRelations(agent, this.#pathReport(), this.#reading.env);
+    for (const sink of agent.sinks?.components ?? []) {
+      if (sink.type !== 'ingest') continue;
+      this.#warnOfAddresses(sink);
+      this.#warnOfSecrets(sink);
+      this.#warnOfTls(sink);
+      this.#warnOfConcurrency(sink);
+      this.#warnOfZone(`${sink.path}.timestamp_format`, sink.draft.timestamp_format);
+    }
+    for (const source of agent.sources?.components ?? []) {
+      this.#warnOfFormat(source);
+      if (source.type !== 'syslog' && typeof source.draft.time === 'object')
+        this.#warnOfZone(`${source.path}.time.format`, source.draft.time.format);
+    }
+    if (this.#problems.length > 0) return undefined;
+    const { hash } = this.#texts;
+    const folderOf = (path: string): string => dirname(resolve(this.#texts.partAt(this.#place(path).keyAt).file));
+    return buildConfig({ file: resolve(this.#file), hash }, this.#reading.env, finish(agent), folderOf);
+  }
+
+  #rootMap(root: YamlNode | undefined): YamlMap | undefined {
+    if (root?.kind === 'map') return root;
+    if (this.#problems.length > 0) return undefined;
+    const isEmpty = root === undefined || (root.kind === 'scalar' && root.value === null);
+    const fix = 'write at least `sources:` and `sinks:`, or start from config.example.yaml';
+    this.#report(root?.at ?? 0, isEmpty ? 'the configuration is empty' : 'the configuration must be a mapping of keys', fix);
+    return undefined;
+  }
+
+  /** `$NAME` is a variable elsewhere. The value may be a secret, and is not shown. */
+  #warnOfDollars(node: YamlNode): void {
+    if (node.kind === 'map') for (const { value } of node.entries) this.#warnOfDollars(value);
+    else if (node.kind === 'list') for (const item of node.items) this.#warnOfDollars(item);
+    else if (typeof node.value === 'string' && /^\$[A-Za-z_]\w*(?:$|\/)/.test(node.value)) {
+      const fix = 'write `${NAME}` with braces, or `$$` where the dollar itself is meant';
+      this.#warnings.push(this.#problem(node.at, 'a `$` without braces is no variable: the text is taken as it stands', fix));
+    }
+  }
+
+  #warnOfAddresses({ path, draft }: IngestDraft): void {
+    for (const key of ['url', 'edge_url'] as const) {
+      const address = draft[key] ?? '';
+      const endpoint = /\/v[12](?=\/|$)/.exec(address);
+      if (endpoint === null) continue;
+      const message = `\`${key}\` has \`${address.slice(endpoint.index)}\` behind the service's address, which the agent adds itself`;
+      const fix = `write \`${address.slice(0, endpoint.index)}\``;
+      this.#warnings.push(this.#problem(this.#place(`${path}.${key}`).valueAt, message, fix));
+    }
+  }
+
+  #warnOfSecrets({ path, draft }: IngestDraft): void {
+    const place = this.#places.get(`${path}.token`);
+    if (draft.token === undefined || place === undefined) return;
+    const { file, mode } = this.#texts.partAt(place.valueAt);
+    if ((mode & 0o004) === 0) return;
+    // A token that comes from a variable is not in the file.
+    if (this.#texts.startsWith('$', place.valueAt) || this.#texts.startsWith('$', place.valueAt + 1)) return;
+    const fix = `run \`chmod o-r ${file}\`, or use \`token_file\` or a variable`;
+    this.#warnings.push(this.#problem(place.valueAt, 'the token can be read by every user of this machine', fix));
+  }
+
+  #warnOfTls({ path, draft }: IngestDraft): void {
+    const place = this.#places.get(`${path}.tls`);
+    const addresses = [draft.url, draft.edge_url].filter((address) => address !== undefined);
+    if (place === undefined || addresses.some((address) => address.startsWith('https:'))) return;
+    if (Object.values(draft.tls ?? {}).every((file) => file === undefined)) return;
+    const fix = 'write the address with `https://`, or remove `tls`';
+    this.#warnings.push(this.#problem(place.keyAt, '`tls` has no effect: events and token are sent in the clear', fix));
+  }
+
+  #warnOfConcurrency({ path, draft }: IngestDraft): void {
+    const [concurrency, memory] = [draft.concurrency, draft.buffer?.max_memory];
+    if (concurrency === undefined || memory === undefined) return;
+    const batch = draft.batch?.max_bytes ?? defaultBatchBytes(memory);
+    const { requests } = divideMemory(memory, batch, concurrency);
+    if (requests === concurrency) return;
+    const message = `only ${requests} of the ${concurrency} requests of \`concurrency\` fit into \`buffer.max_memory\` (${formatSize(memory)})`;
+    const fix = `raise \`buffer.max_memory\` to ${formatSize(memoryFor(concurrency, batch))}, or lower \`concurrency\` or \`batch.max_bytes\``;
+    this.#warnings.push(this.#problem(this.#place(`${path}.concurrency`).keyAt, message, fix));
+  }
+
+  #warnOfZone(path: string, layout: string | undefined): void {
+    const name = layout === undefined ? undefined : zoneNameIn(layout);
+    if (name === undefined) return;
+    const message = `\`${name}\` in the layout gives a zone's name, which does not tell its offset`;
+    const fix = 'let the program write UTC or an offset (`-0700`), or name the zone in `time: {timezone: …}` of the source';
+    this.#warnings.push(this.#problem(this.#place(path).valueAt, message, fix));
+  }
+
+  #warnOfFormat({ path, type, draft }: SourceDraft): void {
+    if (type === 'syslog') return;
+    for (const key of ['csv', 'regex'] as const) {
+      const place = this.#places.get(`${path}.${key}`);
+      if (place === undefined || draft.format === undefined || draft.format === key) continue;
+      this.#warnings.push(
+        this.#problem(place.keyAt, `\`${key}\` has no effect with \`format: ${draft.format}\``, `write \`format: ${key}\``),
+      );
+    }
+  }
+
+  #pathReport(): PathReport {
+    return {
+      atValue: (path, message, fix) => this.#report(this.#place(path).valueAt, message, fix),
+      has: (path) => this.#places.has(path),
+      atKey: (path, message, fix) => this.#report(this.#place(path).keyAt, message, fix),
+    };
+  }
+
+  #place(path: string): { keyAt: number; valueAt: number } {
+    for (let known = path; known !== ''; known = known.slice(0, Math.max(0, known.lastIndexOf('.')))) {
+      const place = this.#places.get(known);
+      // An absent key has no value to point at: its component's id has to do.
+      if (place !== undefined) return known === path ? place : { keyAt: place.keyAt, valueAt: place.keyAt };
+    }
+    return { keyAt: 0, valueAt: 0 };
+  }
+
+  readonly #report: Report = (at, message, fix) => {
+    this.#problems.push(this.#problem(at, message, fix));
+  };
+
+  #problem(at: number, message: string, fix: string | undefined): Problem {
+    const place = this.#texts.locate(at);
+    // Most quote what stands in the file; here none can forget to make it safe to print.
+    return { ...place, message: printable(message), ...(fix === undefined ? {} : { fix: printable(fix) }) };
+  }
+}

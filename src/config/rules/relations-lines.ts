@@ -1,0 +1,55 @@
+/** The rules between the keys that say how lines become events. */
+import type { PathReport } from './path-report.ts';
+import type { SourceDraft } from '../tables/schema.ts';
+import { formatSize } from '../fields/units.ts';
+
+/** No value of an event has a name that the format gave it. */
+function isPlain({ format, formats, parse_json }: { format?: string; formats?: unknown; parse_json?: boolean }): boolean {
+  return formats === undefined && parse_json !== true && (format === 'auto' || format === 'text' || format === 'json');
+}
+
+/** Keys that belong to one format, and the pattern of joined lines. */
+export function checkLines(source: SourceDraft, at: PathReport): void {
+  if (source.type === 'syslog') return;
+  const { path, draft } = source;
+  const { format, multiline } = draft;
+  if (at.has(`${path}.formats`)) {
+    if (at.has(`${path}.format`)) at.atKey(`${path}.formats`, '`format` and `formats` are both given', 'keep one of them');
+  } else if (format === 'regex' && !at.has(`${path}.regex`))
+    at.atValue(
+      `${path}.format`,
+      '`format: regex` is given without `regex`',
+      "add `regex: '^(?<level>\\w+) (?<message>.*)$'`, or another one",
+    );
+  else if (draft.regex !== undefined && !/\(\?P?<[A-Za-z_]/.test(draft.regex))
+    at.atValue(`${path}.regex`, '`regex` has no named group, so that events would have no fields', 'name its groups: `(?<level>\\w+)`');
+  if (draft.types !== undefined && Object.keys(draft.types).length > 0 && isPlain(draft))
+    at.atKey(
+      `${path}.types`,
+      `\`types\` has no effect with \`format: ${format}\``,
+      'name a format whose values have names, such as `regex` or `logfmt`; JSON has types of its own',
+    );
+  if (!at.has(`${path}.multiline`) || multiline === undefined) return;
+  const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];
+  if (hasStart === hasContinue) {
+    const message = hasStart ? '`start` and `continue` are both given' : '`multiline` has neither `start` nor `continue`';
+    at.atKey(
+      `${path}.multiline${hasStart ? '.continue' : ''}`,
+      message,
+      hasStart ? 'keep one of them' : "add `start: '^\\d{4}-'`, or another pattern",
+    );
+  }
+  if (format === 'csv')
+    at.atKey(
+      `${path}.multiline`,
+      '`multiline` cannot be had with `format: csv`',
+      'remove it: a record in quotes may have several lines anyway',
+    );
+  const [bytes, limit] = [multiline.max_bytes, draft.max_event_bytes];
+  if (bytes !== undefined && limit !== undefined && bytes > limit)
+    at.atValue(
+      `${path}.multiline.max_bytes`,
+      `\`max_bytes\` (${formatSize(bytes)}) is more than \`max_event_bytes\` (${formatSize(limit)})`,
+      'lower it, or raise `max_event_bytes`',
+    );
+}

@@ -1,0 +1,49 @@
+/** The field table of the syslog source. */
+import { field, group } from '../fields/field.ts';
+import type { Table } from '../fields/field.ts';
+import { anyText, choice, durationOr, flag, integer, list, size } from '../fields/kinds.ts';
+import { listenAddress, socketMode } from '../fields/kinds-listen.ts';
+import { timezone } from '../fields/kinds-special.ts';
+
+const tlsTable = {
+  cert: field(anyText, { example: 'tls.crt', doc: 'certificate of TLS listeners, with the chain behind it' }),
+  key: field(anyText, { example: 'tls.key', doc: 'its private key, not encrypted' }),
+  ca: field(anyText, { example: 'ca.crt', doc: 'certificates of the authorities that may sign the certificates of senders' }),
+  max_version: field(choice(['1.2', '1.3']), {
+    default: '"1.2"',
+    doc: 'the newest version that is spoken; with 1.3, senders that never read lose what they wrote just before they close',
+  }),
+  require_client_cert: field(flag, { default: 'false', doc: 'refuses senders without a certificate that `ca` has signed' }),
+} satisfies Table;
+
+/** The keys that no other source has. */
+export const syslogOwn = {
+  listen: field(list(listenAddress, { filled: true, example: '[udp://127.0.0.1:5514]' }), {
+    required: true,
+    example: '[udp://127.0.0.1:5514, tcp://127.0.0.1:5514]',
+    doc: 'addresses to listen on; IPv6 in brackets, port 0 takes a free one; unix:// is a stream socket, unixgram:// a datagram one, systemd:// what systemd opened',
+  }),
+  tls: field(group(tlsTable), {
+    default: '{}',
+    doc: 'of tls:// listeners; relative paths as for token_file, files are read again when they change',
+  }),
+  timezone: field(timezone, { computed: "the host's", example: 'Europe/Athens', doc: 'of times without a zone' }),
+  parse_json: field(choice(['none', 'cee', 'all', 'fields']), {
+    default: 'none',
+    doc: 'a message that is a JSON object is also parsed into the field `json`: cee behind `@cee:`, all with and without it; fields: its members become fields, which overwrite nothing',
+  }),
+  receive_buffer: field(size('64KiB', '1GiB'), {
+    default: '16MiB',
+    doc: 'what the system may hold of datagrams that are not read yet, for each socket; it caps it at net.core.rmem_max without CAP_NET_ADMIN',
+  }),
+  socket_mode: field(socketMode, { default: '"0660"', doc: 'permissions of unix sockets' }),
+  proxy_protocol: field(flag, {
+    default: 'false',
+    doc: 'tcp:// and tls:// connections begin with a PROXY protocol header (version 1 or 2), which names the sender; others are closed',
+  }),
+  max_connections: field(integer(1, 10_000), { default: '1024', doc: 'connections of this source; more are closed at once' }),
+  idle_timeout: field(durationOr('never', '1s', '7d'), {
+    default: 'never',
+    doc: 'a connection that brings nothing for so long is closed; dead peers are noticed in any case',
+  }),
+} satisfies Table;

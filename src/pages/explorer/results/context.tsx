@@ -1,0 +1,88 @@
+/** The events before and after one of the same file or host, in the order of their time, as an expanded event shows them. */
+import { useState } from 'preact/hooks';
+import { formatTime } from '../../parts/format.ts';
+import { formatCell } from '../../parts/show-text.ts';
+import { type Api, Refused, type Value } from '../api.ts';
+import { quoteName } from '../query-text.ts';
+import { rowsOf } from './results.ts';
+import { conditionOf } from '../sidebar.tsx';
+
+/** Fields that say where an event comes from, the narrowest first. */
+const ORIGINS = ['file', 'host'];
+const EACH_WAY = 5;
+
+export interface Place {
+  readonly dataset: string;
+  /** Of the event. */
+  readonly cursor: string;
+}
+
+export interface ContextProps {
+  readonly api: Api;
+  readonly place: Place;
+  readonly event: readonly (readonly [name: string, value: Value])[];
+}
+
+interface Line {
+  readonly time: string;
+  readonly text: string;
+  readonly isIt: boolean;
+}
+
+export function Context({ api, place, event }: ContextProps) {
+  const [shown, setShown] = useState<{ readonly origin: string; readonly lines: readonly Line[] } | undefined>();
+  const [problem, setProblem] = useState('');
+  const fields = new Map(event);
+  const origins = ORIGINS.filter((name) => typeof fields.get(name) === 'string');
+  if (origins.length === 0) return null;
+  const load = async (origin: string) => {
+    const events = `${quoteName(place.dataset)} | where ${conditionOf(origin, fields.get(origin)!)} | sort by _time`;
+    const side = async (order: 'asc' | 'desc') => {
+      const range = { startTime: '1970-01-01T00:00:00Z', endTime: 'now+1d' };
+      return linesOf(await api.query(`${events} ${order} | take ${EACH_WAY}`, { ...range, cursor: place.cursor }));
+    };
+    const [before, after] = await Promise.all([side('desc'), side('asc')]);
+    setShown({ origin, lines: [...before.toReversed(), { ...lineOf(fields), isIt: true }, ...after] });
+    setProblem('');
+  };
+  return (
+    <div class="context">
+      {origins.map((origin) => (
+        <button
+          key={origin}
+          type="button"
+          onClick={() => void load(origin).catch((error: unknown) => setProblem(error instanceof Refused ? error.message : String(error)))}
+        >
+          Before and after, same {origin}
+        </button>
+      ))}
+      {problem !== '' && (
+        <p class="note" role="alert">
+          {problem}
+        </p>
+      )}
+      {shown && (
+        <ol aria-label={`Events before and after, same ${shown.origin}`}>
+          {shown.lines.map(({ time, text, isIt }, index) => (
+            <li key={index} {...(isIt ? { 'aria-current': 'true' } : {})}>
+              <time>{time}</time> <bdi>{text}</bdi>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+function linesOf(result: Parameters<typeof rowsOf>[0]): Line[] {
+  const { names, columns, count } = rowsOf(result);
+  return Array.from({ length: count }, (_, row) =>
+    lineOf(new Map(names.map((name, index) => [name, columns[index]?.[row] ?? null] as const))),
+  );
+}
+
+function lineOf(fields: ReadonlyMap<string, Value>): Line {
+  const { _time: time, _sysTime: _stored, ...rest } = Object.fromEntries([...fields].filter(([, value]) => value !== null));
+  const own = rest['message'] ?? rest['msg'];
+  return { time: formatTime(Date.parse(formatCell(time))), text: formatCell(own ?? rest, 200), isIt: false };
+}

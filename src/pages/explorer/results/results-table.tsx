@@ -1,0 +1,90 @@
+/** Rows of which only those in sight are in the document, so that 50,000 scroll like 50. */
+import { useRef, useState } from 'preact/hooks';
+import { formatTime } from '../../parts/format.ts';
+import { formatCell } from '../../parts/show-text.ts';
+import type { Value } from '../api.ts';
+import type { Rows } from './results.ts';
+
+/** As in the style sheet. */
+const ROW_PIXELS = 28;
+const BEYOND = 10;
+
+export interface ResultsTableProps {
+  readonly rows: Rows;
+  readonly shown: readonly string[];
+  readonly selected: number | undefined;
+  readonly onSelect: (row: number) => void;
+}
+
+export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTableProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const height = holder.current?.clientHeight ?? 600;
+  const first = Math.max(0, Math.floor(top / ROW_PIXELS) - BEYOND);
+  const end = Math.min(rows.count, Math.ceil((top + height) / ROW_PIXELS) + BEYOND);
+  const columns = shown.map((name) => rows.columns[rows.names.indexOf(name)] ?? []);
+  return (
+    <div ref={holder} class="rows" tabIndex={0} role="region" aria-label="Rows" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+      <table aria-rowcount={rows.count + 1}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="visually-hidden">Row</span>
+            </th>
+            {shown.map((name, index) => (
+              <th key={name} scope="col" class={isNumeric(columns[index]!) ? 'number' : ''}>
+                <bdi>{formatCell(name, 100)}</bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {first > 0 && <tr aria-hidden="true" style={{ height: `${first * ROW_PIXELS}px` }} />}
+          {Array.from({ length: end - first }, (_, offset) => first + offset).map((row) => (
+            <tr key={row} aria-rowindex={row + 2} aria-selected={row === selected} data-row={row} onClick={() => onSelect(row)}>
+              <td>
+                <button type="button" class="open" aria-label={`Open row ${row + 1}`}>
+                  ›
+                </button>
+              </td>
+              {columns.map((column, index) => (
+                <Cell key={shown[index]!} name={shown[index]!} value={column[row] ?? null} />
+              ))}
+            </tr>
+          ))}
+          {end < rows.count && <tr aria-hidden="true" style={{ height: `${(rows.count - end) * ROW_PIXELS}px` }} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const LEVELS: Readonly<Record<string, string>> = { error: 'bad', fatal: 'bad', critical: 'bad', warn: 'warn', warning: 'warn' };
+
+function Cell({ name, value }: { readonly name: string; readonly value: Value }) {
+  if (value === null) return <td class="nothing">–</td>;
+  if (name === '_time' && typeof value === 'string')
+    return (
+      <td class="time" title={value}>
+        {timeOf(value)}
+      </td>
+    );
+  if (typeof value === 'number') return <td class="number">{String(value)}</td>;
+  const text = formatCell(value);
+  const level = name === 'level' || name === 'severity' ? LEVELS[text.toLowerCase()] : undefined;
+  return (
+    <td class={level === undefined ? '' : `text-${level}`}>
+      <bdi>{text}</bdi>
+    </td>
+  );
+}
+
+/** With the milliseconds that the event has. */
+function timeOf(value: string): string {
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? formatCell(value, 40) : `${formatTime(ms)}.${String(ms % 1000).padStart(3, '0')}`;
+}
+
+function isNumeric(column: readonly Value[]): boolean {
+  return typeof column.find((value) => value !== null) === 'number';
+}

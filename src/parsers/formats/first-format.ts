@@ -1,0 +1,25 @@
+/** Several formats for one source: each text is of the first that fits. */
+import { parseExactObject } from '../values/exact-json.ts';
+import type { EventFields, FormatParser } from './line-parser.ts';
+import { unparsed } from './line-parser.ts';
+
+/** Formats that are tried in turn, each on one text. */
+export function createFirstFormat(parsers: readonly FormatParser[]): FormatParser {
+  return {
+    parse(text) {
+      for (const parser of parsers) {
+        const events = parser.parse(text);
+        if (events.length > 0 && events.every((event) => !Object.hasOwn(event, 'parse_error'))) return events;
+      }
+      return [unparsed(text, 'fits none of `formats`')];
+    },
+  };
+}
+
+export const textParser: FormatParser = { parse: (text) => [{ message: text }] };
+
+export const jsonParser: FormatParser = {
+  parse(text): EventFields[] {
+    return [parseExactObject(text.trim()) ?? unparsed(text, 'not a JSON object')];
+  },
+};

@@ -1,0 +1,52 @@
+/** What a format with a parser of its own makes of an event's text. Parsers are pure: the same text and read time give the same events. */
+import type { JsonValue } from '../../core/block.ts';
+
+export type EventFields = Record<string, JsonValue>;
+
+/** A format with a parser of its own. */
+export interface FormatParser {
+  /**
+   * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most
+   * texts are one event; none for one that tells nothing by itself. What cannot be parsed is whole in `message`, with `parse_error`.
+   */
+  parse(text: string): readonly EventFields[];
+  /** Begins with another stream. */
+  restart?(): void;
+  /** Goes on in the middle of another stream, which begins with `head`. */
+  learn?(head: string): void;
+}
+
+/** All that is made of a source's texts in JavaScript. */
+export interface LineParser {
+  /**
+   * As `FormatParser` says. A string is the text as it is, or the JSON of an object: the kernel takes it as it takes a line.
+   * `readAtMs`: when the text was read.
+   */
+  parse(text: string, readAtMs: number): readonly (EventFields | string)[];
+  restart?(): void;
+  learn?(head: string): void;
+}
+
+/** Values that could not be read as what they should be. `SourceStats` has these. */
+export interface ValueErrors {
+  timeErrors?: number;
+  typeErrors?: number;
+}
+
+/** The event of a text that cannot be parsed. */
+export function unparsed(text: string, reason: string): EventFields {
+  return { message: text, parse_error: reason };
+}
+
+/** An object for keys that come from outside: none of them has a meaning of its own. */
+export function emptyFields(): EventFields {
+  return Object.create(null) as EventFields;
+}
+
+/** Adds a value; a name that comes again gets a list. */
+export function addField(fields: EventFields, name: string, value: JsonValue): void {
+  const before = fields[name];
+  if (before === undefined) fields[name] = value;
+  else if (Array.isArray(before)) before.push(value);
+  else fields[name] = [before, value];
+}

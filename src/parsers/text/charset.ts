@@ -1,0 +1,28 @@
+/** The charsets of the configuration as encodings. Legacy ones are read by iconv-lite, which enters here and is loaded for them alone. */
+import { hasLongCharacters } from '../../config/fields/charsets.ts';
+import { asciiLines, type Encoding, utf16be, utf16le, utf8 } from './encoding.ts';
+
+const BUILT_IN: ReadonlyMap<string, Encoding> = new Map([utf8, utf16le, utf16be].map((each) => [each.name, each]));
+/** How far back a place is looked for where no character of several bytes can be torn. */
+const LOOK_BACK_BYTES = 1024;
+
+/** `name` is one of config/fields/charsets. */
+export async function loadEncoding(name: string): Promise<Encoding> {
+  const builtIn = BUILT_IN.get(name);
+  if (builtIn) return builtIn;
+  const { default: iconv } = await import('iconv-lite');
+  const decode = (bytes: Buffer): string => iconv.decode(bytes, name, { stripBOM: false });
+  const isLong = hasLongCharacters(name);
+  return {
+    ...asciiLines,
+    name,
+    textBytes: (bytes) => Buffer.byteLength(decode(bytes)),
+    cut(bytes, start, limit) {
+      if (!isLong) return limit;
+      // No byte below 30 is a part of a character of several bytes.
+      for (let at = limit; at > start && limit - at < LOOK_BACK_BYTES; at -= 1) if (bytes[at - 1]! < 0x30) return at;
+      return limit;
+    },
+    decode,
+  };
+}

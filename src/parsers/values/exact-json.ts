@@ -1,0 +1,31 @@
+/** JSON whose numbers are written again as they stand there: a number beyond 2^53 keeps its digits. */
+import type { JsonValue } from '../../core/block.ts';
+import type { EventFields } from '../formats/line-parser.ts';
+
+/** What JSON.rawJSON gives; JSON.stringify writes its text. */
+export function exactNumber(text: string): JsonValue {
+  const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): JsonValue };
+  return rawJSON(text);
+}
+
+const keepDigits = (...args: unknown[]): JsonValue => {
+  const [, value, context] = args as [string, JsonValue, { readonly source?: string }];
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || context.source === undefined) return value;
+  return String(value) === context.source ? value : exactNumber(context.source);
+};
+
+/** Undefined for what is no JSON. */
+export function parseExactly(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text, keepDigits) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is no JSON object. */
+export function parseExactObject(text: string): EventFields | undefined {
+  if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
+  const value = parseExactly(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}

@@ -1,0 +1,80 @@
+/** Times whose place or format the configuration names: read as text, to RFC 3339 in UTC. */
+import { compileLayout } from '../../core/time/go-layout.ts';
+import { parseLayout } from '../../core/time/parse-layout.ts';
+import { wallOf, type Zone } from '../../core/time/zone.ts';
+import { anyWholeTime, type EventTime, formatEventTime, leadingTime, zoneOffset } from '../../kernel/event-time.ts';
+
+/** What services hold: 1900 to 2262. */
+const EARLIEST_S = -2_208_988_800;
+const LATEST_S = 9_223_372_036;
+
+export interface GivenTimeRules {
+  /** `auto`, `unix`, `unixms`, `unixus`, `unixnano` or a Go layout. */
+  readonly format: string;
+  readonly zone: Zone;
+}
+
+/** Readers of a whole value, and of the time that a text begins with (after `[`); undefined where there is none. */
+export interface GivenTime {
+  whole(text: string, readAtMs: number): string | undefined;
+  leading(text: string, readAtMs: number): string | undefined;
+}
+
+/** Digits behind the point of a second that a unit stands for. */
+const UNITS: Readonly<Record<string, number>> = { unix: 0, unixms: 3, unixus: 6, unixnano: 9 };
+
+export function createGivenTime({ format, zone }: GivenTimeRules): GivenTime {
+  const asText = (time: EventTime | undefined): string | undefined =>
+    time && time.second >= EARLIEST_S && time.second <= LATEST_S ? formatEventTime(time) : undefined;
+  if (format === 'auto') {
+    return {
+      whole: (text, readAtMs) => asText(anyWholeTime(withKnownZone(text), { zone, readAtMs })),
+      leading: (text, readAtMs) => asText(leadingTime(text, { zone, readAtMs })),
+    };
+  }
+  const digits = UNITS[format];
+  if (digits !== undefined) {
+    return {
+      whole: (text) => asText(readCount(text, digits)),
+      leading: (text) => asText(readCount(/^\[?(-?\d+(?:\.\d+)?)(?![\w.])/.exec(text)?.[1] ?? '', digits)),
+    };
+  }
+  const parts = compileLayout(format);
+  const read = (text: string, readAtMs: number, mayGoOn: boolean): string | undefined => {
+    const found = parseLayout(parts, text, mayGoOn);
+    if (typeof found === 'string' || (mayGoOn && /[A-Za-z\d]/.test(text[found.end] ?? ''))) return undefined;
+    const { ms, ns, hasOffset, zoneName } = found;
+    const named = zoneName === undefined ? undefined : zoneOffset(zoneName);
+    const wall = wallOf(Math.floor(ms / 1000) * 1000);
+    const instant = hasOffset && wall.year !== undefined ? ms : zone.toInstant(wall, readAtMs, hasOffset ? 0 : named);
+    if (instant === undefined) return undefined;
+    const fraction = `${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}${String(ns).padStart(6, '0')}`.replace(/0+$/, '');
+    return asText({ second: Math.floor(instant / 1000), fraction });
+  };
+  return {
+    whole: (text, readAtMs) => read(text, readAtMs, false),
+    leading: (text, readAtMs) => read(text.startsWith('[') ? text.slice(1) : text, readAtMs, true),
+  };
+}
+
+/** Postgres writes ` -03` for a zone without a name, and names that mean nothing to others: those are passed over, as in texts. */
+function withKnownZone(text: string): string {
+  const [written, name] = / ([+-]\d\d|[A-Z]{3,5})$/.exec(text) ?? [];
+  if (written === undefined || name === undefined) return text;
+  if (name.length === 3 && /\d/.test(name)) return `${text}00`;
+  return zoneOffset(name) === undefined ? text.slice(0, -written.length) : text;
+}
+
+/** A decimal count of units, exactly. */
+function readCount(text: string, digits: number): EventTime | undefined {
+  const [, sign, whole, more = ''] = /^(-?)(\d{1,20})(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const padded = whole.padStart(digits + 1, '0');
+  const at = padded.length - digits;
+  const second = Number(padded.slice(0, at));
+  const fraction = (padded.slice(at) + more).slice(0, 9);
+  if (sign !== '-') return { second, fraction };
+  // A fraction counts forward from its second, whatever the sign.
+  const rest = Number(fraction.padEnd(9, '0'));
+  return rest === 0 ? { second: -second, fraction: '' } : { second: -second - 1, fraction: String(1_000_000_000 - rest).padStart(9, '0') };
+}

@@ -1,0 +1,102 @@
+/** Rows of two tables side by side, as one select around both. */
+import { freeName } from '../../../../language/plan/scope.ts';
+import type { JoinKey, JoinKind, Node } from '../../../../language/plan/tree.ts';
+import { compile } from '../expressions.ts';
+import { flat } from './flat.ts';
+import { keyText } from '../key-text.ts';
+import { Names } from './names.ts';
+import { checkedLevel, countSql, orderOf, whereSql, type Made } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { joinSql, list, NOTHING, sql, type Sql } from '../sql.ts';
+import { facetsOf, type Value } from '../value.ts';
+
+const WORDS: Readonly<Record<JoinKind, Sql>> = {
+  inner: sql`inner join`, innerunique: sql`inner join`, leftouter: sql`left join`, rightouter: sql`right join`, fullouter: sql`full join`,
+  leftsemi: sql`left semi join`, leftanti: sql`left anti join`, rightsemi: sql`right semi join`, rightanti: sql`right anti join`,
+}; // prettier-ignore
+
+/** One side: its select, its columns by name, what it joins by, and what tells its rows apart. */
+interface Side {
+  readonly select: Sql;
+  readonly columns: ReadonlyMap<string, Made>;
+  readonly keys: readonly Sql[];
+  readonly item: Sql | undefined;
+  /** The name of the dataset that each row is of, where there are several. */
+  readonly label: Sql | undefined;
+}
+
+/** A key of one type joins as it is; where the types differ from row to row it joins as text. */
+function keySql(own: Value, other: Value, side: 'left' | 'right'): Sql {
+  const [facet, ...more] = facetsOf(own);
+  const [theirs, ...others] = facetsOf(other);
+  // Null equals nothing. The engine joins by no constant, so each row has a key of its own.
+  if (!facet || !theirs) return sql`concat(${side === 'left' ? sql`'l'` : sql`'r'`}, toString(rowNumberInAllBlocks()))`;
+  const isPlain = more.length === 0 && others.length === 0 && facet[0] === theirs[0];
+  return isPlain ? sql`toNullable(${facet[1]})` : keyText(own);
+}
+
+/** Keeps the engine from planning this join and one inside it as one, in which a key that is the same for every row belongs to no side. */
+const BARRIER = sql` limit 9223372036854775807`;
+
+function sideOf(relation: Relation, keys: readonly Sql[], level: number, unique: boolean): Side {
+  const { parts } = relation;
+  const names = new Names(checkedLevel(level));
+  // The engine wants columns to join by, also where a key is the same for every row.
+  const keyNames = keys.map((key) => names.add('k', sql`materialize(${key})`));
+  const columns = new Map(
+    [...parts.columns].map(([name, made]): [string, Made] => {
+      const facets = Object.fromEntries(facetsOf(made.value).map(([kind, facet]) => [kind, names.add('c', sql`toNullable(${facet})`)]));
+      return [name, { value: { facets }, type: made.type, role: 'row', ...(made.bits !== undefined && { bits: made.bits }) }];
+    }),
+  );
+  const item = parts.item && names.add('i', parts.item);
+  const label = parts.label && names.add('u', parts.label);
+  const end = unique ? sql`${item ? sql` order by ${item}` : NOTHING} limit 1 by ${list(keyNames)}` : parts.level > 0 ? BARRIER : NOTHING;
+  return {
+    select: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${end})`,
+    columns,
+    keys: keyNames,
+    item,
+    label,
+  };
+}
+
+const valuesOf = (nodes: readonly Node[], { context }: Relation): Value[] => nodes.map((node) => compile(node, context));
+
+export interface JoinOptions {
+  readonly how: JoinKind;
+  readonly keys: readonly JoinKey[];
+  readonly dropped: readonly string[];
+}
+
+/** `right` has to begin at a level behind that of `left`. */
+export function join(left: Relation, right: Relation, { how, keys, dropped }: JoinOptions): Relation {
+  const [a, b] = [flat(left), flat(right)];
+  const [values, others] = [valuesOf(keys.map((key) => key.left), a), valuesOf(keys.map((key) => key.right), b)];
+  const level = Math.max(a.parts.level, b.parts.level) + 1;
+  const here = sideOf(a, values.map((value, n) => keySql(value, others[n]!, 'left')), level, how === 'innerunique');
+  const there = sideOf(b, others.map((value, n) => keySql(value, values[n]!, 'right')), level + 1, false);
+  const on = joinSql(here.keys.map((key, n) => sql`${key} = ${there.keys[n]!}`), sql` and `);
+  const columns = sidesOf(how, here, there, dropped);
+  const items = [how.startsWith('right') && how !== 'rightouter' ? undefined : here.item, how.startsWith('left') && how !== 'leftouter' ? undefined : there.item].flatMap((item) => item ?? []);
+  return new Relation({
+    ...a.parts,
+    from: sql`(select * from ${here.select} as l ${WORDS[how]} ${there.select} as r on ${on})`,
+    where: [], level: checkedLevel(level + 2), columns, order: orderOf(columns), limit: undefined,
+    item: items.length === 2 ? sql`tuple(${list(items)})` : items[0], label: how === 'rightsemi' || how === 'rightanti' ? there.label : here.label,
+    matching: a.parts.matching ?? countSql(a.parts), matched: undefined,
+  });
+} // prettier-ignore
+
+function sidesOf(how: JoinKind, left: Side, right: Side, dropped: readonly string[]): ReadonlyMap<string, Made> {
+  if (how === 'leftsemi' || how === 'leftanti') return left.columns;
+  if (how === 'rightsemi' || how === 'rightanti') return right.columns;
+  const columns = new Map(left.columns);
+  for (const [name, made] of right.columns)
+    if (!dropped.includes(name))
+      columns.set(
+        freeName(name, (taken) => columns.has(taken)),
+        made,
+      );
+  return columns;
+}

@@ -1,0 +1,89 @@
+/** Rows that no dataset has: datatable, print, range, and the schema of other rows. */
+import { SERVICE_QUERY_MADE_ROWS } from '../../../../core/limits.ts';
+import type { Source } from '../../../../language/plan/tree.ts';
+import type { Constant, Type } from '../../../../language/types.ts';
+import type { Dataset } from '../../../datasets/catalog.ts';
+import { compile } from '../expressions.ts';
+import type { Made, Parts } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { alias, list, sql, type Sql } from '../sql.ts';
+import { asInt, asTime, constantValue, facetsOf, oneRequired, type Value } from '../value.ts';
+import type { Kind } from '../kind.ts';
+
+type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
+
+/** What stands for a dataset where there is none. */
+const NO_DATASET: Dataset = {
+  id: 0,
+  name: '',
+  table: '',
+  created: '',
+  who: '',
+  description: '',
+  retentionDays: 0,
+  fields: new Map(),
+  notes: new Map(),
+};
+
+const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>
+  new Relation({
+    environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, dataset: NO_DATASET, where: [], from, level: 1, columns, event: undefined, open: false, removed: [], order: undefined, item,
+    limit: undefined, matching: undefined, matched: undefined,
+  }); // prettier-ignore
+
+const NUMBER = sql`number`;
+
+/** Values in arrays, one for each column and kind: a row takes its items. */
+export function constantRows(
+  frame: Frame,
+  columns: readonly (readonly [string, Type])[],
+  rows: readonly (readonly Constant[])[],
+): Relation {
+  const { params } = frame.environment;
+  const arrays: Sql[] = [];
+  const made = columns.map(([name, type], n): [string, Made] => {
+    const values = rows.map((row): Value => constantValue(row[n]!, params));
+    const kinds = new Set(values.flatMap((value) => facetsOf(value).map(([kind]) => kind)));
+    const facets: Partial<Record<Kind, Sql>> = {};
+    for (const kind of kinds) {
+      const cell = alias('ca', arrays.length);
+      arrays.push(sql`[${list(values.map((value) => value.facets[kind] ?? sql`null`))}][${NUMBER} + 1] as ${cell}`);
+      facets[kind] = cell;
+    }
+    return [name, { value: { facets }, type, role: 'row' }];
+  });
+  const select = list([...arrays, NUMBER]);
+  return madeOf(frame, sql`(select ${select} from numbers(${rows.length}))`, new Map(made), columns.length > 0 ? NUMBER : undefined);
+}
+
+/** From, from + step, … up to and with `to`. */
+export function rangeRows(frame: Frame, { name, type, from, to, step }: Source & { readonly kind: 'range' }): Relation {
+  const context = { environment: frame.environment, missing: frame.missing, relationOf: frame.relationOf, column: () => undefined, everything: () => sql`''`, windowOrder: () => sql`` };
+  const width = step.kind === 'constant' ? (step.constant.value as bigint) : 1n;
+  const count = (value: Value): Sql => (type === 'datetime' ? sql`toUnixTimestamp64Nano(${asTime(value)})` : type === 'timespan' ? value.facets.timespan! : asInt(value));
+  const [first, last] = [count(compile(from, context)), count(compile(to, context))];
+  const by = frame.environment.params.int(width);
+  const rows = sql`least(${SERVICE_QUERY_MADE_ROWS}, greatest(0, intDiv(toInt128(${last}) - toInt128(${first}), ${by}) + if((toInt128(${last}) - toInt128(${first})) * ${by} >= 0, 1, 0)))`;
+  const cell = sql`toInt64(assumeNotNull(${first}) + toInt128(${by}) * ${NUMBER})`;
+  const value = type === 'datetime' ? oneRequired('datetime', sql`fromUnixTimestamp64Nano(${cell}, 'UTC')`) : oneRequired(type === 'int' ? 'int' : 'timespan', cell);
+  const [[kind, facet]] = facetsOf(value) as [[Kind, Sql]];
+  const source = sql`(select arrayJoin(range(toUInt64(${rows}))) as number)`;
+  const made: Made = { value: oneRequired(kind, sql`ca0`), type, role: 'row' };
+  return madeOf(frame, sql`(select ${facet} as ca0, number from ${source})`, new Map([[name, made]]), NUMBER);
+} // prettier-ignore
+
+const DATA_TYPES: Readonly<Record<Kind, string>> = {
+  int: 'long', real: 'real', string: 'string', bool: 'bool', datetime: 'datetime', timespan: 'timespan', json: 'dynamic',
+}; // prettier-ignore
+
+/** A row for each column of the rows. */
+export function schemaRows(relation: Relation): Relation {
+  const text = (value: string): Constant => ({ type: 'string', value });
+  const rows = [...relation.allColumns()].map(([name, { value, type }], n): Constant[] => {
+    const kinds = facetsOf(value).map(([kind]) => DATA_TYPES[kind]);
+    const found = kinds.length === 1 ? kinds[0]! : kinds.length === 0 ? (type === 'int' ? 'long' : type) : 'dynamic';
+    return [text(name), { type: 'int', value: BigInt(n) }, text(found), text(found)];
+  });
+  const columns = [['ColumnName', 'string'], ['ColumnOrdinal', 'int'], ['DataType', 'string'], ['ColumnType', 'string']] as const; // prettier-ignore
+  return constantRows(relation.parts, columns, rows);
+}

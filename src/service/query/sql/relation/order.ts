@@ -1,0 +1,27 @@
+/** The order of rows: the keys that a value sorts by, and the clause that makes the order total. */
+import type { Parts } from './relation-parts.ts';
+import { list, NOTHING, sql, type Sql } from '../sql.ts';
+import { exists, facetsOf, type Value } from '../value.ts';
+
+/** Numbers sort before texts, those before the rest; what is missing comes last, unless told otherwise. */
+export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sql: Sql; desc: boolean }[] {
+  const { int, real, ...others } = value.facets;
+  const number = int && real ? [sql`coalesce(${real}, toFloat64(${int}))`, int] : [int ?? real ?? []].flat();
+  const rest = Object.values(others);
+  const keys = [...number, ...rest].map((key) => ({ sql: key, desc }));
+  return nullsFirst ? [{ sql: exists(value), desc: false }, ...keys] : keys;
+}
+
+/** ` order by …` with what makes the order total, or nothing. */
+export function orderSql({ order, event, columns, item }: Parts): Sql {
+  const keys = [...(order?.keys ?? [])];
+  if (event) {
+    if (!keys.some((key) => key.sql === event.time)) keys.push({ sql: event.time, desc: true });
+    keys.push({ sql: event.rowId, desc: order?.byTime !== 'asc' });
+  } else {
+    const groups = [...columns.values()].filter(({ role }) => role === 'key');
+    for (const { value } of groups) for (const [, facet] of facetsOf(value)) if (!keys.some((key) => key.sql === facet)) keys.push({ sql: facet, desc: false });
+  }
+  if (item) keys.push({ sql: item, desc: false });
+  return keys.length === 0 ? NOTHING : sql` order by ${list(keys.map((key) => (key.desc ? sql`${key.sql} desc` : key.sql)))}`;
+} // prettier-ignore

@@ -1,0 +1,289 @@
+/**
+ * Rows at one point of a query, as a select in the making: each stage gives the next. Stages are put into the same select as long as SQL
+ * allows, and into one around it where the order of things would change (a where behind a limit) or an expression has grown long.
+ * User's names never become names in SQL: columns are numbered.
+ */
+import type { Dataset } from '../../../datasets/catalog.ts';
+import { EVENTS, typeOf } from '../../../../language/plan/scope.ts';
+import {
+  matchesPattern,
+  numberedName,
+  type Column,
+  type NamePattern,
+  type Node,
+  type Renamed,
+  type SortKey,
+  type Stage,
+} from '../../../../language/plan/tree.ts';
+import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
+import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from '../field.ts';
+import { itemAt } from '../json.ts';
+import { Names } from './names.ts';
+import { refuseWindows, usesWindow } from './windows.ts';
+import { orderSql, sortKeys } from './order.ts';
+import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
+import { list, NOTHING, sql, tableSql, type Sql } from '../sql.ts';
+import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from '../value.ts';
+
+type Expand = Stage & { readonly kind: 'expand' };
+/** No name of a user's has a NUL. */
+const NUMBER = '\0number';
+
+/** JSON text where it is an array, else null. */
+const arrayOf = (json: Sql): Sql => sql`if(startsWith(${json}, '['), ${json}, null)`;
+
+/** An item of an array; what is no array stands in the first row alone. */
+function itemOrSelf(value: Value, at: Sql): Value {
+  const { json } = value.facets;
+  const alone = choose(sql`${at} = 0`, value, NULL_VALUE);
+  return json ? choose(sql`startsWith(${json}, '[')`, itemAt(value, at), alone) : alone;
+}
+
+/** SQL of a value longer than this is computed in a select of its own instead of being repeated. */
+const LONG_SQL = 1500;
+
+export class Relation {
+  readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** The events of a dataset within the conditions. */
+  static events(dataset: Dataset, frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>, where: readonly Sql[]): Relation {
+    return new Relation({
+      ...frame, dataset, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: TABLE_EVENT, open: true, removed: [],
+      order: undefined, item: undefined, limit: undefined, matching: undefined, matched: undefined,
+    }); // prettier-ignore
+  }
+
+  #with(parts: Partial<Parts>): Relation {
+    return new Relation({ ...this.parts, ...parts });
+  }
+
+  get context(): ExpressionContext {
+    const { environment, missing, relationOf } = this.parts;
+    return {
+      environment,
+      missing,
+      relationOf,
+      windowOrder: () => orderSql(this.ordered().parts),
+      column: (name) => this.column(name),
+      everything: () => this.#everything(),
+    };
+  }
+
+  /** What stands under the name; undefined for a field that never was. */
+  column(name: string): Value | undefined {
+    const made = this.parts.columns.get(name);
+    if (made) return made.value;
+    const { event, open, removed } = this.parts;
+    if (!open || !event || removed.some((pattern) => matchesPattern(pattern, name))) return undefined;
+    if (name === '_time') return oneRequired('datetime', event.time);
+    if (name === '_sysTime') return oneRequired('datetime', event.sysTime);
+    if (name === '_rowId' || name === '_cursor') return oneRequired('string', rowIdText(event));
+    const bits = this.parts.dataset.fields.get(name);
+    return bits === undefined ? undefined : fieldValue(event, name, bits, this.parts.environment.params);
+  }
+
+  #everything(): Sql {
+    const { event } = this.parts;
+    if (!event)
+      return sql`arrayStringConcat([${list([...this.parts.columns.values()].map(({ value }) => sql`ifNull(${asString(value)}, '')`))}], '\\x01')`;
+    const texts = sql`arrayConcat(mapValues(${event.s}), arrayMap(e -> toString(e), mapValues(${event.i})), arrayMap(e -> toString(e), mapValues(${event.f})), mapValues(${event.j}))`;
+    return sql`arrayStringConcat(${texts}, '\\x01')`;
+  }
+
+  where(condition: Node): Relation {
+    refuseWindows([condition], 'where');
+    if (this.parts.limit !== undefined) return this.nest().where(condition);
+    return this.#with({ where: [...this.parts.where, compileCondition(condition, this.context)] });
+  }
+
+  extend(columns: readonly Column[]): Relation {
+    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#extend(columns));
+    return this.#extend(columns);
+  }
+
+  /** What looks at other rows sees those that are left, in their order; what comes later sees its result. */
+  #overRows(work: (rows: Relation) => Relation): Relation {
+    const rows = this.parts.limit === undefined ? this : this.nest();
+    return work(rows.ordered()).nest();
+  }
+
+  #extend(columns: readonly Column[]): Relation {
+    const made = this.#make(columns);
+    const kept = [...this.parts.columns].filter(([name]) => !made.has(name));
+    return this.#with({ columns: new Map([...kept, ...made]) }).#shortened();
+  }
+
+  project(columns: readonly Column[]): Relation {
+    if (columns.some(({ node }) => usesWindow(node))) return this.#overRows((rows) => rows.#project(columns));
+    return this.#project(columns);
+  }
+
+  #project(columns: readonly Column[]): Relation {
+    return this.#with({ columns: this.#make(columns), open: false }).#shortened();
+  }
+
+  remove(names: readonly NamePattern[]): Relation {
+    const columns = new Map([...this.parts.columns].filter(([name]) => !names.some((pattern) => matchesPattern(pattern, name))));
+    return this.#with({ columns, removed: [...this.parts.removed, ...names] });
+  }
+
+  /** Of events the fields that there are; their order is that of the dataset. */
+  keep(names: readonly NamePattern[]): Relation {
+    const matches = (name: string): boolean => names.some((pattern) => matchesPattern(pattern, name));
+    const { parts } = this;
+    const made = new Map([...parts.columns].filter(([name]) => matches(name)));
+    if (!parts.open || !parts.event) return this.#with({ columns: made });
+    const fields = ['_time', ...parts.dataset.fields.keys()].filter(
+      (name) => matches(name) && !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
+    );
+    const kept = this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
+    return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
+  }
+
+  /** Every column by name; of events also the fields that no stage has named, `_time` first. */
+  allColumns(): Map<string, Made> {
+    const { parts } = this;
+    if (!parts.open || !parts.event) return new Map(parts.columns);
+    const fields = ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
+      (name) => !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
+    );
+    return new Map([
+      ...this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } }))),
+      ...parts.columns,
+    ]);
+  }
+
+  /** Columns that match first; of events the fields that there are. */
+  reorder(patterns: readonly NamePattern[]): Relation {
+    const all = this.allColumns();
+    const first = new Set(patterns.flatMap((pattern) => [...all.keys()].filter((name) => matchesPattern(pattern, name))));
+    const names = [...first, ...[...all.keys()].filter((name) => !first.has(name))];
+    return this.#with({ columns: new Map(names.map((name) => [name, all.get(name)!])), open: false });
+  }
+
+  rename(pairs: readonly Renamed[]): Relation {
+    const { parts } = this;
+    const made = this.#make(pairs.map(({ from, to, type }) => ({ name: to, node: { kind: 'column', type, name: from } })));
+    const newName = new Map(pairs.map(({ from, to }) => [from, to]));
+    const columns = new Map<string, Made>();
+    for (const [name, before] of parts.columns) {
+      const to = newName.get(name);
+      if (to !== undefined) columns.set(to, made.get(to)!);
+      else if (!made.has(name)) columns.set(name, before);
+    }
+    for (const [name, value] of made) if (!columns.has(name)) columns.set(name, value);
+    const left = pairs.filter(({ from }) => !made.has(from)).map(({ from }) => ({ text: from, prefix: false }));
+    return this.#with({ columns, removed: [...parts.removed, ...left] }).#shortened();
+  }
+
+  /** A row for each item: the number of the item is a column of its own, in a select around the rows. */
+  expand({ columns, index, limit }: Expand): Relation {
+    if (this.parts.limit !== undefined) return this.nest().expand({ kind: 'expand', columns, index, limit });
+    const given = this.#make(columns.map(({ name, node }) => ({ name: numberedName(name, 1), node })));
+    const most = limit === undefined ? NOTHING : sql`least(${limit}, `;
+    const lengths = [...given.values()].flatMap(({ value }) =>
+      value.facets.json ? [sql`ifNull(toInt64(JSONLength(${arrayOf(value.facets.json)})), 0)`] : [],
+    );
+    const count = sql`${most}greatest(1, ${list([...lengths, sql`1`])})${limit === undefined ? NOTHING : sql`)`}`;
+    const number: Made = { value: oneRequired('int', sql`arrayJoin(range(toInt64(0), toInt64(${count})))`), type: 'int', role: 'row' };
+    const wide = this.#with({ columns: new Map([...this.parts.columns, ...given, [NUMBER, number]]) }).nest();
+    const { columns: inside } = wide.parts;
+    const at = inside.get(NUMBER)!.value.facets.int!;
+    const kept = [...inside].filter(([name]) => name !== NUMBER && !given.has(name) && !columns.some((column) => column.name === name));
+    const made = columns.map(({ name }): [string, Made] => {
+      const { value } = inside.get(numberedName(name, 1))!;
+      return [name, { value: itemOrSelf(value, at), type: 'dynamic', role: 'row' }];
+    });
+    const numbered: [string, Made][] = index === undefined ? [] : [[index, { value: oneRequired('int', at), type: 'int', role: 'row' }]];
+    return wide.#with({ columns: new Map([...kept, ...made, ...numbered]), item: at }).#shortened();
+  }
+
+  #make(columns: readonly Column[]): Map<string, Made> {
+    const { context, parts } = this;
+    return new Map(
+      columns.map(({ name, node }): [string, Made] => {
+        const before = node.kind === 'column' ? parts.columns.get(node.name) : undefined;
+        if (before) return [name, before];
+        const bits = node.kind === 'column' && parts.open ? parts.dataset.fields.get(node.name) : undefined;
+        return [name, { value: compile(node, context), type: node.type, role: 'row', ...(bits !== undefined && { bits }) }];
+      }),
+    );
+  }
+
+  #shortened(): Relation {
+    return [...this.parts.columns.values()].some(({ value }) => sizeOf(value) > LONG_SQL) ? this.nest() : this;
+  }
+
+  sort(keys: readonly SortKey[]): Relation {
+    refuseWindows(keys.map(({ node }) => node), 'sort'); // prettier-ignore
+    if (this.parts.limit !== undefined) return this.nest().sort(keys);
+    const { context, parts } = this;
+    const [first] = keys;
+    const value = first && compile(first.node, context);
+    const byTime = value !== undefined && parts.event !== undefined && value.facets.datetime === parts.event.time ? (first!.desc ? 'desc' : 'asc') : undefined;
+    return this.#with({
+      order: {
+        keys: keys.flatMap(({ node, desc, nullsFirst }) => sortKeys(compile(node, context), desc, nullsFirst)),
+        info: keys.flatMap(({ name, desc }) => (name === '' ? [] : [{ field: name, desc }])),
+        byTime: keys.length === 1 ? byTime : undefined,
+      },
+    });
+  } // prettier-ignore
+
+  take(count: number): Relation {
+    const sorted = this.ordered();
+    return sorted.#with({ limit: Math.min(count, sorted.parts.limit ?? count), matching: this.parts.matching ?? countSql(this.parts) });
+  }
+
+  /** With the order that rows have when none is asked for: events the newest first, groups with the largest first aggregation first, a series in the order of time. */
+  ordered(): Relation {
+    const { order, event, columns, limit } = this.parts;
+    if (order || limit !== undefined) return this;
+    if (event)
+      return this.#with({ order: { keys: [{ sql: event.time, desc: true }], info: [{ field: '_time', desc: true }], byTime: 'desc' } });
+    const made = [...columns];
+    const bin = made.find(([, { timeBin }]) => timeBin === true);
+    const largest = made.find(([, { role, type, value }]) => role === 'aggregation' && type !== 'bool' && !value.facets.json);
+    const chosen = [...(bin ? [[bin[0], false] as const] : []), ...(largest ? [[largest[0], true] as const] : [])];
+    const names = chosen.length > 0 ? chosen : made.flatMap(([name, { role }]) => (role === 'key' ? [[name, false] as const] : []));
+    return this.sort(
+      names.map(([name, desc]) => ({ node: { kind: 'column', type: columns.get(name)!.type, name }, name, desc, nullsFirst: false })),
+    );
+  }
+
+  /** A select around the rows as they are. */
+  nest(): Relation {
+    const { parts } = this;
+    const level = parts.level + 1;
+    const names = new Names(level);
+    const columns = new Map([...parts.columns].map(([name, made]) => [name, { ...made, value: names.take('c', made.value) }] as const));
+    const event = parts.event && mapEvent(parts.event, (part) => names.add('e', part));
+    const order = parts.order && {
+      ...parts.order,
+      keys: parts.order.keys.map((key) => ({ ...key, sql: parts.event && key.sql === parts.event.time ? event!.time : names.add('o', key.sql) })),
+    };
+    const item = parts.item && names.add('i', parts.item);
+    const label = parts.label && names.add('u', parts.label);
+    const matched = parts.matched && names.add('m', parts.matched);
+    const limit = parts.limit === undefined ? NOTHING : sql`${orderSql(this.parts)} limit ${parts.limit}`;
+    return this.#with({
+      from: sql`(select ${names.columns.length === 0 ? sql`1` : list(names.columns)} from ${parts.from}${whereSql(parts.where)}${limit})`,
+      where: [], level: checkedLevel(level), columns, event, order, item, label, limit: undefined, matched,
+    });
+  } // prettier-ignore
+
+  /** The statement with these columns of the rows, `atMost` of them whatever their limit. */
+  select(columns: readonly Sql[], atMost: number): Sql {
+    const { from, where } = this.parts;
+    return sql`select ${list(columns)} from ${from}${whereSql(where)}${orderSql(this.parts)} limit ${atMost}`;
+  }
+
+  /** How many rows matched, as a statement. */
+  countMatching(): Sql {
+    return this.parts.matching ?? countSql(this.parts);
+  }
+}

@@ -1,0 +1,100 @@
+/** make-series: the groups of a summarize by steps of time, put together as arrays. */
+import { SERVICE_QUERY_BUCKETS } from '../../../../core/limits.ts';
+import { formatTime } from '../../../../core/time/time-text.ts';
+import { FUNCTIONS, OPERATORS } from '../../../../language/functions/table.ts';
+import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';
+import { AplError } from '../../../../language/syntax/apl-error.ts';
+import type { Constant } from '../../../../language/types.ts';
+import type { Environment } from '../../functions/call.ts';
+import { Names } from './names.ts';
+import { checkedLevel, whereSql, type Made } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { list, NOTHING, sql, type Sql } from '../sql.ts';
+import { summarize } from './summarize.ts';
+import { asInt, asJson, constantValue, facetsOf, one } from '../value.ts';
+
+type Series = Stage & { readonly kind: 'series' };
+/** No name of a user's has a NUL. */
+const STEP = '\0step';
+
+export function makeSeries(relation: Relation, { columns, on, from, to, step, keys }: Series): Relation {
+  const { environment } = relation.parts;
+  const start = from ? timeOf(from, environment) : environment.start;
+  const end = to ? timeOf(to, environment) : environment.end;
+  const steps = end > start ? (end - start + step - 1n) / step : 0n;
+  if (steps > BigInt(SERVICE_QUERY_BUCKETS))
+    throw new AplError('meaning', from?.at ?? to?.at ?? 0, `make-series would have ${steps} steps, more than ${SERVICE_QUERY_BUCKETS}: make the step longer`);
+  const time = (value: bigint): Node => constantNode({ type: 'datetime', value });
+  const within = call(OPERATORS, 'and', call(OPERATORS, '>=', on.node, time(start)), call(OPERATORS, '<', on.node, time(end)));
+  const number = call(OPERATORS, '/', call(FUNCTIONS, 'toint', call(OPERATORS, '-', call(FUNCTIONS, 'todatetime', on.node), time(start))), constantNode({ type: 'int', value: step }));
+  const groups = [...keys.map((key): Key => ({ ...key, binOfTime: undefined })), { name: STEP, node: number, binOfTime: undefined }];
+  const inner = summarize(relation.where(within), columns.map(({ aggregation }) => aggregation), groups, step);
+
+  const { parts } = inner;
+  const level = checkedLevel(parts.level + 1);
+  const names = new Names(level);
+  const made = new Map<string, Made>();
+  const grouped = keys.map(({ name, node }) => {
+    const { value } = parts.columns.get(name)!;
+    made.set(name, { value: names.take('k', value), type: node.type, role: 'key' });
+    return value;
+  });
+  const at = sql`toUInt32(assumeNotNull(${asInt(parts.columns.get(STEP)!.value)}))`;
+  for (const { aggregation, fallback } of columns) {
+    const cell = sql`ifNull(${asJson(parts.columns.get(aggregation.name)!.value)}, 'null')`;
+    const missing = jsonOf(fallback, environment);
+    const filled = sql`arrayMap(e -> if(e = '', ${missing}, e), groupArrayInsertAt('', ${Number(steps)})(${cell}, ${at}))`;
+    const json = steps === 0n ? sql`'[]'` : sql`concat('[', arrayStringConcat(${filled}, ','), ']')`;
+    made.set(aggregation.name, { value: one('json', names.add('a', json)), type: 'dynamic', role: 'aggregation', info: aggregation.info });
+  }
+  const times = Array.from({ length: Number(steps) }, (_, n) => formatTime(start + BigInt(n) * step));
+  made.set(on.name, { value: one('json', environment.params.string(JSON.stringify(times))), type: 'dynamic', role: 'row' });
+  const by = grouped.flatMap((value) => facetsOf(value).map(([, facet]) => facet));
+  const groupBy = keys.length === 0 ? NOTHING : sql` group by ${by.length === 0 ? sql`'x'` : list(by)}`;
+  return new Relation({
+    ...parts, level, columns: made, event: undefined, open: false, order: undefined, item: undefined, limit: undefined, matched: undefined, where: [],
+    from: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${groupBy})`,
+  });
+} // prettier-ignore
+
+function call(table: typeof FUNCTIONS, name: string, ...args: readonly Node[]): Node {
+  const spec = table.get(name)!;
+  const type = typeof spec.returns === 'function' ? (spec.returns(args.map((arg) => arg.type)) ?? 'dynamic') : spec.returns;
+  return { kind: 'apply', type, spec, args, at: 0, places: args.map(() => 0) };
+}
+
+const jsonOf = (constant: Constant, { params }: Environment): Sql =>
+  constant.value === null ? sql`'null'` : sql`ifNull(${asJson(constantValue(constant, params))}, 'null')`;
+
+/** A time that no row decides on: a literal, now(), ago(), and timespans added to them. */
+function timeOf({ node, at }: TimeBound, environment: Environment): bigint {
+  const found = valueOf(node, environment);
+  if (found === undefined)
+    throw new AplError('meaning', at, 'make-series wants a range that no row decides on: datetime(…), now(), ago(1h), and sums of them');
+  return found;
+}
+
+function valueOf(node: Node, environment: Environment): bigint | undefined {
+  if (node.kind === 'constant') return typeof node.constant.value === 'bigint' ? node.constant.value : undefined;
+  if (node.kind !== 'apply') return undefined;
+  const args = node.args.map((arg) => valueOf(arg, environment));
+  if (args.includes(undefined)) return undefined;
+  const [a = 0n, b = 0n] = args as bigint[];
+  switch (node.spec.name) {
+    case 'now':
+      return environment.now + a;
+    case 'ago':
+      return environment.now - a;
+    case '+':
+      return a + b;
+    case '-':
+      return node.args.length === 1 ? -a : a - b;
+    case 'startofday':
+      return a - (((a % DAY) + DAY) % DAY) + b * DAY;
+    case 'bin':
+      return b > 0n ? a - (((a % b) + b) % b) : undefined;
+    default:
+      return undefined;
+  }
+}
+const DAY = 86_400_000_000_000n;

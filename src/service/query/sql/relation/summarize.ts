@@ -1,0 +1,90 @@
+/** Rows put together in groups: aggregations and keys as the columns of a select around the rows. */
+import type { Aggregation, Column, Key, Node } from '../../../../language/plan/tree.ts';
+import { compile, compileAggregation, type ExpressionContext } from '../expressions.ts';
+import { mapEvent, type EventSql } from '../field.ts';
+import { Names } from './names.ts';
+import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { alias, list, NOTHING, sql, type Sql } from '../sql.ts';
+import { refuseWindows } from './windows.ts';
+import { asNumber, facetsOf, type Value } from '../value.ts';
+
+/** One row for each group. `window`: ns that a row stands for when no key is a bin of time. */
+export function summarize(relation: Relation, aggregations: readonly Aggregation[], keys: readonly Key[], window: bigint): Relation {
+  if (relation.parts.limit !== undefined) return summarize(relation.nest(), aggregations, keys, window);
+  const args = aggregations.flatMap((item) => (item.kind === 'value' ? item.args : []));
+  refuseWindows([...keys.map(({ node }) => node), ...args], 'summarize');
+  const { context, parts } = relation;
+  const level = parts.level + 1;
+  const names = new Names(level);
+  const columns = new Map<string, Made>();
+  const grouped = keys.map(({ name, node, binOfTime }) => {
+    const value = compile(node, context);
+    columns.set(name, { ...originOf(node, parts), value: names.take('k', value), type: node.type, role: 'key', timeBin: binOfTime !== undefined });
+    return value;
+  });
+  const groupBy = grouped.flatMap((value) => facetsOf(value).map(([, facet]) => facet));
+  const bin = keys.find(({ binOfTime }) => binOfTime !== undefined)?.binOfTime;
+  const span = bin === undefined ? window : bin === 'auto' ? parts.environment.step : bin;
+  let event: EventSql | undefined;
+  for (const aggregation of aggregations) {
+    if (aggregation.kind === 'row') event = takeRow(relation, aggregation, names, columns) ?? event;
+    else {
+      const value = aggregation.kind === 'value' ? compileAggregation(aggregation, context, span) : computed(aggregation, context, span);
+      const { type } = aggregation.kind === 'value' ? aggregation : aggregation.node;
+      columns.set(aggregation.name, { value: names.take('a', value), type, role: 'aggregation', info: aggregation.info });
+    }
+  }
+  const { matching } = parts;
+  const matched = matching === undefined ? sql`sum(count()) over ()` : undefined;
+  const select = [...names.columns, sql`${matched ?? sql`count()`} as ${alias('m', level)}`];
+  // Groups of what is null everywhere are still groups: an empty input has none.
+  const by = keys.length === 0 ? NOTHING : sql` group by ${groupBy.length === 0 ? sql`'x'` : list(groupBy)}`;
+  return new Relation({
+    ...parts,
+    from: sql`(select ${list(select)} from ${parts.from}${whereSql(parts.where)}${by})`,
+    where: [], level: checkedLevel(level), columns, event, open: event !== undefined, removed: [], order: undefined, item: undefined, label: undefined, limit: undefined,
+    matching: matching ?? countSql(parts),
+    matched: matched && alias('m', level),
+  });
+} // prettier-ignore
+
+/** The types that the field has had, where the node is nothing but a field. */
+function originOf(node: Node, { columns, open, dataset }: Parts): { bits?: number } {
+  if (node.kind !== 'column') return {};
+  const bits = columns.get(node.name)?.bits ?? (open && !columns.has(node.name) ? dataset.fields.get(node.name) : undefined);
+  return bits === undefined ? {} : { bits };
+}
+
+/** Aggregations first, then the expression of them. */
+function computed(aggregation: Aggregation & { readonly kind: 'computed' }, context: ExpressionContext, window: bigint): Value {
+  const parts = new Map(
+    aggregation.parts.flatMap((part) => (part.kind === 'value' ? [[part.name, compileAggregation(part, context, window)] as const] : [])),
+  );
+  return compile(aggregation.node, { ...context, column: (name) => parts.get(name) });
+}
+
+/** arg_max and arg_min: of equal rows the last and the first. Returns the event when all of it is taken. */
+function takeRow({ context, parts }: Relation, aggregation: Aggregation & { readonly kind: 'row' }, names: Names, columns: Map<string, Made>): EventSql | undefined {
+  const { greatest, by, take, info } = aggregation;
+  const compared = compile(by.node, context);
+  const engine = greatest ? sql`argMaxIf` : sql`argMinIf`;
+  const { int, real } = compared.facets;
+  const facet = int || real ? asNumber(compared).sql : facetsOf(compared)[0]?.[1];
+  if (!facet) context.missing(by.name);
+  const there = facet ? sql`isNotNull(${facet})` : sql`false`;
+  // What is compared comes first, then what makes it unique, so that all columns are of the same row.
+  const order = list([facet ? sql`assumeNotNull(${facet})` : sql`0`, ...(parts.event ? [parts.event.time, parts.event.rowId] : [])]);
+  const from = (value: Sql): Sql => sql`${engine}(tuple(${value}), tuple(${order}), ${there}).1`;
+  const add = ({ name, node }: Column, value: Value): void => {
+    const facets = Object.fromEntries(facetsOf(value).map(([kind, taken]) => [kind, sql`if(countIf(${there}) = 0, null, ${from(taken)})`]));
+    columns.set(name, { ...originOf(node, parts), value: names.take('a', { facets }), type: node.type, role: 'aggregation', info });
+  };
+  add(by, compared);
+  if (take !== '*') {
+    for (const column of take) add(column, compile(column.node, context));
+    return undefined;
+  }
+  if (!parts.event) for (const [name, made] of parts.columns) if (!columns.has(name)) add({ name, node: { kind: 'column', type: made.type, name } }, made.value);
+  return parts.event && mapEvent(parts.event, (part) => names.add('e', from(part)));
+} // prettier-ignore

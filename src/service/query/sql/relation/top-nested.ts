@@ -1,0 +1,49 @@
+/** top-nested: each level is a summarize of the rows that the level before kept, and all levels stand side by side in the end. */
+import type { JoinKey, Key, NestedLevel, Node } from '../../../../language/plan/tree.ts';
+import { join } from './join.ts';
+import { Names } from './names.ts';
+import { orderSql } from './order.ts';
+import { checkedLevel, whereSql, type Made } from './relation-parts.ts';
+import { Relation } from './relation.ts';
+import { list, NOTHING, sql } from '../sql.ts';
+import { summarize } from './summarize.ts';
+import { facetsOf } from '../value.ts';
+
+const column = ({ name, node }: Key): Node => ({ kind: 'column', type: node.type, name });
+
+export function topNested(relation: Relation, levels: readonly NestedLevel[], window: bigint): Relation {
+  const keys = levels.map(({ key }): Key => ({ ...key, binOfTime: undefined }));
+  const named = relation.extend(keys);
+  let rows = named;
+  let result: Relation | undefined;
+  for (const [n, level] of levels.entries()) {
+    const outer = keys.slice(0, n);
+    const on = (by: readonly Key[]): JoinKey[] => by.map((key) => ({ left: column(key), right: column(key) }));
+    const groups = keys.slice(0, n + 1).map((key) => ({ ...key, node: column(key) }));
+    const largest = firstOfEach(summarize(rows, [level.aggregation], groups, window), level, outer);
+    result = result === undefined ? largest : join(largest, result, { how: 'inner', keys: on(outer), dropped: outer.map(({ name }) => name) });
+    if (n < levels.length - 1) rows = join(rows, largest, { how: 'leftsemi', keys: on(keys.slice(0, n + 1)), dropped: [] });
+  }
+  const names = levels.flatMap(({ key, aggregation }) => [key.name, aggregation.name]);
+  const { columns } = result!.parts;
+  return sorted(new Relation({ ...result!.parts, columns: new Map(names.map((name) => [name, columns.get(name)!])) }), levels);
+} // prettier-ignore
+
+/** The first groups in each of the outer ones. */
+function firstOfEach(groups: Relation, { count, aggregation, desc }: NestedLevel, outer: readonly Key[]): Relation {
+  const rows = sorted(groups, [{ aggregation, desc }]);
+  const { parts } = rows;
+  const names = new Names(checkedLevel(parts.level + 1));
+  const columns = new Map([...parts.columns].map(([name, made]): [string, Made] => [name, { ...made, value: names.take('c', made.value) }]));
+  const by = outer.flatMap(({ name }) => facetsOf(parts.columns.get(name)!.value).map(([, facet]) => facet));
+  const limit = by.length === 0 ? sql` limit ${count}` : sql` limit ${count} by ${list(by)}`;
+  return new Relation({
+    ...parts, columns, level: parts.level + 1, where: [], order: undefined, limit: undefined, matched: undefined, item: undefined,
+    from: sql`(select ${list(names.columns)} from ${parts.from}${whereSql(parts.where)}${orderSql(parts)}${outer.length > 0 && by.length === 0 ? NOTHING : limit})`,
+  });
+} // prettier-ignore
+
+const sorted = (rows: Relation, levels: readonly Pick<NestedLevel, 'aggregation' | 'desc'>[]): Relation =>
+  rows.sort(
+    levels.map(({ aggregation: { name, type }, desc }) => ({ node: { kind: 'column', type, name }, name, desc, nullsFirst: false })),
+  );

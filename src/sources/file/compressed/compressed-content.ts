@@ -1,0 +1,155 @@
+/**
+ * The content of one archive after the other, read through one line window. Begins where the archive ended when it was last read to its end, if
+ * that is not behind the first byte wanted. Promises: only content of the archive that is known, told by its first bytes, is given.
+ */
+import { codeOf, TailraceError } from '../../../core/errors.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { ArchiveEnd } from '../../../core/stream.ts';
+import { tailOf } from '../../../core/tail.ts';
+import type { WindowBlock } from '../../framing/byte-window.ts';
+import type { Lines } from '../../framing/lines.ts';
+import type { Archive } from './compressed-files.ts';
+import { CompressedRange, compressionOf, decompress } from './decompress.ts';
+import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
+import { beginsAs } from '../known/identity.ts';
+import { LaneRefusal } from '../read/offer.ts';
+import { readBefore, readHead } from '../known/sample.ts';
+
+export interface ArchiveContentOptions {
+  readonly fileSystem: FileSystem;
+  readonly lines: Lines;
+  isStopped(): boolean;
+}
+
+export interface ReadResult {
+  /** All that was asked for was offered. */
+  readonly isWhole: boolean;
+  /** The content ends before the first byte wanted. */
+  readonly isShorter: boolean;
+  /** Where the archive ends; of use only if all of it was read. */
+  readonly end: ArchiveEnd;
+}
+
+export interface ReadExtras {
+  /** An unfinished last line is offered also where the archive ends inside of a member; else it waits for its rest. */
+  readonly isOver: boolean;
+  /** Told how far the compressed file was decompressed, also when that throws. */
+  readonly range: { consumedTo: number };
+}
+
+export class ArchiveContent {
+  readonly #options: ArchiveContentOptions;
+
+  constructor(options: ArchiveContentOptions) {
+    this.#options = options;
+  }
+
+  /** Offers the content's bytes `[from, to)`; undefined when the archive is gone. Throws as `withPieces`. */
+  read(
+    archive: Archive,
+    from: number,
+    to: number,
+    offer: (block: WindowBlock) => Promise<void>,
+    { isOver, range: told }: ReadExtras = { isOver: true, range: { consumedTo: 0 } },
+  ): Promise<ReadResult | undefined> {
+    const { lines } = this.#options;
+    const { end } = archive;
+    const isBehind = end?.contentSize !== undefined && end.contentSize <= from;
+    const range = new CompressedRange(isBehind ? end.size : 0);
+    return this.#withOpen(archive, async (fd) => {
+      const known = isBehind ? await this.#firstBytes(fd, end.size) : Buffer.alloc(0);
+      const first: Buffer[] = [known];
+      let tail = Buffer.alloc(0);
+      let at = isBehind ? end.contentSize : 0;
+      let isReset = false;
+      const reset = (): void => {
+        lines.reset(from, tail, Buffer.concat(first).subarray(0, lines.headBytes));
+        isReset = true;
+      };
+      const offerAll = async (next: () => WindowBlock | undefined): Promise<void> => {
+        for (let block = next(); block; block = next()) await offer(block);
+      };
+      const result = (isWhole: boolean): ReadResult => ({
+        isWhole: isWhole && at >= from,
+        isShorter: isWhole && at < from,
+        end: { size: range.readTo, contentSize: at, tail: tailOf(readBefore(this.#options.fileSystem, fd, range.readTo, TAIL_BYTES)) },
+      });
+      try {
+        for await (const piece of this.#decompress(fd, range)) {
+          if (this.#options.isStopped() && to < Infinity) throw new TailraceError('E_STOPPED', 'the source stops');
+          if (this.#options.isStopped()) return result(false);
+          if (!isBehind && at < Math.min(from, lines.headBytes)) first.push(Buffer.from(piece));
+          const passed = Math.min(piece.length, Math.max(0, from - at));
+          if (passed > 0) tail = Buffer.concat([tail, piece.subarray(0, passed)]).subarray(-TAIL_BYTES);
+          let rest = piece.subarray(passed, Math.max(passed, Math.min(piece.length, to - at)));
+          at += piece.length;
+          if (rest.length > 0 && !isReset) reset();
+          while (rest.length > 0) {
+            const count = rest.copy(lines.free());
+            lines.commit(count);
+            rest = rest.subarray(count);
+            await offerAll(() => lines.next());
+          }
+          if (at >= to) break;
+        }
+      } catch (error) {
+        told.consumedTo = range.consumedTo;
+        if (error instanceof LaneRefusal) throw error;
+        if (isReset && (isOver || !isCut(error))) await offerAll(() => lines.flush());
+        throw error;
+      }
+      if (isReset) await offerAll(() => lines.flush());
+      return to === Infinity ? result(true) : { ...result(at >= to), isShorter: false };
+    });
+  }
+
+  /** The content of the range. Undefined where the archive is gone, or another one is in its place. Throws system errors, and the decompressor's. */
+  withPieces<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>, range?: CompressedRange): Promise<T | undefined> {
+    return this.#withOpen(archive, (fd) => use(this.#decompress(fd, range)));
+  }
+
+  /** What became of an archive that was read to its end. Throws system errors. */
+  async changeOf(archive: Archive): Promise<'none' | 'grown' | 'replaced' | undefined> {
+    const { fileSystem } = this.#options;
+    const { size, tail } = archive.end!;
+    return this.#withOpen(archive, async (fd) => {
+      const now = fileSystem.fstat(fd).size;
+      if (now < size || tailOf(readBefore(fileSystem, fd, size, tail.length)).crc !== tail.crc) return 'replaced';
+      return now > size ? 'grown' : 'none';
+    });
+  }
+
+  /** By them, the encoding and the format of the rest are told. Read without what was appended, which may be damaged. */
+  async #firstBytes(fd: number, size: number): Promise<Buffer> {
+    for await (const piece of this.#decompress(fd, new CompressedRange(0, size))) return Buffer.from(piece);
+    return Buffer.alloc(0);
+  }
+
+  #decompress(fd: number, range?: CompressedRange): AsyncGenerator<Buffer> {
+    const { fileSystem } = this.#options;
+    const compression = compressionOf(readHead(fileSystem, fd, HEAD_BYTES));
+    if (!compression) throw new Error('it is not compressed with gzip or zstd');
+    return decompress(fileSystem, fd, compression, range);
+  }
+
+  async #withOpen<T>(archive: Archive, use: (fd: number) => Promise<T>): Promise<T | undefined> {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(archive.path);
+      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, readHead(fileSystem, fd, HEAD_BYTES)))
+        return undefined;
+      return await use(fd);
+    } catch (error) {
+      if (fd === undefined && leadsNowhere(error)) return undefined;
+      throw error;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+}
+
+/** The file ends inside of a member. */
+export function isCut(error: unknown): boolean {
+  return codeOf(error) === 'Z_BUF_ERROR';
+}

@@ -1,0 +1,254 @@
+/**
+ * The archives that are there, each of which is one stream: known by inode and first bytes over renames and restarts. What has a known
+ * one's inode and other first bytes is another one. One that is missing may come back for a while, as a plain file may.
+ */
+import type { EventShape, Tail } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import { FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
+import { NO_TAIL, tailOf } from '../../../core/tail.ts';
+import { compressionOf } from './decompress.ts';
+import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { beginsAs, hashHead, NO_HEAD } from '../known/identity.ts';
+import { readBefore, readHead } from '../known/sample.ts';
+
+export interface ArchiveFilesOptions {
+  /** The source's id. */
+  readonly source: string;
+  readonly fileSystem: FileSystem;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  /** False where a file may have another inode at every look. */
+  readonly stableInodes: boolean;
+  shapeOf(path: string): EventShape;
+  /** Lets go of a stream whose archive is gone. */
+  retire(stream: string): void;
+}
+
+export interface Archive {
+  path: string;
+  /** As the last scan that found it saw it. */
+  stat: FileStat;
+  /** Monotonic, since when no scan finds it; undefined while it is there. */
+  missingSinceMs: number | undefined;
+  stream: string | undefined;
+  readonly shape: EventShape;
+  identity: FileIdentity;
+  /** Everything before was accepted by the lane; decompressed bytes. */
+  offset: number;
+  /** As it was when all of its content had been read; undefined before that, and where an earlier version saved that it was. */
+  end: ArchiveEnd | undefined;
+  /** Wall clock, when its stream was made. */
+  createdMs: number;
+  /** As the last try that failed saw it: it is tried again once that differs. */
+  failedAt: FileStat | undefined;
+  /** That try ended inside of a member, which may still be written: its last line was not sent. */
+  isCut: boolean;
+  /** Bytes of the compressed file that were counted as lost. */
+  lostBytes: number;
+  /** `accepted`: to its end, not all of it settled yet. `done`: nothing of it is to be read any more. */
+  state: 'waiting' | 'accepted' | 'done';
+}
+
+/** What `headHash` begins with in rows of earlier versions once nothing of the archive is to be read any more. */
+const DONE = 'done ';
+/** A record without a file. */
+const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+
+export class ArchiveFiles {
+  readonly #options: ArchiveFilesOptions;
+  readonly #byInode = new Map<string, Archive>();
+
+  constructor(options: ArchiveFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what is known from before; `isSkipped`: what is there and not known is not to be read. */
+  open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
+    const now = this.#options.clock.monotonic();
+    // The newest first: an older one of the same inode is gone.
+    for (const { id, path, identity: saved, resumeAt, archiveEnd, createdMs } of [...records].reverse()) {
+      const identity = saved && { ...saved, headHash: saved.headHash.replace(DONE, '') };
+      if (!identity || this.#byInode.has(inodeKey(identity))) {
+        this.#options.retire(id);
+        continue;
+      }
+      const state = archiveEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
+      const known = { missingSinceMs: now, stream: id, identity, offset: resumeAt, end: archiveEnd, createdMs, state } as const;
+      this.#byInode.set(inodeKey(identity), { ...this.#newArchive({ path, stat: NO_FILE }), ...known });
+    }
+    for (const archive of this.see(found)) if (isSkipped && this.identify(archive)) this.#skip(archive);
+  }
+
+  /** Takes note of the archives that a scan found. Returns those that are new. */
+  see(found: ReadonlyMap<string, FoundFile>): Archive[] {
+    const seen = new Set<Archive>();
+    const added: Archive[] = [];
+    const byPath = new Map([...this.#byInode.values()].map((archive) => [archive.path, archive]));
+    for (const each of found.values()) {
+      const holder = this.#byInode.get(inodeKey(each.stat));
+      const known = [holder, this.#movedUnder(each, byPath.get(each.path))].find((archive) => archive && this.#isStill(archive, each));
+      if (known) {
+        seen.add(known);
+        continue;
+      }
+      if (holder) this.#drop(holder);
+      const archive = this.#newArchive(each);
+      this.#byInode.set(inodeKey(each.stat), archive);
+      seen.add(archive);
+      added.push(archive);
+    }
+    for (const archive of this.#byInode.values()) this.#keep(archive, seen.has(archive));
+    return added;
+  }
+
+  /** Those that are there, the oldest first. */
+  get present(): Archive[] {
+    const present = [...this.#byInode.values()].filter(({ missingSinceMs }) => missingSinceMs === undefined);
+    return present.sort((a, b) => a.stat.mtimeMs - b.stat.mtimeMs);
+  }
+
+  byStream(stream: string): Archive | undefined {
+    for (const archive of this.#byInode.values()) if (archive.stream === stream) return archive;
+    return undefined;
+  }
+
+  /** Takes the first bytes for the archive's identity; false for a file that is not compressed, or cannot be read now. */
+  identify(archive: Archive): boolean {
+    const head = this.#headOf(archive.path);
+    if (!head || !compressionOf(head)) return false;
+    archive.identity = { ...archive.identity, ...hashHead(head) };
+    return true;
+  }
+
+  /** The archive is one stream from here on. */
+  mint(archive: Archive, offset: number): void {
+    const { streams, source } = this.#options;
+    if (archive.stream !== undefined) this.#options.retire(archive.stream);
+    archive.offset = offset;
+    const { id, createdMs } = streams.mint(source, archive.path, archive.identity, offset);
+    Object.assign(archive, { stream: id, createdMs });
+  }
+
+  /** All of the archive was accepted; once that is settled, nothing of it is read any more, also after a restart. */
+  accept(archive: Archive, end: ArchiveEnd): void {
+    Object.assign(archive, { state: 'accepted', end, failedAt: undefined, isCut: false });
+  }
+
+  /** The archive goes on behind its end: it is read on, also after a restart. */
+  goOn(archive: Archive): void {
+    archive.state = 'waiting';
+    this.#options.streams.noteArchiveEnd(archive.stream!, undefined);
+  }
+
+  /** Another archive is in the place of this one. */
+  replace(archive: Archive): Archive {
+    this.#drop(archive);
+    const next = this.#newArchive(archive);
+    this.#byInode.set(inodeKey(archive.stat), next);
+    return next;
+  }
+
+  #finish(archive: Archive): void {
+    archive.state = 'done';
+    this.#options.streams.noteArchiveEnd(archive.stream!, archive.end);
+  }
+
+  #skip(archive: Archive): void {
+    this.mint(archive, 0);
+    archive.end = { size: archive.stat.size, contentSize: undefined, tail: this.#tailOf(archive) };
+    this.#finish(archive);
+  }
+
+  /**
+   * An earlier version read the archive, and did not save how far it went. What was not written to since is as it was; undefined for any
+   * other, and where nothing was read of it.
+   */
+  #oldEnd(archive: Archive): ArchiveEnd | undefined {
+    const { stat, createdMs, offset } = archive;
+    if (offset > 0 && stat.mtimeMs > createdMs) return undefined;
+    return { size: stat.size, contentSize: offset > 0 ? offset : undefined, tail: this.#tailOf(archive) };
+  }
+
+  #newArchive({ path, stat }: FoundFile): Archive {
+    return {
+      path,
+      stat,
+      missingSinceMs: undefined,
+      stream: undefined,
+      shape: this.#options.shapeOf(path),
+      identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
+      offset: 0,
+      end: undefined,
+      createdMs: 0,
+      failedAt: undefined,
+      isCut: false,
+      lostBytes: 0,
+      state: 'waiting',
+    };
+  }
+
+  /** The archive that is known under the path, if it may be there still: the device has another number after a reboot, or inodes are not stable. */
+  #movedUnder({ stat }: FoundFile, known: Archive | undefined): Archive | undefined {
+    return known && (!this.#options.stableInodes || known.identity.inode === String(stat.inode)) ? known : undefined;
+  }
+
+  /** True, and what was seen of it is noted, where the found one is the one that is known. While that cannot be told, it is. */
+  #isStill(known: Archive, { path, stat }: FoundFile): boolean {
+    const { size, mtimeMs, bornMs } = known.stat;
+    if (stat.size !== size || stat.mtimeMs !== mtimeMs || stat.bornMs !== bornMs) {
+      const head = this.#headOf(path);
+      if (!head) return true;
+      if (!beginsAs(known.identity, head)) return false;
+    }
+    Object.assign(known, { path, stat, missingSinceMs: undefined });
+    if (inodeKey(known.identity) === inodeKey(stat)) return true;
+    this.#byInode.delete(inodeKey(known.identity));
+    known.identity = { ...known.identity, device: String(stat.device), inode: String(stat.inode) };
+    this.#byInode.set(inodeKey(stat), known);
+    if (known.stream !== undefined) this.#options.streams.identify(known.stream, known.identity);
+    return true;
+  }
+
+  #keep(archive: Archive, isThere: boolean): void {
+    const { streams, clock } = this.#options;
+    if (archive.state === 'accepted' && streams.isSettled(archive.stream!)) this.#finish(archive);
+    if (isThere && archive.state === 'done' && !archive.end) {
+      archive.end = this.#oldEnd(archive);
+      if (archive.end) this.#finish(archive);
+      else this.goOn(archive);
+    }
+    if (isThere) return;
+    archive.missingSinceMs ??= clock.monotonic();
+    if (clock.monotonic() - archive.missingSinceMs >= FORGET_AFTER_MS) this.#drop(archive);
+  }
+
+  #drop(archive: Archive): void {
+    this.#byInode.delete(inodeKey(archive.identity));
+    if (archive.stream !== undefined) this.#options.retire(archive.stream);
+  }
+
+  #headOf(path: string): Buffer | undefined {
+    return this.#withOpen(path, (fd) => readHead(this.#options.fileSystem, fd, HEAD_BYTES));
+  }
+
+  /** Of one that cannot be read now nothing is known, and its next look takes it for another one. */
+  #tailOf({ path, stat }: Archive): Tail {
+    return this.#withOpen(path, (fd) => tailOf(readBefore(this.#options.fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
+  }
+
+  /** Undefined where it cannot be read now. */
+  #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
+    const { fileSystem } = this.#options;
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(path);
+      return use(fd);
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+}

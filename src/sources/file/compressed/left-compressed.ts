@@ -1,0 +1,170 @@
+/**
+ * What became of the files of checkpoints that were not found at the start. Names the archives that are left out and hold more of such a file
+ * than was read of it: logrotate makes them with `compress`, or with `delaycompress` and two rotations, while no agent runs. Counts
+ * what was seen of a file and is in no archive as lost. Only looks, beside the reading of files; which file it was is told by content.
+ */
+import { HEAD_BYTES } from '../../../core/limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
+import { compressionOf, countBytes, decompress } from './decompress.ts';
+import { type FileSystem, pathIn } from '../scan/file-system.ts';
+import { parentOf } from '../scan/finder.ts';
+import { beginsAs } from '../known/identity.ts';
+import type { KnownContent } from './known-content.ts';
+import type { Notices } from '../scan/notices.ts';
+import { readHead } from '../known/sample.ts';
+import { isArchiveName, isRotatedName } from '../scan/rotated-names.ts';
+import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
+
+const NOT_FOUND = 'file of a checkpoint is gone or has other content now';
+const SAVED = 'what was written after its size was last saved, about a second before the agent stopped, is not counted';
+const LOST = `${NOT_FOUND}, and was not read to its end; lostBytes is what is known of it, ${SAVED}`;
+/** What a rotation leaves behind while no agent runs: nothing is amiss. */
+const NOT_KNOWN_TO_BE_LOST = `${NOT_FOUND}; nothing of it is known to be unread, ${SAVED}`;
+
+export interface LeftArchivesOptions {
+  readonly fileSystem: FileSystem;
+  readonly notices: Notices;
+  readonly known: KnownContent;
+  readonly stats: SourceStats;
+  readonly streams: StreamStore;
+  /** True for an archive that is read. */
+  isRead(path: string): boolean;
+}
+
+export class LeftArchives {
+  readonly #options: LeftArchivesOptions;
+  #records: readonly StreamRecord[] = [];
+  /** Resolves once all that was asked for is done; undefined before `name`. */
+  #working: Promise<void> | undefined;
+  readonly #unfound: TrackedFile[] = [];
+  #isStopped = false;
+
+  constructor(options: LeftArchivesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the streams whose files were not found. */
+  expect(records: readonly StreamRecord[]): void {
+    this.#records = records;
+  }
+
+  /** Takes a file of a checkpoint that is not followed any more: neither it nor a copy of it was found. */
+  giveUp(file: TrackedFile): void {
+    if (lagOf(file) === 0) return this.#tell(file, 0);
+    this.#unfound.push(file);
+    this.#working &&= this.#working.then(() => this.#countUnfound());
+  }
+
+  /** Resolves when all are named, or once stopped. Never rejects. */
+  name(): Promise<void> {
+    return (this.#working = this.#name().then(() => this.#countUnfound()));
+  }
+
+  /** Resolves once no archive is open. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#working;
+  }
+
+  async #name(): Promise<void> {
+    const { known, notices } = this.#options;
+    const archives = this.#records.flatMap(({ path, identity }) => this.#archivesOf(path, identity?.path));
+    for (const path of new Set(archives.filter((each) => !this.#options.isRead(each)))) {
+      // What cannot be read now is not named: nothing is lost by it.
+      const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
+      if (!read || known.isFollowed(read.file) || this.#isStopped) continue;
+      const bytes = await this.#withContent(path, countBytes).catch(() => undefined);
+      if (bytes !== undefined && bytes > read.at && !this.#isStopped)
+        notices.event(
+          'warn',
+          { path, file: read.file.firstPath, offset: read.at, unreadBytes: bytes - read.at },
+          'file was compressed before it was read to its end, and its archive is left out; `read_compressed: true` and an include that matches the archive read it',
+        );
+    }
+  }
+
+  async #countUnfound(): Promise<void> {
+    for (let file = this.#unfound.shift(); file && !this.#isStopped; file = this.#unfound.shift()) {
+      const lostBytes = Math.max(0, file.size - Math.max(file.offset, await this.#heldOf(file)));
+      if (this.#isStopped) return;
+      // Counted once: a later start goes by what is saved.
+      this.#options.streams.see(file.stream!, file.offset);
+      this.#options.stats.lostBytes += lostBytes;
+      this.#tell(file, lostBytes);
+    }
+  }
+
+  #tell({ path, offset, size }: TrackedFile, lostBytes: number): void {
+    const fields = { path, offset, seenSize: size, lostBytes };
+    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
+  }
+
+  /** How much of the file's content is somewhere else; Infinity while that cannot be told. */
+  async #heldOf(file: TrackedFile): Promise<number> {
+    const { fileSystem, known } = this.#options;
+    const { firstPath, identity, offset, startAt, stream } = file;
+    let held = 0;
+    try {
+      // Where inodes change, it is under its path as a file that is read from its beginning.
+      for (const path of new Set([firstPath, identity.path ?? firstPath])) {
+        const stat = fileSystem.stat(path);
+        if (stat?.kind === 'file' && beginsAs(identity, this.#headOf(path))) held = Math.max(held, stat.size);
+      }
+      for (const path of this.#archivesOf(firstPath, identity.path)) {
+        const isIt = await this.#withContent(path, async (pieces) => {
+          if (offset > startAt) return (await known.find(pieces, stream)) !== undefined;
+          for await (const piece of pieces) return beginsAs(identity, piece);
+          return false;
+        });
+        if (isIt) held = Math.max(held, (await this.#withContent(path, countBytes)) ?? 0);
+      }
+    } catch {
+      return Infinity;
+    }
+    return held;
+  }
+
+  #headOf(path: string): Buffer {
+    const { fileSystem } = this.#options;
+    const fd = fileSystem.open(path);
+    try {
+      return readHead(fileSystem, fd, HEAD_BYTES);
+    } finally {
+      fileSystem.close(fd);
+    }
+  }
+
+  #archivesOf(path: string, lastPath = path): string[] {
+    const folders = new Set([parentOf(path), parentOf(lastPath)]);
+    return [...folders].flatMap((folder) => {
+      try {
+        const paths = this.#options.fileSystem.readdir(folder).map(({ name }) => pathIn(folder, name));
+        return paths.filter((each) => {
+          const plain = each.replace(/\.[^.]+$/, '');
+          return isArchiveName(each) && (plain === path || isRotatedName(plain, path));
+        });
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  async #withContent<T>(path: string, use: (pieces: AsyncIterable<Buffer>) => Promise<T>): Promise<T | undefined> {
+    const { fileSystem } = this.#options;
+    const fd = fileSystem.open(path);
+    try {
+      const compression = compressionOf(readHead(fileSystem, fd, HEAD_BYTES));
+      return compression && (await use(this.#untilStopped(decompress(fileSystem, fd, compression))));
+    } finally {
+      fileSystem.close(fd);
+    }
+  }
+
+  async *#untilStopped(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const piece of pieces) {
+      if (this.#isStopped) return;
+      yield piece;
+    }
+  }
+}

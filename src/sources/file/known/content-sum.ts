@@ -1,0 +1,48 @@
+/**
+ * The checksum of everything that was read of a stream, and of its last beginnings: by it a copy of the file is told from one
+ * that only begins alike, also when the copy was made a moment before the last bytes were read.
+ */
+import { addPoint, type ContentPoint, thinPoints } from '../../../core/content-point.ts';
+import { addSums } from '../../../core/sums.ts';
+import { contentSum } from '../../../kernel/content-sum.ts';
+
+/** How many points are kept: one for each of the last reads, and ever fewer before them. */
+const MAX_POINTS = 64;
+/** Of a file that is not read at the moment. */
+const KEPT_POINTS = 8;
+
+export class ContentSum {
+  /** Ascending; the last one is of all that was read. Empty where that is not known. */
+  readonly #points: ContentPoint[];
+
+  /** `sum` is that of everything before `at`, undefined where it is not known; `earlier` are points before it. */
+  constructor(at: number, sum: number | undefined, earlier: readonly ContentPoint[] = []) {
+    this.#points = sum === undefined ? [] : [...earlier, { at, sum }];
+  }
+
+  /** Adds the bytes that came next, by their number and sum. */
+  add(length: number, sum: number): void {
+    const last = this.#points.at(-1);
+    if (last) addPoint(this.#points, { at: last.at + length, sum: addSums(last.sum, sum) }, MAX_POINTS);
+  }
+
+  /** The last known point that is not beyond `position`. */
+  upTo(position: number): ContentPoint | undefined {
+    return this.#points.findLast(({ at }) => at <= position);
+  }
+
+  /** Forgets most points: the file is not read at the moment. */
+  trim(): void {
+    thinPoints(this.#points, KEPT_POINTS);
+  }
+}
+
+/** The content sums of bytes, of so many each. */
+export function sumParts(bytes: Buffer, offset: number, partBytes: number): { readonly length: number; readonly sum: number }[] {
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += partBytes) {
+    const part = bytes.subarray(at, at + partBytes);
+    parts.push({ length: part.length, sum: contentSum(part, offset + at) });
+  }
+  return parts;
+}

@@ -1,0 +1,367 @@
+/**
+ * Copies (`copytruncate`): a generation whose file was truncated lives on in the copy that was made before, and a new file that
+ * may be such a copy waits until that is decided. A copy has a longer name than its original and holds what was read of it;
+ * two files that are merely alike are two files.
+ */
+import type { Clock } from '../../../core/time/clock.ts';
+import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
+import { beginsLike, CopyCheck } from './copy-check.ts';
+import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
+import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import { type FoundFile, parentOf } from '../scan/finder.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import { readBefore } from './sample.ts';
+import { FolderNames } from '../scan/rotated-names.ts';
+import { isGone, type TrackedFile } from './tracked-file.ts';
+
+export interface CopiesOptions {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly descriptors: OpenFiles;
+  readonly outcomes: CopyOutcomes;
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  /** Starts to follow a file that may be a copy of the generation. */
+  track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
+  /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
+  verify(file: TrackedFile): void;
+  /** The file that is known to be what was found. */
+  holderOf(found: FoundFile): TrackedFile | undefined;
+  /** What was found may be another file than that one, which cannot be told just now. */
+  isUnsure(holder: TrackedFile, found: FoundFile): boolean;
+  /** What was found has its stream: it is a copy no more, or never was. */
+  isNamed(found: FoundFile): boolean;
+  /** There is no copy of what the generation's file held. */
+  isLost(generation: TrackedFile): void;
+}
+
+/** Of a file that may be a copy: the generations to compare it with, the present one first. */
+interface Undecided {
+  /** It is not here only to be compared. */
+  readonly wasFollowed: boolean;
+  readonly originals: TrackedFile[];
+  check: CopyCheck | undefined;
+  /** It is a copy of the first of them, made before the last of it was read. */
+  isShort: boolean;
+  /** Not all of them are known yet. */
+  isIncomplete: boolean;
+}
+
+export class Copies {
+  readonly #options: CopiesOptions;
+  readonly #undecided = new Map<TrackedFile, Undecided>();
+  /** Generations without a file; true once all files that may be their copies are among the undecided. */
+  readonly #homeless = new Map<TrackedFile, boolean>();
+  /** Of generations of which there was no copy, by the path that a copy's name begins with: how much was seen, for a while. */
+  readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
+  /** Paths of files that may be copies of the generation, or what is known under their inodes: that is looked at again with each scan. */
+  readonly #unsure = new Map<string, TrackedFile>();
+  /** This scan has compared as many bytes as one may. */
+  #isSpent = false;
+
+  constructor(options: CopiesOptions) {
+    this.#options = options;
+  }
+
+  /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
+  suspect(file: TrackedFile): boolean {
+    const { registry } = this.#options;
+    const truncated = this.#gather(file);
+    for (const each of truncated) this.#compareWith(each);
+    return file.isUndecided || registry.in(file) !== file;
+  }
+
+  /**
+   * The generations' bytes are not in their files any more. Their copies are found at once where there are any, else `decide`
+   * goes on: a copy may have the inode of another file that this scan has not missed yet.
+   */
+  seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
+    // Before any is decided: what is no copy of one may be a copy of another.
+    for (const each of generations) this.#homeless.set(each, false);
+    for (const each of generations) this.#findCandidates(each, names);
+    for (const each of generations) this.#compareWith(each);
+  }
+
+  /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
+  mayHaveCopy(generation: TrackedFile): boolean {
+    const { fileSystem, descriptors } = this.#options;
+    const names = new FolderNames(fileSystem);
+    const beside = basesOf(generation).flatMap((base) => names.extending(base));
+    return beside.some((found) => {
+      if (found.stat.size < generation.sureSize || this.#options.isNamed(found)) return false;
+      return beginsLike(fileSystem, descriptors, found.path, generation.identity);
+    });
+  }
+
+  /** True while a copy is looked for, or something is not decided. */
+  get isBusy(): boolean {
+    return this.#undecided.size + this.#unsure.size + this.#homeless.size > 0;
+  }
+
+  /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
+  decide(): boolean {
+    this.#isSpent = false;
+    const now = this.#options.clock.monotonic();
+    for (const [base, { atMs }] of this.#lost) if (now - atMs >= FORGET_AFTER_MS) this.#lost.delete(base);
+    for (const [file, entry] of this.#undecided) this.#decide(file, entry);
+    for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
+    const names = new FolderNames(this.#options.fileSystem);
+    for (const generation of this.#homeless.keys()) this.#search(generation, names);
+    return this.#isSpent;
+  }
+
+  /**
+   * Of a file that is gone before it was opened: how many bytes its name's truncated generation had, which are read or counted as lost.
+   * It was a copy of that; 0 where there is none.
+   */
+  seenInOriginal(file: TrackedFile): number {
+    if (file.stream !== undefined || file.isUndecided) return 0;
+    let bytes = 0;
+    for (const each of this.#homeless.keys())
+      if (basesOf(each).some((base) => extendsName(file.path, base))) bytes = Math.max(bytes, each.size, each.offset + each.inHand);
+    for (const [base, { size }] of this.#lost) if (extendsName(file.path, base)) bytes = Math.max(bytes, size);
+    return bytes;
+  }
+
+  /** The file is not there any more, or it is known what it is. */
+  forget(file: TrackedFile): void {
+    this.#undecided.delete(file);
+    file.isUndecided = false;
+  }
+
+  /**
+   * Holds the file against everything that it may be a copy of. Nothing is decided about it meanwhile: what is no copy of one may be
+   * a copy of the next. Returns the generations that turned out to be truncated on the way.
+   */
+  #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
+    const { registry, once } = this.#options;
+    const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
+    this.#undecided.set(file, entry);
+    file.isUndecided = true;
+    const truncated: TrackedFile[] = [];
+    const nameStart = parentOf(file.path).length + 2;
+    for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
+      const original = registry.at(file.path.slice(0, end));
+      if (original?.stream === undefined) continue;
+      // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
+      if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
+      if (this.#mayHold(original, file) && !once) this.#compare(file, original);
+      else if (original.isHomeless) truncated.push(original);
+    }
+    for (const each of [...this.#homeless.keys(), ...registry.gone])
+      if (each.stream !== undefined && basesOf(each).some((base) => extendsName(file.path, base))) this.#compare(file, each);
+    entry.isIncomplete = false;
+    if (entry.originals.length === 0) this.forget(file);
+    return truncated;
+  }
+
+  #compare(file: TrackedFile, original: TrackedFile): void {
+    const entry = this.#undecided.get(file)!;
+    const { originals } = entry;
+    if (originals.includes(original)) return;
+    // One of which nothing was read is like everything that begins as it did.
+    const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
+    originals.splice(unread === -1 ? originals.length : unread, 0, original);
+    if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
+  }
+
+  #search(generation: TrackedFile, names: FolderNames): void {
+    if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));
+    this.#compareWith(generation);
+    const isFound = this.#homeless.get(generation);
+    if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
+    if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
+    this.#homeless.delete(generation);
+    for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
+    this.#options.isLost(generation);
+  }
+
+  #compareWith(generation: TrackedFile): void {
+    const candidates = this.#candidatesOf(generation);
+    // Where nothing was read that tells them apart, what one of them lacks of what was seen would count as lost.
+    const isWhole = ([file]: [TrackedFile, Undecided]): number => Number(file.size >= generation.size);
+    if (isUnread(generation)) candidates.sort((a, b) => isWhole(b) - isWhole(a));
+    for (const [file, entry] of candidates) if (this.#undecided.get(file) === entry) this.#decide(file, entry);
+    this.#settleShort(generation);
+  }
+
+  /** False when the folder cannot be read now. */
+  #findCandidates(generation: TrackedFile, names: FolderNames): boolean {
+    try {
+      for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this.#consider(found, generation);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Holds what was found against the generation and all others, unless it is known what it is. Throws system errors. */
+  #consider(found: FoundFile, generation: TrackedFile): void {
+    const known = this.#options.holderOf(found);
+    if (known?.stream !== undefined) {
+      if (this.#options.isUnsure(known, found)) this.#unsure.set(found.path, generation);
+      return;
+    }
+    const file = known ?? this.#options.track(found.path, found.stat, generation);
+    if (this.#undecided.has(file)) return this.#compare(file, generation);
+    this.#gather(file, known !== undefined);
+    // The generation may have another copy by now.
+    if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
+  }
+
+  #lookAgain(path: string, generation: TrackedFile): void {
+    try {
+      const stat = this.#options.fileSystem.stat(path);
+      this.#unsure.delete(path);
+      if (stat?.kind === 'file') this.#consider({ path, stat }, generation);
+    } catch {
+      // With the next scan.
+      this.#unsure.set(path, generation);
+    }
+  }
+
+  #decide(file: TrackedFile, entry: Undecided): void {
+    if (entry.isIncomplete) return;
+    const { fileSystem, clock, descriptors } = this.#options;
+    const age = clock.monotonic() - file.changedAtMs;
+    if (!descriptors.open(file)) {
+      if (age >= FORGET_AFTER_MS) this.#release(file, entry.originals[0]!);
+      return;
+    }
+    try {
+      const stat = fileSystem.fstat(file.fd!);
+      for (let original = entry.originals[0]; original; original = entry.originals[0]) {
+        // Of a generation that lives on in a longer copy.
+        if (entry.isShort && !original.isHomeless) return this.#noteRead(file, stat);
+        // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
+        if (original.inHand > 0 && original.offset === original.startAt && (original.isHomeless || isGone(original))) return;
+        const isCopy = this.#isCopy(file, stat, original, entry, age);
+        if (isCopy === undefined) return;
+        if (isCopy) return this.#settle(file, entry, original, stat);
+        entry.originals.shift();
+        entry.check = undefined;
+        if (entry.originals.length === 0) this.#release(file, original);
+      }
+    } catch (error) {
+      descriptors.fail(file, error);
+    }
+  }
+
+  #isCopy(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): boolean | undefined {
+    if (original.isHomeless || isGone(original)) {
+      if (this.#isSpent) return undefined;
+      entry.check ??= new CopyCheck(this.#options.fileSystem, original);
+      const isCopy = entry.check.step(file.fd!, stat, COPY_CHECK_BYTES);
+      this.#isSpent = isCopy === undefined;
+      return isCopy;
+    }
+    if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
+    // Its content may be gone since it was looked at: then all that may be its copies were just decided.
+    this.#options.verify(original);
+    return original.isHomeless || original.failure ? undefined : false;
+  }
+
+  #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
+    const { fileSystem } = this.#options;
+    // A read of it may be under way.
+    if (generation.fd !== undefined && generation.isBusy) return;
+    entry.isShort = generation.isHomeless && stat.size < generation.offset + generation.inHand;
+    if (entry.isShort) return;
+    // Of a deleted original that is still open, more may be there than the copy has.
+    const needed = generation.fd === undefined ? generation.offset : fileSystem.fstat(generation.fd).size;
+    if (stat.size < needed) return this.#noteRead(file, stat);
+    this.forget(file);
+    this.#move(generation, file, stat);
+  }
+
+  /** Throws system errors; the file is then undecided as before. */
+  #noteRead(file: TrackedFile, stat: FileStat): void {
+    this.#options.outcomes.noteRead(file, stat);
+    this.forget(file);
+  }
+
+  /** Only where there is no better one, a generation lives on in a copy that was made before the last of it was read: the longest. */
+  #settleShort(generation: TrackedFile): void {
+    const candidates = this.#candidatesOf(generation);
+    if (!this.#homeless.has(generation) || generation.isBusy || candidates.length === 0) return;
+    if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
+    try {
+      const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.fd!) }));
+      const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
+      const { file, check, stat } = longest!;
+      const sum = check!.sumUp(file.fd!, stat.size);
+      const tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, stat.size, TAIL_BYTES));
+      this.forget(file);
+      this.#move(generation, file, stat, { sum, tail });
+    } catch (error) {
+      for (const [file] of candidates) this.#options.descriptors.fail(file, error);
+    }
+  }
+
+  #candidatesOf(generation: TrackedFile): [TrackedFile, Undecided][] {
+    return [...this.#undecided].filter(([, { originals }]) => originals.includes(generation));
+  }
+
+  #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
+    this.#homeless.delete(generation);
+    this.#options.outcomes.moveInto(generation, file, stat, end);
+    for (const [other, entry] of this.#candidatesOf(generation)) {
+      const { originals } = entry;
+      const index = originals.indexOf(generation);
+      // `#decide` finds that all that it has was read.
+      if (entry.isShort && index === 0) continue;
+      originals.splice(index, 1);
+      if (index === 0) entry.check = undefined;
+      if (originals.length === 0 && !entry.isIncomplete) this.#release(other, generation);
+    }
+  }
+
+  #release(file: TrackedFile, generation: TrackedFile): void {
+    const wasFollowed = this.#undecided.get(file)?.wasFollowed === true;
+    this.forget(file);
+    this.#options.outcomes.takeUp(file, generation, wasFollowed);
+  }
+
+  /** True while the original is there and the file may be its copy. The original may be homeless after that. */
+  #mayHold(original: TrackedFile, file: TrackedFile): boolean {
+    this.#options.verify(original);
+    if (original.isHomeless) return false;
+    if (this.#isAlikeSoFar(file, original)) return true;
+    // Truncated between the two looks, it is not alike any more, though the file is its copy.
+    this.#options.verify(original);
+    return !original.isHomeless && original.failure !== undefined;
+  }
+
+  /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
+  #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
+    const { fileSystem, descriptors } = this.#options;
+    if (!descriptors.open(original) || !descriptors.open(file)) return true;
+    try {
+      const { size } = fileSystem.fstat(file.fd!);
+      const isSame = (at: number, length: number): boolean => {
+        const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
+        return fileSystem.peek(original.fd!, theirs, at) === fileSystem.peek(file.fd!, own, at) && theirs.equals(own);
+      };
+      return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+    } catch {
+      return true;
+    }
+  }
+}
+
+/** Nothing but its first bytes is known of it. */
+function isUnread(file: TrackedFile): boolean {
+  return (file.isHomeless || isGone(file)) && file.fd === undefined && file.offset === file.startAt;
+}
+
+/** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
+function basesOf({ firstPath, path }: TrackedFile): string[] {
+  return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
+}
+
+function extendsName(path: string, base: string): boolean {
+  return path.length > base.length && path.startsWith(base);
+}

@@ -1,0 +1,97 @@
+/**
+ * What becomes of files that were held against the generations that they may be copies of: a generation is read on in its copy, all of a
+ * copy was read already, or it is a file of its own.
+ */
+import { BIRTH_SLACK_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import type { Tail } from '../../../core/block.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import { tailOf } from '../../../core/tail.ts';
+import { ContentSum } from './content-sum.ts';
+import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import type { Naming } from './naming.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import { readBefore } from './sample.ts';
+import { isGone, type TrackedFile } from './tracked-file.ts';
+
+/** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
+export interface CopyEnd {
+  readonly sum: number;
+  readonly tail: Tail;
+}
+
+export interface CopyOutcomesOptions {
+  readonly fileSystem: FileSystem;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly registry: Registry;
+  readonly descriptors: OpenFiles;
+  readonly naming: Naming;
+  /** No glob matches the path, and rotation may have made it of the other one. */
+  readonly isRotatedFrom: (path: string, of: string) => boolean;
+}
+
+export class CopyOutcomes {
+  readonly #options: CopyOutcomesOptions;
+
+  constructor(options: CopyOutcomesOptions) {
+    this.#options = options;
+  }
+
+  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
+  moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
+    const { stats, notices, registry, descriptors, naming } = this.#options;
+    const { offset, inHand } = generation;
+    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
+    stats.lostBytes += lostBytes;
+    const fields = { path: generation.path, copy: copy.path, offset, size: stat.size, lostBytes };
+    notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
+    descriptors.close(generation);
+    registry.takeOver(generation, copy);
+    registry.remove(copy);
+    descriptors.handOver(copy, generation);
+    generation.size = generation.sureSize = stat.size;
+    if (end) this.#endAt(generation, stat.size, end);
+    // What was read beyond the copy's end is in no file any more.
+    if (end || isGone(generation)) naming.noteDeleted(generation);
+    else naming.noteFound(generation);
+    naming.identify(generation);
+    registry.enqueue(generation);
+  }
+
+  /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
+  noteRead(copy: TrackedFile, { size }: FileStat): void {
+    const { fileSystem, notices, naming } = this.#options;
+    notices.event('debug', { path: copy.path, size }, 'file is a copy of what was read');
+    const tail = tailOf(readBefore(fileSystem, copy.fd!, size, TAIL_BYTES));
+    copy.startAt = copy.offset = copy.readTo = copy.size = size;
+    copy.tail = tail;
+    copy.content = new ContentSum(size, 0);
+    copy.isNews = false;
+    naming.mint(copy);
+  }
+
+  /** The file is no copy: it is read from its beginning if it is one of the source's. */
+  takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
+    const { registry, descriptors, naming, isRotatedFrom } = this.#options;
+    const isBornSince = file.bornMs > generation.createdMs - BIRTH_SLACK_MS;
+    if (wasFollowed || file.place === 'matched' || (isBornSince && isRotatedFrom(file.path, generation.firstPath))) {
+      if (file.fd !== undefined) naming.mint(file);
+      registry.enqueue(file);
+      return;
+    }
+    descriptors.close(file);
+    registry.remove(file);
+  }
+
+  /** The generation's file ends before what was read of it: at `size`. */
+  #endAt(file: TrackedFile, size: number, { sum, tail }: CopyEnd): void {
+    file.takenTo = file.offset;
+    file.offset = file.readTo = size;
+    file.tail = tail;
+    file.content = new ContentSum(size, sum);
+    file.suspended = undefined;
+    file.hasOpenEvent = false;
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * File generations from their first sight to their last: each is one stream. Owns how they begin, when a file is new, known from
+ * before, or cut off, and when one has lost its file, so that a copy of it is looked for.
+ */
+import type { EventShape } from '../../../core/block.ts';
+import type { LineShaping } from '../../framing/line-shaping.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { Rescue, SourceStats } from '../../../core/source.ts';
+import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
+import { ContentSum } from './content-sum.ts';
+import { Copies } from './copies.ts';
+import { CopyOutcomes } from './copy-outcomes.ts';
+import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { Holes } from './nul-gap.ts';
+import { Housekeeping } from './maintenance.ts';
+import { InodeHolders } from './inode-holders.ts';
+import { Naming } from './naming.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import { OpenFiles } from './open-files.ts';
+import { Registry } from './registry.ts';
+import { isUntouched } from './sample.ts';
+import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
+import { Successors } from './order.ts';
+import { isGone, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
+
+export interface GenerationsOptions {
+  /** The source's id. */
+  readonly source: string;
+  readonly fileSystem: FileSystem;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  /** `--once`: nothing is waited for. */
+  readonly once: boolean;
+  readonly rescue: Rescue | undefined;
+  /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
+  readonly maxDeletedBytes: number;
+  /** Infinity for never. */
+  readonly partialTimeoutMs: number;
+  readonly shaping: LineShaping;
+  /** The file of a checkpoint was not found. */
+  onUnfound(file: TrackedFile): void;
+  shapeOf(path: string): EventShape;
+  /** True for a path that the globs match, and none of those to leave out. */
+  isMatched(path: string): boolean;
+  isExcluded(path: string): boolean;
+}
+
+/** A record without a file. */
+const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+
+export class Generations {
+  readonly registry: Registry;
+  /** The open descriptors of the files. */
+  readonly descriptors: OpenFiles;
+  /** Their streams. */
+  readonly naming: Naming;
+  readonly inodes: InodeHolders;
+  readonly holes: Holes;
+  readonly copies: Copies;
+  readonly house: Housekeeping;
+  readonly successors: Successors;
+  readonly #options: GenerationsOptions;
+  /** Generations that are known from before, and whose file was not found at the start. */
+  readonly #unfound = new WeakSet<TrackedFile>();
+  /** Generations whose inode has another file. */
+  readonly #forsaken = new WeakSet<TrackedFile>();
+  /** By inode: what was read of the generations that are in no file at the start, as the next ones may begin behind that. */
+  readonly #readBefore = new Map<string, number>();
+  /** The number of the scan under way. */
+  scan = 0;
+
+  constructor(options: GenerationsOptions) {
+    this.#options = options;
+    const registry = (this.registry = new Registry(options.rescue !== undefined));
+    this.descriptors = new OpenFiles(options);
+    this.successors = new Successors({ ...options, registry });
+    const { groupTimeoutMs } = options.shaping;
+    this.house = new Housekeeping({ ...options, groupTimeoutMs, registry, descriptors: this.descriptors });
+    const holes = (this.holes = new Holes(options));
+    this.naming = new Naming({ ...options, holes });
+    this.inodes = new InodeHolders(options.fileSystem, this.descriptors);
+    const { naming, descriptors } = this;
+    const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
+    const outcomes = new CopyOutcomes({ ...options, registry, descriptors, naming, isRotatedFrom });
+    this.copies = new Copies({
+      ...options,
+      registry,
+      descriptors,
+      outcomes,
+      track: (path, stat, generation) => this.trackAside(path, stat, generation.firstPath),
+      verify: (file) => {
+        // Closed, it may have been truncated since it was looked at last.
+        this.descriptors.open(file);
+        this.current(file);
+      },
+      isLost: (file) => this.house.giveUpLost(file, this.#unfound.has(file) ? 'unfound' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
+      holderOf: (found) => this.holderOf(found),
+      isUnsure: (holder, found) => this.inodes.mayHaveLost(holder, found),
+      isNamed: (found) => {
+        const file = registry.in(found.stat);
+        return file?.stream !== undefined && !this.inodes.hasLost(file, found);
+      },
+    });
+  }
+
+  /** Takes up a generation that is known from before, and whose file was not found or holds something else now. */
+  remember(record: StreamRecord): TrackedFile {
+    const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
+    this.#unfound.add(file);
+    file.place = 'missing';
+    file.isHomeless = true;
+    file.leftAtMs = this.#now;
+    if (record.identity && record.resumeAt > 0) this.#readBefore.set(inodeKey(record.identity), record.resumeAt);
+    this.registry.add(file);
+    this.successors.add(file);
+    return file;
+  }
+
+  /** Takes up a file that is known from before. Its content has been compared. */
+  adopt(record: StreamRecord, path: string, stat: FileStat): TrackedFile {
+    const file = this.#fromRecord(record, stat);
+    file.path = path;
+    file.place = this.#placeOf(path);
+    file.isRotated = path !== record.path;
+    this.registry.add(file);
+    this.successors.add(file);
+    const { device, inode, path: lastPath = record.path } = file.identity;
+    if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
+    file.identity = { ...file.identity, device: String(stat.device), inode: String(stat.inode) };
+    this.naming.identify(file);
+    return file;
+  }
+
+  /** Takes up a file that is known from before, and whose file system is not there: it may come back with that. */
+  expect(record: StreamRecord): void {
+    const { path, stat } = lastSightOf(record);
+    const file = this.#fromRecord(record, stat);
+    Object.assign(file, { path, place: 'missing', isAway: true, isRotated: path !== record.path, leftAtMs: this.#now });
+    this.registry.add(file);
+    this.successors.add(file);
+  }
+
+  /** Takes up a file that is known from before and that no pattern leads to now: only what was read of it is read again. */
+  leaveOut(record: StreamRecord, { path, stat }: FoundFile = lastSightOf(record)): void {
+    this.registry.leftOut.add(Object.assign(this.#fromRecord(record, stat), { path }));
+  }
+
+  /** Starts to follow a file that was not known. */
+  track({ path, stat }: FoundFile): TrackedFile {
+    const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
+    file.firstScan = this.scan;
+    file.leastHole = Math.min(file.leastHole, this.#readBefore.get(inodeKey(stat)) ?? Infinity);
+    // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
+    if (this.scan > 1) file.nextBornMs = stat.bornMs;
+    this.registry.add(file);
+    this.successors.add(file);
+    return file;
+  }
+
+  /** A file that is beside a matching one, or was until a moment ago. */
+  trackAside(path: string, stat: FileStat, firstPath: string): TrackedFile {
+    const place = this.#placeOf(path);
+    const first = place === 'matched' ? path : firstPath;
+    const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.#now);
+    Object.assign(file, { path, place, isRotated: place === 'aside', scan: this.scan, firstScan: this.scan });
+    this.registry.add(file);
+    this.successors.add(file);
+    return file;
+  }
+
+  /**
+   * The content that was known is gone (cut off, or replaced under the same inode): the same file begins a new generation
+   * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
+   */
+  renew(file: TrackedFile): TrackedFile {
+    this.#unfound.delete(file);
+    // What was seen before the look at the content may be the old generation's.
+    const stat = this.#options.fileSystem.fstat(file.fd!);
+    // Under a matching path it is a file of its own, else what is left of the rotated one.
+    const firstPath = file.place === 'matched' ? file.path : file.firstPath;
+    // The file is older than what is in it now.
+    const next = newTrackedFile(
+      firstPath,
+      { ...stat, bornMs: 0 },
+      firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath),
+      this.#now,
+    );
+    next.firstScan = this.scan;
+    // And what the first scan found in it may be younger than the file, as `successors` knows: its stream tells its place.
+    if (file.firstScan <= 1) file.bornMs = 0;
+    // What was seen while the content was not looked at may be the next one's.
+    file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));
+    // A program that does not append writes on behind that.
+    if (file.size > 0) next.leastHole = Math.min(next.leastHole, file.size);
+    this.registry.takeOver(next, file);
+    this.successors.add(next);
+    this.descriptors.handOver(file, next);
+    next.seenSize = next.sureSize = stat.size;
+    next.seenMtimeMs = stat.mtimeMs;
+    next.changedAtMs = file.leftAtMs = this.#now;
+    // Truncated again, it may have a copy already, which is to be held against it.
+    if (next.size > 0 && rotatedFrom(next.path) === undefined && this.name(next)) this.passHole(next);
+    if (file.stream === undefined) this.registry.remove(file);
+    else this.copies.seek([file]);
+    // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
+    if (file.isHomeless) this.naming.noteDeleted(file);
+    // What is there now may be known for a copy already.
+    const current = this.registry.in(next) ?? next;
+    this.registry.enqueue(current);
+    return current;
+  }
+
+  /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
+  followInode(file: TrackedFile, found: FoundFile): boolean {
+    if (!this.inodes.hasContent(file, found)) return false;
+    if (file.isBusy) return true;
+    this.descriptors.close(file);
+    this.registry.replaceInode(file, found.stat);
+    this.naming.identify(file);
+    return true;
+  }
+
+  /** The known file that this is, or that nobody knows better of. */
+  holderOf(found: FoundFile): TrackedFile | undefined {
+    const file = this.registry.in(found.stat);
+    if (!file || !this.inodes.hasLost(file, found)) return file;
+    this.forsake(file);
+    // It may have been taken up where a copy was looked for.
+    return this.registry.in(found.stat);
+  }
+
+  /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
+  forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
+    this.#unfound.delete(file);
+    this.registry.vacate(file);
+    file.leftAtMs = this.#now;
+    takeUp();
+    if (file.stream === undefined) return this.registry.remove(file);
+    this.#forsaken.add(file);
+    this.copies.seek([file]);
+    if (file.isHomeless) this.naming.noteDeleted(file);
+  }
+
+  /** The file's present generation: another one where the known content is gone. */
+  current(file: TrackedFile): TrackedFile {
+    const { fileSystem } = this.#options;
+    if (file.fd === undefined || !this.descriptors.open(file)) return file;
+    try {
+      const { size } = fileSystem.fstat(file.fd);
+      if (!isUntouched(fileSystem, file.fd, readOf(file)) || this.isBegunAnew(file, size)) return this.renew(file);
+      noteSize(file, size);
+    } catch (error) {
+      this.descriptors.fail(file, error);
+    }
+    return file;
+  }
+
+  /**
+   * Nothing was read of the file, and it is shorter than it was seen: the end of it was cut off, or it was truncated and begins as
+   * before. It was the latter where a copy may have been made before.
+   */
+  isBegunAnew(file: TrackedFile, size: number): boolean {
+    if (size < file.holeTo) return true;
+    return size < file.sureSize && readOf(file).offset === file.startAt && file.stream !== undefined && this.copies.mayHaveCopy(file);
+  }
+
+  /**
+   * Gives a file with bytes its stream, when it is first seen, not when it is first read: after a crash it is then known under
+   * whatever name it was rotated to meanwhile. False while that cannot be: it cannot be opened, or may be a copy.
+   */
+  name(file: TrackedFile): boolean {
+    if (file.stream !== undefined) return true;
+    if (file.isUndecided || !this.descriptors.open(file)) return false;
+    try {
+      return !this.copies.suspect(file) && this.naming.mint(file);
+    } catch (error) {
+      this.descriptors.fail(file, error);
+      return false;
+    }
+  }
+
+  /** Looks at some of the hole that a file with a stream may begin with. */
+  passHole(file: TrackedFile): void {
+    if (file.stream === undefined || file.isBusy || !this.descriptors.open(file)) return;
+    try {
+      this.holes.pass(file);
+    } catch (error) {
+      this.descriptors.fail(file, error);
+    }
+  }
+
+  /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
+  place(file: TrackedFile, place: Place, path = file.path): void {
+    const wasGone = isGone(file);
+    this.registry.place(file, place, path);
+    if (isGone(file)) this.naming.noteDeleted(file);
+    else if (wasGone) this.naming.noteFound(file);
+  }
+
+  /**
+   * The file ends at `end`, before its size as seen: unless it is growing right now, a part of its unfinished line was cut off.
+   * Where all of it was, the next turn begins a new generation, and looks for the rest of this one in copies.
+   */
+  noteCut(file: TrackedFile, end: number): void {
+    const { fileSystem, stats, notices } = this.#options;
+    if (file.fd === undefined || fileSystem.fstat(file.fd).size > end || !isUntouched(fileSystem, file.fd, file)) return;
+    const lostBytes = Math.max(0, file.sureSize - end);
+    stats.lostBytes += lostBytes;
+    if (lostBytes > 0)
+      notices.event('warn', { path: file.path, size: end, lostBytes }, `the end of a file was cut off before it was read${LOWER_BOUND}`);
+    file.size = file.sureSize = end;
+  }
+
+  /** No glob matches the path, and rotation may have made it of the other one. */
+  isRotatedFrom(path: string, of: string): boolean {
+    return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
+  }
+
+  #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
+    const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
+    file.stream = record.id;
+    file.firstScan = -1;
+    file.createdMs = file.nextBornMs = record.createdMs;
+    if (record.identity) file.identity = record.identity;
+    file.startAt = record.startAt;
+    file.offset = file.readTo = record.resumeAt;
+    noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
+    file.tail = record.tail;
+    file.content = new ContentSum(record.resumeAt, record.contentSum, record.contentPoints);
+    return file;
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  #placeOf(path: string): Place {
+    return this.#options.isMatched(path) ? 'matched' : 'aside';
+  }
+
+  /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
+  beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
+    const next = newTrackedFile(file.firstPath, stat, file.shape, this.#now);
+    const { offset, tail, identity } = file;
+    Object.assign(next, {
+      startAt: offset,
+      offset,
+      readTo: offset,
+      tail,
+      identity,
+      content: new ContentSum(offset, 0),
+      firstScan: this.scan,
+    });
+    this.registry.takeOver(next, file);
+    this.descriptors.handOver(file, next);
+    this.registry.remove(file);
+    this.house.retire(file.stream!);
+    this.naming.mint(next);
+    return next;
+  }
+}
+
+/** Where the file of a record was last; it has an identity. */
+export function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
+  const { device, inode, path: lastPath = path } = identity!;
+  return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
+}
+
+/** As a stat gives it: a number where that is exact. */
+function toNumber(digits: string): number | bigint {
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+}

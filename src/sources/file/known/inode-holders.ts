@@ -1,0 +1,58 @@
+/**
+ * Whose an inode is: the file's that is known to have it, or another one's that was given it since. What is open keeps its inode; of any
+ * other its content tells, or where nothing of that is known, the time of its birth.
+ */
+import { type FileSystem, isSameFile } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { hasSameContent } from './identity.ts';
+import type { OpenFiles } from './open-files.ts';
+import { sampleFile } from './sample.ts';
+import { isGone, isReplaced, type TrackedFile } from './tracked-file.ts';
+import { statIfAt } from './locate.ts';
+
+export class InodeHolders {
+  readonly #fileSystem: FileSystem;
+  readonly #descriptors: OpenFiles;
+
+  constructor(fileSystem: FileSystem, descriptors: OpenFiles) {
+    this.#fileSystem = fileSystem;
+    this.#descriptors = descriptors;
+  }
+
+  /** False where the file's inode is found under another path, but was given to another file since; undefined while that cannot be told. */
+  isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
+    if (file.fd !== undefined) return true;
+    if (file.identity.headLength === 0) return !isReplaced(file, found.stat);
+    return this.hasContent(file, found);
+  }
+
+  /** The file's inode is that of what was found by now. The scan under way may not have missed the file yet. */
+  hasLost(file: TrackedFile, found: FoundFile): boolean {
+    return !this.#isKept(file) && this.isStill(file, found) === false;
+  }
+
+  /** The same, but it cannot be told now; also false where nothing is there any more. */
+  mayHaveLost(file: TrackedFile, found: FoundFile): boolean {
+    if (this.#isKept(file) || this.isStill(file, found) !== undefined) return false;
+    return statIfAt(this.#fileSystem, found.path, found.stat) !== undefined;
+  }
+
+  /** The file is open, or still under its path. */
+  #isKept(file: TrackedFile): boolean {
+    return file.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.path, file) !== undefined);
+  }
+
+  /** What was found has the content that is known of the file. Undefined while that cannot be told. */
+  hasContent(file: TrackedFile, { path, stat }: FoundFile): boolean | undefined {
+    let fd: number | undefined;
+    try {
+      fd = this.#fileSystem.open(path);
+      return isSameFile(this.#fileSystem.fstat(fd), stat) && hasSameContent(file, sampleFile(this.#fileSystem, fd, stat, file));
+    } catch (error) {
+      this.#descriptors.fail(file, error);
+      return undefined;
+    } finally {
+      if (fd !== undefined) this.#descriptors.closeQuietly(fd);
+    }
+  }
+}

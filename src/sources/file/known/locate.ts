@@ -1,0 +1,68 @@
+/**
+ * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in; and
+ * whether the file system that it is on is there at all.
+ */
+import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from '../scan/file-system.ts';
+import { parentOf } from '../scan/finder.ts';
+import { isCompressedName } from '../scan/rotated-names.ts';
+import type { TrackedFile } from './tracked-file.ts';
+
+/** The regular files of folders by inode, read once: for one scan. */
+export type FolderInodes = Map<string, ReadonlyMap<string, string>>;
+
+/** A path under which the file is now. Never throws. */
+export function findWhereabouts(fileSystem: FileSystem, file: TrackedFile, folders: FolderInodes): string | undefined {
+  const told = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
+  for (const path of [told, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
+  for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
+    const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file));
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+/** The regular, plain files of a folder by inode; `folders` keeps them. Never throws. */
+export function inodesIn(fileSystem: FileSystem, folder: string, folders: FolderInodes): ReadonlyMap<string, string> {
+  const known = folders.get(folder);
+  if (known) return known;
+  const inodes = new Map<string, string>();
+  folders.set(folder, inodes);
+  try {
+    for (const entry of fileSystem.readdir(folder)) {
+      // An archive that got a deleted file's inode is not that file.
+      if (!entry.isFile() || isCompressedName(entry.name)) continue;
+      const path = pathIn(folder, entry.name);
+      const stat = fileSystem.stat(path);
+      if (stat) inodes.set(inodeKey(stat), path);
+    }
+  } catch {
+    // The finder names folders that cannot be read; here they hold nothing that can be found.
+  }
+  return inodes;
+}
+
+/**
+ * True where the file system of the file that was at `path` is not mounted, or cannot be asked: it comes back with its files. Where only
+ * the file, or its folder, was removed, what is left above is on the same device. Never throws.
+ */
+export function isMountAway(fileSystem: FileSystem, path: string, device: number | bigint | string): boolean {
+  try {
+    for (let at = path; ; at = parentOf(at)) {
+      const stat = fileSystem.stat(at);
+      if (stat) return String(stat.device) !== String(device);
+      if (at === '/') return false;
+    }
+  } catch {
+    return true;
+  }
+}
+
+/** The stat of `path` if this very file is there. Never throws. */
+export function statIfAt(fileSystem: FileSystem, path: string, file: Pick<FileStat, 'device' | 'inode'>): FileStat | undefined {
+  try {
+    const stat = fileSystem.stat(path);
+    return stat?.kind === 'file' && isSameFile(stat, file) ? stat : undefined;
+  } catch {
+    return undefined;
+  }
+}

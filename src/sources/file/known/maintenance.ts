@@ -1,0 +1,141 @@
+/** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
+import type { Clock } from '../../../core/time/clock.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../../../core/limits.ts';
+import type { Rescue, SourceStats } from '../../../core/source.ts';
+import type { StreamStore } from '../../../core/stream.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import { isBehind, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+
+export interface HousekeepingOptions {
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly registry: Registry;
+  readonly descriptors: OpenFiles;
+  readonly rescue: Rescue | undefined;
+  /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
+  readonly maxDeletedBytes: number;
+  /** Infinity for never. */
+  readonly partialTimeoutMs: number;
+  readonly groupTimeoutMs: number;
+  /** The file of a checkpoint was not found: it is not followed any more. */
+  onUnfound(file: TrackedFile): void;
+}
+
+const LOST = {
+  gone: 'file is gone, and its inode is that of another one',
+  'cut off': 'file was truncated or replaced, reading it from its beginning',
+} as const;
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  /** Streams whose file generation is gone, by the time they were left (monotonic). */
+  readonly #retired = new Map<string, number>();
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  keep(file: TrackedFile): void {
+    if (file.stream !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream, file.sureSize);
+    if (file.isHomeless || file.isUndecided) return;
+    if (file.isAway && file.fd === undefined) return this.#keepAway(file);
+    const { descriptors } = this.#options;
+    const { failure } = file;
+    if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)
+      return this.#giveUp(file, failure.reason, 'deleted file cannot be read, giving it up');
+    if (file.isBusy || failure || isBehind(file)) return;
+    const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
+    const stillMs = this.#now - file.changedAtMs;
+    if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
+    // Where files come and go fast, those that are deleted and read must make room for the next ones.
+    if (stillMs < (file.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
+    descriptors.close(file);
+    file.content.trim();
+    if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
+  }
+
+  /** What it is on may come back; what has its place by then is another file. */
+  #keepAway(file: TrackedFile): void {
+    if (this.#now - file.leftAtMs < MAX_AWAY_MS) return;
+    this.#giveUp(file, undefined, 'the file system of a file did not come back, forgetting the file');
+  }
+
+  /** Gives up the files that were deleted first where neither the disk buffer nor the budget has room for all. */
+  keepBudget(): void {
+    const { registry, rescue, maxDeletedBytes } = this.#options;
+    if (!rescue?.isFull) return;
+    const held = [...registry.gone].filter((file) => file.fd !== undefined).sort((a, b) => a.leftAtMs - b.leftAtMs);
+    let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
+    for (const file of held) {
+      if (bytes <= maxDeletedBytes) return;
+      if (file.isReading) continue;
+      bytes -= lagOf(file);
+      this.#giveUp(
+        file,
+        `max_deleted_bytes is ${maxDeletedBytes}, and the disk buffer is full`,
+        'deleted file is given up before it was read',
+      );
+    }
+  }
+
+  /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
+  #sendPartial(file: TrackedFile, stillMs: number): void {
+    const { partialTimeoutMs, groupTimeoutMs, registry } = this.#options;
+    if (file.hasOpenEvent && stillMs >= groupTimeoutMs) {
+      file.linesFinalAt = file.size;
+      registry.enqueue(file);
+    }
+    const waitMs = file.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
+    // Nobody finishes the line of a file that was rotated or deleted; of a deleted one nothing may wait for long.
+    const isOver = file.place !== 'matched' || file.isRotated;
+    const mostMs = file.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
+    if (stillMs < Math.min(waitMs, mostMs)) return;
+    file.finalAt = file.size;
+    registry.enqueue(file);
+  }
+
+  /** What is known of a generation is in no file, and no copy of it was found. */
+  giveUpLost(file: TrackedFile, how: 'unfound' | 'gone' | 'cut off'): void {
+    if (how !== 'unfound') return this.#giveUp(file, undefined, LOST[how]);
+    this.#remove(file);
+    this.#options.onUnfound(file);
+  }
+
+  /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */
+  retire(stream: string): void {
+    this.#retired.set(stream, this.#now);
+  }
+
+  forgetSettled(): void {
+    const { streams } = this.#options;
+    for (const [stream, sinceMs] of this.#retired) {
+      if (this.#now - sinceMs < FORGET_AFTER_MS || !streams.isSettled(stream)) continue;
+      this.#retired.delete(stream);
+      streams.forget(stream);
+    }
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
+    const lostBytes = lagOf(file) - file.inHand;
+    this.#options.stats.lostBytes += lostBytes;
+    // The next start must not count them again.
+    if (file.stream !== undefined) this.#options.streams.see(file.stream, file.offset + file.inHand);
+    const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
+    this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `${text}${LOWER_BOUND}`);
+    this.#remove(file);
+  }
+
+  #remove(file: TrackedFile): void {
+    this.#options.descriptors.close(file);
+    this.#options.registry.remove(file);
+    if (file.stream !== undefined) this.retire(file.stream);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The source's open descriptors: at most MAX_OPEN_FILES, the file that changed longest ago makes room. A file that has no
+ * name any more is never closed to make room: there is no other way to its bytes. What cannot be opened or read is tried
+ * again after ever longer waits, and named once. Where the process runs out of descriptors, half of them are given back.
+ */
+import type { Clock } from '../../../core/time/clock.ts';
+import { codeOf, messageOf } from '../../../core/errors.ts';
+import { MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../../../core/limits.ts';
+import { type FileSystem, isSameFile } from '../scan/file-system.ts';
+import type { Notices } from '../scan/notices.ts';
+import { isGone, type TrackedFile } from './tracked-file.ts';
+
+export interface OpenFilesOptions {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly notices: Notices;
+}
+
+const FIRST_RETRY_MS = 1000;
+/** The process, or the system, has no descriptor left. */
+const OUT_OF_DESCRIPTORS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
+/** What `Notices` knows the lack of descriptors by. */
+const DESCRIPTORS = 'descriptors';
+
+export class OpenFiles {
+  readonly #options: OpenFilesOptions;
+  /** The one that changed last is last. */
+  readonly #files = new Set<TrackedFile>();
+  #limit = MAX_OPEN_FILES;
+  /** Monotonic, when the limit was changed. */
+  #limitedAtMs = 0;
+
+  constructor(options: OpenFilesOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.#files.size >= this.#limit;
+  }
+
+  get isCrowded(): boolean {
+    return this.#files.size * 2 > this.#limit;
+  }
+
+  /** The files that are open. */
+  get files(): ReadonlySet<TrackedFile> {
+    return this.#files;
+  }
+
+  /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
+  open(file: TrackedFile): boolean {
+    const { fileSystem, clock } = this.#options;
+    if (file.failure && file.failure.retryAtMs > clock.monotonic()) return false;
+    if (file.fd !== undefined && !file.failure?.isStale) return true;
+    if (isGone(file)) return file.fd !== undefined;
+    let fd: number | undefined;
+    try {
+      this.#grow();
+      if (!this.#makeRoom()) throw new Error(`${this.#limit} deleted files are still being read`);
+      fd = this.#openOrGiveBack(file.path);
+      const stat = fileSystem.fstat(fd);
+      if (stat.kind !== 'file' || !isSameFile(stat, file)) {
+        // Replaced since the scan; the next one says by what.
+        fileSystem.close(fd);
+        return file.fd !== undefined;
+      }
+    } catch (error) {
+      if (fd !== undefined) this.closeQuietly(fd);
+      if (file.fd !== undefined) return true;
+      if (codeOf(error) !== 'ENOENT') this.fail(file, error);
+      return false;
+    }
+    this.close(file);
+    file.fd = fd;
+    file.realPath ??= fileSystem.pathOf(fd);
+    this.#files.add(file);
+    return true;
+  }
+
+  /** Notes that the file cannot be read now. It stays open: it may be deleted before it can be read. */
+  fail(file: TrackedFile, error: unknown): void {
+    const code = codeOf(error);
+    const now = this.#options.clock.monotonic();
+    const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.failure ? file.failure.waitMs * 2 : FIRST_RETRY_MS);
+    const reason = messageOf(error);
+    file.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
+    // Said already, for all files.
+    if (OUT_OF_DESCRIPTORS.has(code) && file.fd === undefined) return;
+    const text = 'cannot read file, trying again; check its permissions and its disk';
+    this.#options.notices.trouble('warn', file.path, { path: file.path, code, reason }, text);
+  }
+
+  /** Notes that a turn of the file came to its end without trouble. */
+  recover(file: TrackedFile): void {
+    const { clock, notices } = this.#options;
+    if (!file.failure || file.fd === undefined || file.failure.retryAtMs > clock.monotonic()) return;
+    file.failure = undefined;
+    if (notices.clear(file.path)) notices.event('info', { path: file.path }, 'file can be read again');
+  }
+
+  /** Closes the file's descriptor, if it has one. */
+  close(file: TrackedFile): void {
+    const { fd } = file;
+    if (fd === undefined) return;
+    file.fd = undefined;
+    this.#files.delete(file);
+    this.closeQuietly(fd);
+  }
+
+  /** The file changed: others make room before it. */
+  touch(file: TrackedFile): void {
+    if (this.#files.delete(file)) this.#files.add(file);
+  }
+
+  /** Gives one file's descriptor to another: the next generation of the same file. */
+  handOver(from: TrackedFile, to: TrackedFile): void {
+    if (!this.#files.delete(from)) return;
+    to.fd = from.fd;
+    to.failure = from.failure;
+    from.fd = undefined;
+    this.#files.add(to);
+  }
+
+  /** False when every open file must stay open. */
+  #makeRoom(): boolean {
+    for (const file of this.#files) {
+      if (!this.isFull) return true;
+      if (!file.isBusy && !isGone(file)) this.close(file);
+    }
+    return !this.isFull;
+  }
+
+  /** Sockets and the database need descriptors, too: where there are none left, this source gets by with half of its own. */
+  #openOrGiveBack(path: string): number {
+    const { fileSystem, clock, notices } = this.#options;
+    try {
+      return fileSystem.open(path);
+    } catch (error) {
+      const code = codeOf(error);
+      if (!OUT_OF_DESCRIPTORS.has(code)) throw error;
+      this.#limit = Math.max(MIN_OPEN_FILES, Math.floor(this.#files.size / 2));
+      this.#limitedAtMs = clock.monotonic();
+      const text = 'no file descriptor is left, keeping fewer files open; raise the limit of open files (ulimit -n, LimitNOFILE)';
+      notices.trouble('warn', DESCRIPTORS, { path, code, reason: messageOf(error), limit: this.#limit }, text);
+      const before = this.#files.size;
+      if (!this.#makeRoom() || this.#files.size === before) throw error;
+      return fileSystem.open(path);
+    }
+  }
+
+  /** The lack of descriptors may have been another's, and over. */
+  #grow(): void {
+    const { clock, notices } = this.#options;
+    if (this.#limit === MAX_OPEN_FILES || clock.monotonic() - this.#limitedAtMs < OPEN_FILES_GROW_MS) return;
+    this.#limit = Math.min(MAX_OPEN_FILES, this.#limit * 2);
+    this.#limitedAtMs = clock.monotonic();
+    if (this.#limit === MAX_OPEN_FILES) notices.clear(DESCRIPTORS);
+  }
+
+  /** Closes a descriptor that was only read from. Never throws. */
+  closeQuietly(fd: number): void {
+    try {
+      this.#options.fileSystem.close(fd);
+    } catch {
+      // Nothing was written through it, so nothing is lost by it.
+    }
+  }
+}

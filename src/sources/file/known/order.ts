@@ -1,0 +1,188 @@
+/**
+ * Which file goes on where another one ended: the one that took its path when it was rotated away, or has the next date in its name. Where lines are joined to
+ * events, the first lines of a file may belong to an event that began in the file before; until that one was read to its end,
+ * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
+ */
+import type { Clock } from '../../../core/time/clock.ts';
+import { BIRTH_SLACK_MS, HEAD_BYTES, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../../../core/limits.ts';
+import type { Grouping } from '../../../parsers/text/grouping.ts';
+import { findMark } from '../../framing/byte-window.ts';
+import type { LineShaping } from '../../framing/line-shaping.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+import type { Registry } from './registry.ts';
+import { readHead } from './sample.ts';
+import { datedName, rotatedFrom } from '../scan/rotated-names.ts';
+import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+
+export interface SuccessorsOptions {
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly shaping: LineShaping;
+}
+
+export class Successors {
+  readonly #options: SuccessorsOptions;
+  readonly #grouping: Grouping | undefined;
+  /** Files that were not yet held against the others. */
+  readonly #fresh = new Set<TrackedFile>();
+  /** By path: the file that had it last. */
+  readonly #last = new Map<string, TrackedFile>();
+  /** By what the names of files with dates have in common: the path with the last date. */
+  readonly #dated = new Map<string, { readonly date: string; readonly path: string }>();
+
+  constructor(options: SuccessorsOptions) {
+    this.#options = options;
+    this.#grouping = options.shaping.grouping?.();
+  }
+
+  /** Takes note of a file that is followed from now on. Nothing of it is read until the next `link`. */
+  add(file: TrackedFile): void {
+    if (this.#grouping?.mayContinue) this.#fresh.add(file);
+  }
+
+  /** Finds out which file the ones that were added go on with: once all that is there was looked at. */
+  link(): void {
+    if (this.#fresh.size === 0) return;
+    const { registry } = this.#options;
+    for (const file of this.#fresh) if (!registry.files.has(file)) this.#fresh.delete(file);
+    for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
+    for (const [series, { path }] of this.#dated) if (!this.#last.has(path)) this.#dated.delete(series);
+    for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
+      const there = files.find(isThere);
+      // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
+      if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
+      // Whether it is a generation of its own is not known yet.
+      if (files.some(({ isUndecided }) => isUndecided)) continue;
+      const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
+      const isOrderKnown = row.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, row[n - 1]!)));
+      // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
+      // may be older than what is in it.
+      const behind = there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
+      if (there) row.splice(behind === -1 ? row.length : behind, 0, there);
+      for (const file of files) {
+        this.#fresh.delete(file);
+        if (file.size > 0) registry.enqueue(file);
+      }
+      // Files of which none was known are merely alike by name.
+      let before = this.#last.get(path) ?? this.#lastDated(path, row[0]);
+      // Taken up too late to stand in the row.
+      if (before && isThere(before)) continue;
+      for (const file of row) {
+        if (before && isOrderKnown) this.#connect(before, file, there?.bornMs === 0);
+        if (before || file.firstPath === path) before = file;
+      }
+      if (before) this.#last.set(path, before);
+      this.#noteDate(path);
+    }
+  }
+
+  /** The last file of the date before, where the path has a date in its name, and nothing was written to that since this one was made. */
+  #lastDated(path: string, first: TrackedFile | undefined): TrackedFile | undefined {
+    const own = datedName(path);
+    const last = own && this.#dated.get(own.series);
+    const before = last && last.date < own.date ? this.#last.get(last.path) : undefined;
+    return before && first && before.seenMtimeMs <= first.bornMs + BIRTH_SLACK_MS ? before : undefined;
+  }
+
+  #noteDate(path: string): void {
+    const own = datedName(path);
+    if (own && !(own.date < (this.#dated.get(own.series)?.date ?? ''))) this.#dated.set(own.series, { date: own.date, path });
+  }
+
+  /** The files that were added, by the path that they have, or had before they were rotated away. */
+  #generations(): Map<string, TrackedFile[]> {
+    const paths = new Set([...this.#last.keys(), ...[...this.#fresh].map(({ firstPath }) => firstPath)]);
+    const found = new Map<string, TrackedFile[]>();
+    for (const file of this.#fresh) {
+      const base = file.path === file.firstPath ? rotatedFrom(file.path) : file.firstPath;
+      const path = base !== undefined && paths.has(base) ? base : file.path;
+      const files = found.get(path);
+      if (files) files.push(file);
+      else found.set(path, [file]);
+    }
+    return found;
+  }
+
+  /** True while the file's first lines may belong to an event of the file before, which then gets its turn, or the first of a row. The file is open. */
+  holds(file: TrackedFile): boolean {
+    if (this.#fresh.has(file)) return true;
+    const { before } = file;
+    if (!before) return false;
+    if (this.#isOver(file, before) || !this.#beginsInside(file)) {
+      this.#detach(file);
+      return false;
+    }
+    let first = before;
+    while (first.before) first = first.before;
+    this.#options.registry.enqueue(first);
+    return true;
+  }
+
+  /** The file waits for no other one any more. */
+  release(file: TrackedFile): void {
+    this.#detach(file);
+    this.#options.registry.enqueue(file);
+  }
+
+  #detach(file: TrackedFile): void {
+    if (file.before?.after === file) file.before.after = undefined;
+    file.before = undefined;
+  }
+
+  #connect(before: TrackedFile, file: TrackedFile, isCopied: boolean): void {
+    const isUnread = lagOf(before) > 0 || before.before !== undefined;
+    // So long after the last line of the one before, its event was over. When a copy was made says nothing about its first line.
+    const isLate = !isCopied && before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
+    const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
+    if (!isUnread || isLate || isTaken || file.before || file.offset > file.startAt) return;
+    before.after = file;
+    file.before = before;
+  }
+
+  /** Nothing more comes of the file before, or not soon enough. */
+  #isOver(file: TrackedFile, before: TrackedFile): boolean {
+    const { registry, clock } = this.#options;
+    if (!registry.files.has(before) || before.failure !== undefined) return true;
+    // What was deleted must not wait for what waits for the sinks.
+    if (file.place === 'deleted' && before.place !== 'deleted') return true;
+    if (before.isHomeless && clock.monotonic() - before.leftAtMs >= KEEP_OPEN_MS) return true;
+    return lagOf(before) === 0 && before.before === undefined;
+  }
+
+  /** False when the file's first line is there and begins an event whatever was before it. */
+  #beginsInside(file: TrackedFile): boolean {
+    const { fileSystem, shaping } = this.#options;
+    const head = readHead(fileSystem, file.fd!, HEAD_BYTES, file.startAt);
+    const mark = findMark(head);
+    const encoding = mark?.encoding ?? shaping.encoding;
+    const start = mark?.bytes.length ?? 0;
+    const end = encoding.firstLineEnd(head, start, head.length);
+    if (end === -1) return true;
+    const text = Buffer.from(encoding.decode(head.subarray(start, end - encoding.endingBytes(head, end))));
+    return this.#grouping!.mayContinue!(text, 0, text.length);
+  }
+}
+
+/** Its stream says nothing about when the file was made. */
+function isNew({ firstScan, createdMs }: TrackedFile): boolean {
+  return firstScan > 0 || createdMs === 0;
+}
+
+/** By when their files were made, or where that says nothing, their streams. */
+function compareAge(a: TrackedFile, b: TrackedFile): number {
+  const byBirth = a.bornMs > 0 && b.bornMs > 0 ? a.bornMs - b.bornMs : 0;
+  if (byBirth !== 0) return byBirth;
+  const [isNewA, isNewB] = [isNew(a), isNew(b)];
+  if (isNewA !== isNewB) return isNewA ? 1 : -1;
+  return isNewA ? byBirth : a.createdMs - b.createdMs;
+}
+
+/** True where the file is a later generation than the other for sure. What was truncated without a copy has no time of birth. */
+function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
+  const byBirth = file.bornMs > 0 && other.bornMs > 0 ? file.bornMs - other.bornMs : 0;
+  if (byBirth !== 0) return byBirth > 0;
+  if (isNew(other)) return false;
+  return isNew(file) || file.createdMs - other.createdMs > STREAM_ORDER_MS;
+}

@@ -1,0 +1,139 @@
+/**
+ * At start-up, before anything is read: which of the files that are there are the ones of the checkpoints, under which name
+ * whatever. A file counts as known when it has the inode and still the content; else it is new and read from 0, which can
+ * send events twice but never loses one.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { codeOf } from '../../../core/errors.ts';
+import type { StreamRecord } from '../../../core/stream.ts';
+import type { Encoding } from '../../../parsers/text/encoding.ts';
+import { findMark, LONGEST_MARK_BYTES } from '../../framing/byte-window.ts';
+import { ContentSum } from './content-sum.ts';
+import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import { type FoundFile, parentOf } from '../scan/finder.ts';
+import { type Generations, lastSightOf } from './generations.ts';
+import { compareFile } from './identity.ts';
+import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
+import { FolderNames } from '../scan/rotated-names.ts';
+import type { TrackedFile } from './tracked-file.ts';
+import type { Tracker } from './tracker.ts';
+import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './locate.ts';
+import { BIRTH_SLACK_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
+
+export interface RecognizeOptions {
+  readonly records: readonly StreamRecord[];
+  readonly found: ReadonlyMap<string, FoundFile>;
+  readonly tracker: Tracker;
+  readonly generations: Generations;
+  readonly fileSystem: FileSystem;
+  readonly stableInodes: boolean;
+  /** True for a path that a scan comes to, if something is there. */
+  readonly isReached: (path: string) => boolean;
+}
+
+/** How many files were recognised, and how many of these no pattern leads to any more: they are not read, and their streams are kept. */
+export interface Recognized {
+  readonly recognized: number;
+  readonly leftOut: number;
+  /** How many are on file systems that are not there. */
+  readonly away: number;
+}
+
+/** Hands every recognised file to the tracker; the streams of those that are not found are retired. */
+export async function recognizeFiles(options: RecognizeOptions): Promise<Recognized> {
+  const { records, found, tracker, generations, fileSystem, stableInodes, isReached } = options;
+  const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
+  const folders: FolderInodes = new Map();
+  const names = new FolderNames(fileSystem);
+  const homeless: TrackedFile[] = [];
+  let away = 0;
+  const changed: [StreamRecord, FoundFile][] = [];
+  // The newest first: an older generation of the same inode can only be what is left of it.
+  for (const record of [...records].reverse()) {
+    const file = locate(record);
+    const isRecognized = file !== undefined && !generations.registry.in(file.stat) && isKnown(record, file);
+    const isExpected = !file && isAway(record);
+    if ((isRecognized || isExpected) && !isReached(record.path) && !(file && isReached(file.path))) {
+      generations.leaveOut(record, file);
+      continue;
+    }
+    if (isRecognized) generations.adopt(record, file.path, file.stat);
+    else if (isExpected) {
+      generations.expect(record);
+      away += 1;
+    } else homeless.push(generations.remember(record));
+    if (file) changed.push([record, file]);
+  }
+  const leftOut = generations.registry.leftOut.size;
+  const recognized = records.length - homeless.length - leftOut - away;
+  generations.copies.seek(homeless, names);
+  while (generations.copies.decide()) await setImmediate();
+  // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
+  for (const [record, file] of changed) tracker.takeRotated(file, record.path);
+  // Streams are made later than their files, and others may have been made in between.
+  const lastBorn = new Map<string, number>();
+  for (const { firstPath, path, bornMs, isHomeless } of generations.registry.files)
+    if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
+  const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
+  for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
+  // What is younger than its stream is a copy: its original was there before, and what was written to that since may have been rotated away.
+  for (const { firstPath, path, bornMs, createdMs } of [...generations.registry.files])
+    if (path !== firstPath && bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, bornMs, names);
+  return { recognized, leftOut, away };
+
+  function isAway({ identity, path }: StreamRecord): boolean {
+    if (!identity || generations.registry.in(identity)) return false;
+    return isMountAway(fileSystem, identity.path ?? path, identity.device);
+  }
+
+  function locate(record: StreamRecord): FoundFile | undefined {
+    if (!record.identity) return undefined;
+    const { device, inode, path: lastPath = record.path } = record.identity;
+    const key = inodeKey({ device, inode });
+    const matched = byInode.get(key);
+    // Without a first byte to know it by, it is any file that has its inode by now.
+    if (record.identity.headLength === 0 && matched?.path !== lastPath) return undefined;
+    if (matched) return matched;
+    for (const folder of new Set([parentOf(lastPath), parentOf(record.path)])) {
+      const path = inodesIn(fileSystem, folder, folders).get(key);
+      const stat = path === undefined ? undefined : fileSystem.stat(path);
+      if (path !== undefined && stat) return { path, stat };
+    }
+    // Its folder cannot be listed now, as it seems.
+    const last = statIfAt(fileSystem, lastPath, lastSightOf(record).stat);
+    if (last) return { path: lastPath, stat: last };
+    // A device may have another number after a reboot; the inode must be the same, where inodes are.
+    const there = found.get(record.path);
+    return String(there?.stat.inode) === inode || !stableInodes ? there : undefined;
+  }
+
+  function isKnown(record: StreamRecord, file: FoundFile): boolean {
+    // Nothing but its beginning is known, which others may have: one that was made later is another one, or a copy.
+    if (record.resumeAt === 0 && file.stat.bornMs > record.createdMs + 1) return false;
+    const known = { identity: record.identity!, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(file.path);
+      return compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different';
+    } catch (error) {
+      // Unreadable for now: taken by its inode. The first turn compares the content before it reads.
+      return codeOf(error) !== 'ENOENT';
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+}
+
+/**
+ * `start_at: end`: sets the position of a file that was there before the source first ran to the beginning of its last line.
+ * `charset` is the encoding of a file without a byte order mark.
+ */
+export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, maxEventBytes: number, charset: Encoding): void {
+  const fd = file.fd!;
+  const encoding = findMark(readHead(fileSystem, fd, LONGEST_MARK_BYTES))?.encoding ?? charset;
+  const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes, encoding);
+  file.startAt = file.offset = file.readTo = start;
+  file.content = new ContentSum(start, 0);
+  file.tail = tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES));
+}

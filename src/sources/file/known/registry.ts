@@ -1,0 +1,181 @@
+/**
+ * The file generations that are known, by path, inode and stream, and the queue of those that have something to read.
+ * Promises: at most one generation for a path and for an inode; one without a file is found by its stream alone.
+ */
+import { type FileStat, inodeKey } from '../scan/file-system.ts';
+import type { FileIdentity } from '../../../core/stream.ts';
+import { parentOf } from '../scan/finder.ts';
+import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+
+const NONE: ReadonlySet<TrackedFile> = new Set();
+
+export class Registry {
+  readonly files = new Set<TrackedFile>();
+  /** Files that may have something to read, in the order of their turns. */
+  readonly queue = new Set<TrackedFile>();
+  /** Those of them that were deleted, where they are read in a way of their own. */
+  readonly deleted = new Set<TrackedFile>();
+  /** Those under a matching path. */
+  readonly #byPath = new Map<string, TrackedFile>();
+  readonly #byInode = new Map<string, TrackedFile>();
+  /** By folder: those that are, or were last, in it. */
+  readonly #byFolder = new Map<string, Set<TrackedFile>>();
+  /** Those that have no name any more. */
+  readonly gone = new Set<TrackedFile>();
+  /** Generations that the patterns do not lead to any more: found by their streams alone, so that their batches can be sent. */
+  readonly leftOut = new Set<TrackedFile>();
+
+  readonly #hasRescue: boolean;
+
+  /** `hasRescue`: deleted files are read in a way of their own. */
+  constructor(hasRescue: boolean) {
+    this.#hasRescue = hasRescue;
+  }
+
+  add(file: TrackedFile): void {
+    this.files.add(file);
+    this.#index(file);
+  }
+
+  remove(file: TrackedFile): void {
+    this.files.delete(file);
+    this.dequeue(file);
+    this.#unindex(file);
+  }
+
+  /** True while something waits to be read. */
+  get hasWork(): boolean {
+    return this.queue.size + this.deleted.size > 0;
+  }
+
+  /** The file may have something to read. */
+  enqueue(file: TrackedFile): void {
+    (this.#hasRescue && file.place === 'deleted' ? this.deleted : this.queue).add(file);
+  }
+
+  /** True when it was waiting for its turn. */
+  dequeue(file: TrackedFile): boolean {
+    const wasDeleted = this.deleted.delete(file);
+    return this.queue.delete(file) || wasDeleted;
+  }
+
+  /** The generation that is under this matching path. */
+  at(path: string): TrackedFile | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** Those that are, or were last, in this folder. */
+  inFolder(folder: string): ReadonlySet<TrackedFile> {
+    return this.#byFolder.get(folder) ?? NONE;
+  }
+
+  /** The generation that this file, under whatever name, holds. */
+  in(file: Pick<FileStat | FileIdentity, 'device' | 'inode'>): TrackedFile | undefined {
+    return this.#byInode.get(inodeKey(file));
+  }
+
+  /** The file whose turn it is. */
+  next(order: 'fair' | 'oldest_first'): TrackedFile | undefined {
+    let [first] = this.queue;
+    if (order === 'oldest_first') for (const file of this.queue) if (file.seenMtimeMs < first!.seenMtimeMs) first = file;
+    return first;
+  }
+
+  /** Bytes that are there and not yet accepted. */
+  get lagBytes(): number {
+    let sum = 0;
+    for (const file of this.files) if (!file.isUndecided) sum += lagOf(file);
+    return sum;
+  }
+
+  /** The same of those that have no name any more, or no file. */
+  get goneLagBytes(): number {
+    let sum = 0;
+    for (const file of this.files) if (file.isHomeless || isGone(file)) sum += lagOf(file);
+    return sum;
+  }
+
+  /** The generation that is, or was last, under this path, whatever led to it. */
+  byPath(path: string): TrackedFile | undefined {
+    return this.at(path) ?? [...this.files].find((file) => file.path === path || file.realPath === path);
+  }
+
+  byStream(stream: string): TrackedFile | undefined {
+    for (const files of [this.files, this.leftOut]) for (const file of files) if (file.stream === stream) return file;
+    return undefined;
+  }
+
+  /** The file is somewhere else now; without a path where that is not known. */
+  place(file: TrackedFile, place: Place, path = file.path): void {
+    this.#unindex(file);
+    if (path !== file.path) file.realPath = undefined;
+    file.path = path;
+    file.place = place;
+    this.#index(file);
+    if (this.dequeue(file)) this.enqueue(file);
+  }
+
+  /** What is known of the file is in none any more. */
+  vacate(file: TrackedFile): void {
+    this.#unindex(file);
+    file.isHomeless = true;
+    file.place = 'missing';
+    this.dequeue(file);
+  }
+
+  /** The same file has another inode now. */
+  replaceInode(file: TrackedFile, { device, inode, bornMs }: FileStat): void {
+    this.#unindex(file);
+    file.device = device;
+    file.inode = inode;
+    file.inodeBornMs = bornMs;
+    file.identity = { ...file.identity, device: String(device), inode: String(inode) };
+    this.#index(file);
+  }
+
+  /** `to` lives in the file of `from` from now on, and `from` in none. The descriptors are the caller's. */
+  takeOver(to: TrackedFile, from: TrackedFile): void {
+    this.#unindex(to);
+    const { device, inode, inodeBornMs, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
+    Object.assign(to, {
+      device,
+      inode,
+      inodeBornMs,
+      path,
+      realPath,
+      place,
+      leftAtMs,
+      scan,
+      seenSize,
+      seenMtimeMs,
+      changedAtMs,
+      isHomeless: false,
+    });
+    to.isRotated = path !== to.firstPath;
+    to.identity = { ...to.identity, device: String(device), inode: String(inode) };
+    this.vacate(from);
+    if (this.dequeue(to)) this.enqueue(to);
+    if (this.files.has(to)) this.#index(to);
+    else this.add(to);
+  }
+
+  #index(file: TrackedFile): void {
+    if (file.isHomeless) return;
+    if (isGone(file)) this.gone.add(file);
+    const folder = parentOf(file.path);
+    const files = this.#byFolder.get(folder);
+    if (files) files.add(file);
+    else this.#byFolder.set(folder, new Set([file]));
+    this.#byInode.set(inodeKey(file), file);
+    if (file.place === 'matched') this.#byPath.set(file.path, file);
+  }
+
+  #unindex(file: TrackedFile): void {
+    this.gone.delete(file);
+    const folder = parentOf(file.path);
+    const files = this.#byFolder.get(folder);
+    if (files?.delete(file) === true && files.size === 0) this.#byFolder.delete(folder);
+    if (this.#byInode.get(inodeKey(file)) === file) this.#byInode.delete(inodeKey(file));
+    if (this.#byPath.get(file.path) === file) this.#byPath.delete(file.path);
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * An event of joined lines that is still open where its file ends, read on in the files that follow: a stack trace that was cut
+ * by a rotation is one event. Its lines are put together in the window, so that the rules for joining, and its limits, are the
+ * same as within one file. Moves no position.
+ */
+import type { Clock } from '../../../core/time/clock.ts';
+import type { Block, StreamRange, Tail } from '../../../core/block.ts';
+import { KEEP_OPEN_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
+import { findMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../../framing/byte-window.ts';
+import type { Lines } from '../../framing/lines.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+import type { Generations } from '../known/generations.ts';
+import { hasSameContent } from '../known/identity.ts';
+import { isUntouched, readHead, sampleFile } from '../known/sample.ts';
+import { noteSize, type TrackedFile } from '../known/tracked-file.ts';
+
+export interface ReadOnOptions {
+  readonly lines: Lines;
+  readonly fileSystem: FileSystem;
+  readonly generations: Generations;
+  readonly clock: Clock;
+  /** After this long, an event that nothing follows is over. */
+  readonly groupTimeoutMs: number;
+}
+
+/** A file in which the event goes on, as far as it does. */
+export interface Continuation {
+  readonly file: TrackedFile;
+  readonly range: StreamRange;
+}
+
+export interface OpenEvent {
+  /** Of the file in which the event begins. `single` and `continued` are set where it goes on. */
+  readonly block: WindowBlock & Pick<Block, 'continued'>;
+  readonly continuations: readonly Continuation[];
+}
+
+/** Bytes of another file that were put behind those that waited, and the byte order mark before them. */
+interface Part<F> {
+  readonly file: F;
+  readonly mark: Buffer;
+  readonly length: number;
+}
+
+/**
+ * The event that waits in the lines, whole; undefined while more of it may come. `isFinal`: if nothing goes on with it, it is
+ * over. The files that follow must not have turns meanwhile.
+ */
+export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal: boolean): Promise<OpenEvent | undefined> {
+  const { lines } = options;
+  const own = lines.waiting.length;
+  const parts: Part<TrackedFile>[] = [];
+  for (let next = file.after; next; next = lines.endsInOpenEvent ? next.after : undefined) {
+    const read = await readPart(options, next);
+    // Nothing of it is known; what was read of those before it may not be all.
+    if (!read) return isFinal ? giveJoined(lines, own, parts, own) : undefined;
+    parts.push(read.part);
+    if (read.eventLength !== undefined) return giveJoined(lines, own, parts, read.eventLength);
+  }
+  const length = lines.measureEvent(true)!;
+  const isForced = [file, ...parts.map((part) => part.file)].some(({ finalAt }) => finalAt === Infinity);
+  const isDone = length === own ? isFinal : isForced || isStill(options, parts);
+  return isDone ? giveJoined(lines, own, parts, length) : undefined;
+}
+
+/** Puts the event together from the bytes that wait, of which the first `own` are the block's own stream's, and those of `parts`. */
+export function giveJoined<F extends { readonly stream: string | undefined; readonly startAt: number }>(
+  lines: Lines,
+  own: number,
+  parts: readonly Part<F>[],
+  length: number,
+): { readonly block: OpenEvent['block']; readonly continuations: { readonly file: F; readonly range: StreamRange }[] } {
+  if (length <= own) return { block: lines.giveEvent(length), continuations: [] };
+  const { waiting } = lines;
+  const mark = lines.mark ?? Buffer.alloc(0);
+  const ownBytes = waiting.subarray(0, own);
+  const single = {
+    length: mark.length + own,
+    sum: sumWithMark(mark, ownBytes, lines.offset),
+    tail: tailBehind(lines.recent(), ownBytes),
+  };
+  const continuations: { file: F; range: StreamRange }[] = [];
+  let at = own;
+  for (const part of parts) {
+    const bytes = waiting.subarray(at, Math.min(length, at + part.length));
+    if (bytes.length === 0) break;
+    const from = part.file.startAt;
+    const to = from + part.mark.length + bytes.length;
+    const range = { stream: part.file.stream!, from, to, sum: sumWithMark(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
+    continuations.push({ file: part.file, range });
+    at += bytes.length;
+  }
+  const { made: _, ...block } = lines.giveEvent(length);
+  const continued = continuations.map(({ range }) => range);
+  return { block: { ...block, single: { ...block.single, ...single }, continued }, continuations };
+}
+
+/** The byte order mark of a file by its first bytes; undefined when its encoding is not that of the lines under way. */
+export function markOf(lines: Lines, head: Buffer): Buffer | undefined {
+  if (lines.encodingOf(head) !== lines.encoding) return undefined;
+  return findMark(head)?.bytes ?? Buffer.alloc(0);
+}
+
+interface ReadPart {
+  readonly part: Part<TrackedFile>;
+  /** As `measureEvent` says. */
+  readonly eventLength: number | undefined;
+}
+
+/** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
+async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
+  if (!generations.registry.files.has(file) || file.isHomeless || !generations.descriptors.open(file)) return undefined;
+  const { fd } = file;
+  try {
+    const stat = fileSystem.fstat(fd!);
+    if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
+    if (!hasSameContent(file, sampleFile(fileSystem, fd!, stat, file)) || !generations.name(file) || !generations.holes.pass(file))
+      return undefined;
+    const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_MARK_BYTES));
+    if (!mark) return undefined;
+    noteSize(file, stat.size);
+    const begin = file.startAt + mark.length;
+    for (let position = begin; ;) {
+      const into = lines.free();
+      file.isReading = true;
+      const count = await fileSystem.read(fd!, into, position);
+      file.isReading = false;
+      if (file.fd !== fd || !isUntouched(fileSystem, fd!, file)) return undefined;
+      lines.commit(count);
+      position += count;
+      const eventLength = lines.measureEvent(false);
+      if (count < into.length || eventLength !== undefined) return { part: { file, mark, length: position - begin }, eventLength };
+    }
+  } catch (error) {
+    generations.descriptors.fail(file, error);
+    return undefined;
+  } finally {
+    file.isReading = false;
+  }
+}
+
+/** Nothing has come for so long that the event is over. */
+function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly Part<TrackedFile>[]): boolean {
+  const changedAtMs = Math.max(...parts.map(({ file }) => file.changedAtMs));
+  return clock.monotonic() - changedAtMs >= Math.min(groupTimeoutMs, KEEP_OPEN_MS);
+}
+
+function tailBehind(before: Buffer, bytes: Buffer): Tail {
+  return tailOf(Buffer.concat([before, bytes.subarray(-TAIL_BYTES)]));
+}

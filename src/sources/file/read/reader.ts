@@ -1,0 +1,311 @@
+/**
+ * Reads one file's new bytes into the source's one window and offers them as blocks. Nothing is carried in memory from one
+ * turn to the next: the unfinished line is read again, save one that is longer than an event may be, of which only
+ * length and checksum are kept. Before a byte is handed on, what was read before it is compared with what is there now.
+ */
+import type { Lane } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import { StoppedError } from '../../../core/errors.ts';
+import { HEAD_BYTES, LAST_PART_BYTES, PART_BYTES, TURN_BYTES } from '../../../core/limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import type { StreamStore } from '../../../core/stream.ts';
+import { tailOf } from '../../../core/tail.ts';
+import { addSums } from '../../../core/sums.ts';
+import { contentSum } from '../../../kernel/content-sum.ts';
+import { guessUtf16, utf8 } from '../../../parsers/text/encoding.ts';
+import type { WindowBlock } from '../../framing/byte-window.ts';
+import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts';
+import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
+import { sumParts } from '../known/content-sum.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+import type { Generations } from '../known/generations.ts';
+import { hashHead, hasSameContent } from '../known/identity.ts';
+import type { Notices } from '../scan/notices.ts';
+import { LaneRefusal, offerBlock } from './offer.ts';
+import { type OpenEvent, readOn } from './read-on.ts';
+import { isUntouched, readBefore, readHead, sampleFile } from '../known/sample.ts';
+import { resetInLine } from './split-line.ts';
+import { isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import type { Turns } from './turns.ts';
+
+export interface ReaderOptions {
+  readonly lines: Lines;
+  readonly fileSystem: FileSystem;
+  readonly generations: Generations;
+  readonly lane: Lane;
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly groupTimeoutMs: number;
+  /** The window is used by one turn, or reread, at a time. */
+  readonly turns: Turns;
+}
+
+export class Reader {
+  readonly #options: ReaderOptions;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads at most TURN_BYTES (more only to get past one line) and puts the file back into the queue when it has more.
+   * Trouble with the file is noted with the tracker; rejects only with what the lane rejected with.
+   */
+  turn(file: TrackedFile): Promise<void> {
+    return this.#options.turns.take(async () => {
+      let current = file;
+      let isReading = false;
+      try {
+        const ready = this.#prepare(file);
+        if (ready) {
+          current = ready;
+          current.isBusy = isReading = true;
+          if (await this.#read(current)) this.#options.generations.registry.enqueue(current);
+        }
+        this.#options.generations.descriptors.recover(current);
+      } catch (error) {
+        if (error instanceof LaneRefusal) {
+          // Given up while the lane was taking it: nobody else counts it.
+          if (!this.#options.generations.registry.files.has(current)) this.#options.stats.lostBytes += current.inHand;
+          throw error.cause;
+        }
+        this.#options.generations.descriptors.fail(current, error);
+      } finally {
+        // Else another turn may hold it.
+        if (isReading) {
+          current.isBusy = current.isReading = false;
+          current.inHand = 0;
+        }
+      }
+    });
+  }
+
+  /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
+  #prepare(file: TrackedFile): TrackedFile | undefined {
+    const { fileSystem, generations, streams } = this.#options;
+    if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
+    const stat = fileSystem.fstat(file.fd!);
+    const sample = sampleFile(fileSystem, file.fd!, stat, file);
+    const isSame = hasSameContent(file, sample) && !generations.isBegunAnew(file, stat.size);
+    let current = isSame ? file : generations.renew(file);
+    if (current === file) noteSize(file, stat.size);
+    if (current.takenTo > current.offset && current.size > current.offset) current = generations.beginAfter(current, stat);
+    const known = current.identity.headLength;
+    // Of another generation than the sample is, it may be the head before the truncation.
+    if (
+      current === file &&
+      current.stream !== undefined &&
+      (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)
+    ) {
+      current.identity = { ...current.identity, ...hashHead(sample.head) };
+      streams.identify(current.stream, current.identity);
+    }
+    if (current !== file) generations.successors.link();
+    if (current.offset === 0 && current.readTo === 0) this.#noteCharset(current, sample.head);
+    if (current.size === 0 || !generations.name(current)) return undefined;
+    if (!generations.holes.pass(current)) {
+      generations.noteCut(current, current.readTo);
+      if (isBehind(current)) generations.registry.enqueue(current);
+      return undefined;
+    }
+    return generations.successors.holds(current) ? undefined : current;
+  }
+
+  /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
+  #noteCharset({ path }: TrackedFile, head: Buffer): void {
+    const guess = this.#options.lines.encodingOf(head) === utf8 ? guessUtf16(head) : undefined;
+    if (guess)
+      this.#options.notices.event(
+        'warn',
+        { path, charset: guess.name },
+        'file looks like UTF-16 without a byte order mark; `charset` names it',
+      );
+  }
+
+  async #read(file: TrackedFile): Promise<boolean> {
+    const { lines, fileSystem, generations } = this.#options;
+    const begin = file.offset;
+    const suspended = this.#stillSuspended(file);
+    /** The kept beginning of the line under way comes last. */
+    let isLate = false;
+    if (suspended) isLate = await this.#resume(file, suspended);
+    else await resetInLine(lines, fileSystem, file.fd!, begin, file.startAt);
+    let position = begin + (suspended?.length ?? 0);
+    const stopAt = position + TURN_BYTES;
+    let isAtEnd = false;
+    // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
+    while (!isAtEnd && (position < stopAt || (file.offset === begin && !lines.isSkipping))) {
+      const into = lines.free();
+      const { fd } = file;
+      if (fd === undefined) return false;
+      file.isReading = true;
+      const count = await fileSystem.read(fd, into, position);
+      file.isReading = false;
+      // After the read, so that it holds for what was read: a truncation before it would show.
+      if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
+      lines.commit(count);
+      position += count;
+      isAtEnd = count < into.length;
+      for (let block = lines.next(); block; block = lines.next()) {
+        await this.#offer(file, block, isLate, isAtEnd);
+        // The rest is read from where it is now, or was counted as lost.
+        if (file.fd !== fd) return !file.isHomeless;
+      }
+      if (file.offset >= file.stopAt) return false;
+    }
+    if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
+    const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
+    const { fd } = file;
+    if (isAtEnd && flush)
+      for (let block = flush(); block; block = flush()) {
+        await this.#offer(file, block, isLate);
+        if (file.fd !== fd) return !file.isHomeless;
+      }
+    if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
+    file.hasOpenEvent = lines.hasOpenEvent;
+    file.suspended = lines.suspend();
+    file.readTo = isAtEnd ? position : file.offset;
+    noteSize(file, position);
+    if (isAtEnd && position < file.size) generations.noteCut(file, position);
+    // It grew while the lane was taking what was read.
+    return !isAtEnd || position < file.size;
+  }
+
+  /** The file ends in an event that is open, and another one goes on with it. */
+  async #endEvent(file: TrackedFile, position: number): Promise<false> {
+    const { generations } = this.#options;
+    const files = followers(file);
+    for (const each of files) each.isBusy = true;
+    try {
+      noteSize(file, position);
+      file.readTo = position;
+      file.hasOpenEvent = true;
+      const event = await readOn(this.#options, file, position <= Math.max(file.finalAt, file.linesFinalAt));
+      file.finalAt = file.linesFinalAt = -1;
+      if (!event) return false;
+      if (event.continuations.length === 0) await this.#offer(file, event.block, false);
+      else await this.#offerJoined(file, event);
+      file.hasOpenEvent = false;
+      if (position < file.size) generations.noteCut(file, position);
+      for (const each of files) if (each === file.after || each.offset > each.startAt) generations.successors.release(each);
+      return false;
+    } finally {
+      for (const each of files) each.isBusy = false;
+    }
+  }
+
+  async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
+    const { lane, lines, stats, generations } = this.#options;
+    const { length, sum, tail } = block.single!;
+    Object.assign(file, { inHand: length, tailInHand: tail });
+    for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to - range.from, tailInHand: range.tail });
+    try {
+      await offerBlock(lane, file, block, lines.readAtMs);
+    } catch (error) {
+      for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.inHand;
+      throw error;
+    } finally {
+      for (const { file: next } of continuations) next.inHand = 0;
+    }
+    file.inHand = 0;
+    const ranges = [{ file, to: block.offset + length, length, sum, tail }];
+    for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
+    for (const each of ranges) {
+      each.file.content.add(each.length, each.sum);
+      each.file.offset = each.to;
+      each.file.readTo = Math.max(each.file.readTo, each.to);
+      each.file.tail = each.tail;
+      stats.readBytes += each.length;
+    }
+    countLongLine(stats, block);
+  }
+
+  /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
+  #stillSuspended(file: TrackedFile): SuspendedLine | undefined {
+    const { suspended } = file;
+    if (!suspended) return undefined;
+    const { recent, length } = suspended;
+    if (!readBefore(this.#options.fileSystem, file.fd!, file.offset + length, recent.length).equals(recent)) file.suspended = undefined;
+    return file.suspended;
+  }
+
+  /** Goes back into the line. True when its kept beginning is to be read once its end is seen. */
+  async #resume(file: TrackedFile, line: SuspendedLine): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    const kept = lines.resume(file.offset, line, readHead(fileSystem, file.fd!, lines.headBytes));
+    if (kept && line.kind === 'skipped') await this.#refill(file, kept, file.offset + line.textAt);
+    return kept === undefined && line.kind === 'skipped';
+  }
+
+  async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean, isAtEnd = false): Promise<void> {
+    const { lane, stats, lines } = this.#options;
+    const line = file.suspended;
+    if (isLate && block.offset === file.offset && line?.kind === 'skipped') {
+      const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
+      await this.#refill(file, kept, block.offset + line.textAt);
+    }
+    const bytes = streamBytesOf(block);
+    // A copy that was made before the read ends somewhere in it, near its end as a rule.
+    const partBytes = isAtEnd ? LAST_PART_BYTES : PART_BYTES;
+    const parts = block.single ? [block.single] : sumParts(bytes, block.offset, partBytes);
+    const length = parts.reduce((total, part) => total + part.length, 0);
+    const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
+    // The lane may use the window for the next one.
+    const beginsWithNul = block.window.bytes[block.start] === 0;
+    file.inHand = length;
+    file.tailInHand = tailOf(lines.recent());
+    try {
+      await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);
+    } catch (error) {
+      if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
+      throw error;
+    }
+    for (const part of parts) file.content.add(part.length, part.sum);
+    file.inHand = 0;
+    file.offset = block.offset + length;
+    file.tail = file.tailInHand;
+    file.suspended = undefined;
+    stats.readBytes += length;
+    countLongLine(stats, block);
+    if (block.single?.marks?.['truncated'] === true) this.#tellCut(file, block.offset, length, beginsWithNul);
+  }
+
+  #tellCut({ path }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
+    const text = 'line is longer than max_event_bytes, and was cut';
+    // What a program leaves that does not append: it writes on at its old position, behind a hole.
+    const cause =
+      '; it begins with NUL bytes, as a log does that was truncated under a program which did not open it for appending: have it append, or rotate without copytruncate';
+    this.#options.notices.event('warn', { path, offset, lineBytes }, beginsWithNul ? `${text}${cause}` : text);
+  }
+
+  /** The lane took all but the last bytes of the block: a stop that reads a deleted file to its end must not offer them again. */
+  #keepTaken(file: TrackedFile, block: WindowBlock, leftBytes: number): void {
+    if (block.single) return;
+    const bytes = streamBytesOf(block);
+    const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, leftBytes));
+    if (taken.length === 0) return;
+    file.content.add(taken.length, contentSum(taken, file.offset));
+    file.inHand = bytes.length - taken.length;
+    file.offset += taken.length;
+    file.tail = tailOf(taken);
+    file.suspended = undefined;
+    this.#options.stats.readBytes += taken.length;
+  }
+
+  /** Reads the kept beginning of an oversize line back: another turn read it first. */
+  async #refill(file: TrackedFile, kept: Buffer, position: number): Promise<void> {
+    const { fileSystem } = this.#options;
+    for (let at = 0; at < kept.length;) {
+      const count = await fileSystem.read(file.fd!, kept.subarray(at), position + at);
+      if (count === 0) throw new Error('file was truncated while a long line was read');
+      at += count;
+    }
+  }
+}
+
+/** The files that go on with the file, in their order. */
+function followers(file: TrackedFile): TrackedFile[] {
+  return file.after ? [file.after, ...followers(file.after)] : [];
+}

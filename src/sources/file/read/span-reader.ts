@@ -1,0 +1,163 @@
+/**
+ * Reads bytes again that were read before: whole spans, as the batches of the last process are rebuilt from them, and the raw
+ * bytes around one event. Moves no position.
+ */
+import type { Lane, Span } from '../../../core/block.ts';
+import { messageOf, TailraceError } from '../../../core/errors.ts';
+import { LONGEST_MARK_BYTES } from '../../framing/byte-window.ts';
+import type { Lines } from '../../framing/lines.ts';
+import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
+import { LaneRefusal, offerBlock } from './offer.ts';
+import { giveJoined, markOf } from './read-on.ts';
+import { readsOf } from './reads-of.ts';
+import type { Registry } from '../known/registry.ts';
+import { readHead } from '../known/sample.ts';
+import { readPart, resetInLine } from './split-line.ts';
+import type { TrackedFile } from '../known/tracked-file.ts';
+import type { Turns } from './turns.ts';
+import { isMountAway } from '../known/locate.ts';
+
+export interface SpanReaderOptions {
+  readonly lines: Lines;
+  readonly fileSystem: FileSystem;
+  readonly registry: Registry;
+  /** Of the lines' users. */
+  readonly turns: Turns;
+}
+
+/** The most that is read of a span at once, to find one event in it. */
+const MAX_SPAN_BYTES = 16 * 1024 * 1024;
+
+export class SpanReader {
+  readonly #options: SpanReaderOptions;
+
+  constructor(options: SpanReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Offers exactly the span's bytes again, by the same rules. Resolves to where they end: sooner than the span in a copy that
+   * was made before the last of it was read, at its beginning where nothing of it is there. Rejects with `E_UNREADABLE` when that
+   * cannot be told now (permissions, no descriptor left, a disk that fails).
+   */
+  reread(span: Span, lane: Lane, continued: readonly Span[] = []): Promise<number> {
+    const { lines, turns } = this.#options;
+    return turns.take(async () => {
+      let { to } = span;
+      lines.setReadAt(span.reads?.[0]?.atMs);
+      const isThere = await this.#withFile(span, async (file, fd, end) => {
+        if (continued.length > 0) return end === to && (await this.#readJoined(file, fd, span, continued, lane));
+        to = end;
+        for (const part of readsOf({ ...span, to })) {
+          lines.setReadAt(part.readAtMs);
+          if (!(await this.#readRange(file, fd, part, lane))) return false;
+        }
+        return true;
+      }).finally(() => lines.setReadAt(undefined));
+      return isThere ? to : span.from;
+    });
+  }
+
+  /** False when the span's file is gone, or has nothing of it, or less than it should. `end`: of what it has of the span. */
+  async #withFile(span: Span, use: (file: TrackedFile, fd: number, end: number) => Promise<boolean>): Promise<boolean> {
+    const { fileSystem, registry } = this.#options;
+    const file = registry.byStream(span.stream);
+    if (!file) return false;
+    const end = span.to <= file.takenTo ? Math.min(span.to, file.offset) : span.to;
+    if (end <= span.from) return false;
+    let opened: number | undefined;
+    try {
+      const fd = file.fd ?? (opened = fileSystem.open(file.path));
+      const stat = fileSystem.fstat(fd);
+      if (!isSameFile(stat, file) || stat.size < end) return false;
+      return await use(file, fd, end);
+    } catch (error) {
+      if (error instanceof LaneRefusal) throw error.cause;
+      if (error instanceof TailraceError) throw error;
+      if (leadsNowhere(error) && !isMountAway(fileSystem, file.path, file.device)) return false;
+      throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
+    } finally {
+      if (opened !== undefined) fileSystem.close(opened);
+    }
+  }
+
+  /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
+  async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
+    if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
+    const own = lines.waiting.length;
+    const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
+    for (const each of continued) {
+      const isThere = await this.#withFile(each, async (next, nextFd, end) => {
+        const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
+        if (!mark || each.from !== next.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
+          return false;
+        parts.push({ file: next, mark, length: each.to - each.from - mark.length });
+        return true;
+      });
+      if (!isThere) return false;
+    }
+    const length = lines.measureEvent(true);
+    if (length !== lines.waiting.length) return false;
+    await offerBlock(lane, file, giveJoined(lines, own, parts, length).block, lines.readAtMs);
+    return true;
+  }
+
+  /** Puts the file's bytes `[from, to)` behind those that wait in the lines. False when more than one event is there. */
+  async #fill(fd: number, from: number, to: number): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    for (let position = from; position < to;) {
+      const free = lines.free();
+      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, to - position)), position);
+      if (count === 0) return false;
+      lines.commit(count);
+      position += count;
+      if (position < to && lines.measureEvent(false) !== undefined) return false;
+    }
+    return true;
+  }
+
+  /** The span's bytes as they are in the file now; undefined when they are gone or too many. Does not touch the lines. */
+  async readSpan(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined> {
+    const { fileSystem, registry } = this.#options;
+    const file = registry.byStream(span.stream);
+    if (!file || span.to - span.from > MAX_SPAN_BYTES) return undefined;
+    const bytes = Buffer.alloc(span.to - span.from);
+    let fd: number | undefined;
+    try {
+      fd = fileSystem.open(file.path);
+      if (!isSameFile(fileSystem.fstat(fd), file)) return undefined;
+      for (let at = 0; at < bytes.length;) {
+        const count = await fileSystem.read(fd, bytes.subarray(at), span.from + at);
+        if (count === 0) return undefined;
+        at += count;
+      }
+      return bytes;
+    } catch {
+      return undefined;
+    } finally {
+      if (fd !== undefined) fileSystem.close(fd);
+    }
+  }
+
+  async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
+    const { lines, fileSystem } = this.#options;
+    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.startAt);
+    if (part) {
+      await offerBlock(lane, file, part, lines.readAtMs);
+      return true;
+    }
+    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
+    for (let position = span.from; position < span.to;) {
+      const free = lines.free();
+      const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
+      if (count === 0) return false;
+      lines.commit(count);
+      position += count;
+      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file, block, lines.readAtMs);
+    }
+    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file, block, lines.readAtMs);
+    return true;
+  }
+}

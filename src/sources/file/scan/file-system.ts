@@ -1,0 +1,153 @@
+/**
+ * The file source's only door to the file system, so that a test can make the Nth call fail. Scans are synchronous (a
+ * stat is about 1 µs that way and 20 to 30 µs through the thread pool), bulk reads while they are fast.
+ * Nothing here opens anything but what is named, and opening never blocks on a FIFO.
+ */
+import { closeSync, constants, fstatSync, openSync, read, readdirSync, readlinkSync, readSync, realpathSync, statSync } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
+import { codeOf } from '../../../core/errors.ts';
+import { nativeLibrary } from '../../native/library.ts';
+import { type FolderChanged, type FolderWatch, watchFolder } from './watch-folder.ts';
+
+/** What one stat says. Two stats of one file compare by `===` on each field. */
+export interface FileStat {
+  readonly kind: 'file' | 'directory' | 'FIFO' | 'socket' | 'device';
+  /** A number where it is exact, else a bigint. */
+  readonly device: number | bigint;
+  readonly inode: number | bigint;
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** When it was made; `mtimeMs` where the file system does not know. */
+  readonly bornMs: number;
+  /** Hard links; 0 once an open file was deleted. */
+  readonly links: number;
+}
+
+/** All functions throw Node's system errors (`code` set), unless said otherwise. */
+export interface FileSystem {
+  /** Follows symbolic links. Undefined when nothing is there. */
+  stat(path: string): FileStat | undefined;
+  readdir(path: string): Dirent[];
+  /** For reading, never blocking. Returns the descriptor. */
+  open(path: string): number;
+  fstat(fd: number): FileStat;
+  /** A few bytes at once; returns how many there were. */
+  peek(fd: number, into: Buffer, position: number): number;
+  /**
+   * Bulk reading; returns how many bytes came, 0 at the end. At once while reads are fast (from the page cache, where the
+   * way through the thread pool costs more than the read and loses the caches' warmth), through the thread pool for a while
+   * after some were slow in a row (a disk that spins, a network that stalls).
+   */
+  read(fd: number, into: Buffer, position: number): Promise<number> | number;
+  close(fd: number): void;
+  /** Where an open file is now, on systems that can tell. Never throws. */
+  pathOf(fd: number): string | undefined;
+  /** Where a symbolic link points; undefined for what is none. Never throws. */
+  linkTarget(path: string): string | undefined;
+  /** The path without symbolic links; undefined where it leads nowhere. Never throws. */
+  realPath(path: string): string | undefined;
+  /** Tells of changes in a folder, until it is closed. Throws, or tells `failed`, where that cannot be had. Absent: nothing can be watched. */
+  readonly watch?: (folder: string, changed: FolderChanged, failed: (error: unknown) => void) => FolderWatch;
+}
+
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** A read of one chunk that takes longer may not have come from the page cache … */
+const SLOW_READ_MS = 5;
+/** … or this process just had to wait for a processor: only slow reads in a row tell of a disk … */
+const SLOW_READS_IN_ROW = 3;
+/** … and then the next ones may be slow, too. */
+const POOL_AFTER_SLOW_READS_MS = 10_000;
+let slowReads = 0;
+let slowUntilMs = -Infinity;
+
+export const nodeFileSystem: FileSystem = {
+  stat: statPath,
+  readdir: (path) => readdirSync(path, { withFileTypes: true }),
+  open: (path) => openSync(path, OPEN_FLAGS),
+  fstat(fd) {
+    const stats = fstatSync(fd);
+    if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev)) return toFileStat(stats, stats.dev, stats.ino);
+    const exact = fstatSync(fd, { bigint: true });
+    return toFileStat(stats, exact.dev, exact.ino);
+  },
+  peek: (fd, into, position) => readSync(fd, into, 0, into.length, position),
+  read(fd, into, position) {
+    const startedMs = performance.now();
+    if (startedMs < slowUntilMs) return readLater(fd, into, position);
+    const count = readSync(fd, into, 0, into.length, position);
+    const endedMs = performance.now();
+    slowReads = endedMs - startedMs > SLOW_READ_MS ? slowReads + 1 : 0;
+    if (slowReads === SLOW_READS_IN_ROW) {
+      slowReads = 0;
+      slowUntilMs = endedMs + POOL_AFTER_SLOW_READS_MS;
+    }
+    return count;
+  },
+  close: (fd) => closeSync(fd),
+  pathOf: (fd) => linkTarget(`/proc/self/fd/${fd}`),
+  linkTarget,
+  realPath(path) {
+    try {
+      return realpathSync.native(path);
+    } catch {
+      return undefined;
+    }
+  },
+  watch: (folder, changed, failed) => watchFolder(nativeLibrary(), folder, changed, failed),
+};
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function readLater(fd: number, into: Buffer, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, into, 0, into.length, position, (error, count) => (error ? reject(error) : resolve(count)));
+  });
+}
+
+function statPath(path: string): FileStat | undefined {
+  // statSync gives undefined for ENOENT and ENOTDIR then.
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return undefined;
+  if (Number.isSafeInteger(stats.ino) && Number.isSafeInteger(stats.dev)) return toFileStat(stats, stats.dev, stats.ino);
+  const exact = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return exact && toFileStat(stats, exact.dev, exact.ino);
+}
+
+function toFileStat(stats: Stats, device: number | bigint, inode: number | bigint): FileStat {
+  const { size, mtimeMs, nlink, birthtimeMs } = stats;
+  return { kind: kindOf(stats), device, inode, size, mtimeMs, bornMs: birthtimeMs > 0 ? birthtimeMs : mtimeMs, links: nlink };
+}
+
+function kindOf(stats: Stats | Dirent): FileStat['kind'] {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  if (stats.isFIFO()) return 'FIFO';
+  return stats.isSocket() ? 'socket' : 'device';
+}
+
+/** True for two stats of the same file, whatever its content. */
+export function isSameFile(a: Pick<FileStat, 'device' | 'inode'>, b: Pick<FileStat, 'device' | 'inode'>): boolean {
+  return a.inode === b.inode && a.device === b.device;
+}
+
+/** The key of a file in a map. */
+export function inodeKey(file: { readonly device: number | bigint | string; readonly inode: number | bigint | string }): string {
+  return `${file.device}:${file.inode}`;
+}
+
+/** True for the error of a path that leads to no file any more. */
+export function leadsNowhere(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error));
+}
+
+/** The path of a name in a folder, neither of which is looked at: no dots are resolved. */
+export function pathIn(folder: string, name: string): string {
+  return folder === '/' ? `/${name}` : `${folder}/${name}`;
+}

@@ -1,0 +1,260 @@
+/**
+ * Finds the regular files that match a source's globs, each with a fresh stat. Symbolic links are followed, link loops end,
+ * what is no regular file or cannot be looked at is named once in the log and looked at again the next time.
+ * Nothing is ever opened here. Work is done in bounded slices.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../../core/time/clock.ts';
+import { codeOf, messageOf } from '../../../core/errors.ts';
+import { MAX_DIRECTORIES, MAX_FILES, SCAN_SLICE_FILES } from '../../../core/limits.ts';
+import { inodeKey, type FileStat, type FileSystem } from './file-system.ts';
+import { type FolderListing, FolderListings } from './folder-listing.ts';
+import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';
+import type { Notices } from './notices.ts';
+
+export interface FoundFile {
+  readonly path: string;
+  readonly stat: FileStat;
+}
+
+export interface FinderOptions {
+  /** Absolute globs. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly fileSystem: FileSystem;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  /** Called again and again while a search goes on. */
+  readonly progressed?: () => void;
+}
+
+/** Where changes can be watched for. */
+export interface Visited {
+  /** The folders that were searched, each with its device and inode. */
+  readonly folders: Map<string, string>;
+  /** Matches that are symbolic links. */
+  readonly links: Set<string>;
+  /** Folders that patterns start in and that are not there. */
+  readonly missing: Set<string>;
+}
+
+interface Folder {
+  readonly path: string;
+  readonly level: number;
+  /** Reached through a symbolic link: skipped when it was visited under another name. */
+  readonly isLinked: boolean;
+}
+
+export class Finder {
+  readonly #options: FinderOptions;
+  readonly #rules: readonly { readonly rule: IncludeRule; readonly listings: FolderListings }[];
+  readonly #isExcluded: (path: string) => boolean;
+  #looked = 0;
+  #visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
+
+  constructor(options: FinderOptions) {
+    this.#options = options;
+    this.#isExcluded = compileExclude(options.exclude);
+    this.#rules = options.include.map((pattern) => {
+      const rule = compileInclude(pattern);
+      return { rule, listings: new FolderListings(rule, this.#isExcluded, options.fileSystem, options.clock) };
+    });
+  }
+
+  /** What the last `find` came through. */
+  get visited(): Visited {
+    return this.#visited;
+  }
+
+  /** All matches, at most MAX_FILES, by path. The order is the file system's. */
+  async find(): Promise<Map<string, FoundFile>> {
+    const found = new Map<string, FoundFile>();
+    const visited: Visited = { folders: new Map(), links: new Set(), missing: new Set() };
+    for (const { rule, listings } of this.#rules) {
+      if (!rule.isLiteral) await this.#walk(listings, rule, found, visited);
+      else if (!this.#isExcluded(rule.base)) this.#visitFile(rule.base, found, visited);
+    }
+    this.#visited = visited;
+    if (found.size < MAX_FILES) this.#options.notices.clear('');
+    return found;
+  }
+
+  /** The matches in one folder that was searched; undefined where it, or a folder in it, is another one now: a `find` is needed. */
+  async findIn(folder: string): Promise<Map<string, FoundFile> | undefined> {
+    const found = new Map<string, FoundFile>();
+    const stat = this.#stat(folder);
+    if (!stat || inodeKey(stat) !== this.#visited.folders.get(folder)) return undefined;
+    for (const { rule, listings } of this.#rules) {
+      if (rule.isLiteral) {
+        if (parentOf(rule.base) === folder && !this.#isExcluded(rule.base)) this.#look(rule.base, found);
+        continue;
+      }
+      const kept = listings.kept(folder);
+      if (!kept) continue;
+      const listing = this.#list(listings, { path: folder, level: kept.level, isLinked: false }, stat);
+      if (!listing || !hasSameFolders(listing, kept.listing)) return undefined;
+      await this.#lookAtAll(listing.matches, found);
+    }
+    return found;
+  }
+
+  /** True for a path that some pattern includes and none excludes. */
+  matches(path: string): boolean {
+    return !this.#isExcluded(path) && this.#rules.some(({ rule }) => rule.matches(path));
+  }
+
+  isExcluded(path: string): boolean {
+    return this.#isExcluded(path);
+  }
+
+  /** True for a path that a scan comes to: no folder above it is excluded either. */
+  reaches(path: string): boolean {
+    return this.#rules.some(({ rule }) => rule.matches(path) && !pathsTo(path, rule.base).some((each) => this.#isExcluded(each)));
+  }
+
+  /** Why a path that no scan comes to is not reached, and what to do. */
+  explainMiss(path: string): [reason: string, fix: string] {
+    const { exclude } = this.#options;
+    const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
+    const excluded = rule && pathsTo(path, rule.base).find((each) => this.#isExcluded(each));
+    if (excluded !== undefined) {
+      const pattern = exclude.find((each) => compileExclude([each])(excluded));
+      const what = excluded === path ? 'it' : `the folder "${excluded}"`;
+      return [`the exclude pattern "${pattern}" matches ${what}`, 'make the exclude pattern narrower, or remove it'];
+    }
+    const { pattern, why } = explainMiss(
+      this.#rules.map(({ rule }) => rule.pattern),
+      path,
+    );
+    return [`no include pattern matches it; the nearest is "${pattern}": ${why}`, 'change that pattern, or include the path itself'];
+  }
+
+  /** Why a path is or is not among the source's files, as far as its name goes. */
+  explain(path: string): string {
+    const rule = this.#rules.find((each) => each.rule.matches(path))?.rule;
+    if (!rule) return 'no include pattern matches it';
+    return this.#isExcluded(path) ? `${rule.pattern} includes it, but an exclude pattern matches` : `${rule.pattern} includes it`;
+  }
+
+  /** A pattern without wildcards. */
+  #visitFile(path: string, found: Map<string, FoundFile>, visited: Visited): void {
+    this.#look(path, found);
+    const folder = parentOf(path);
+    const stat = this.#stat(folder);
+    if (stat) visited.folders.set(folder, inodeKey(stat));
+    else visited.missing.add(folder);
+    if (this.#options.fileSystem.linkTarget(path) !== undefined) visited.links.add(path);
+  }
+
+  async #walk(listings: FolderListings, rule: IncludeRule, found: Map<string, FoundFile>, visited: Visited): Promise<void> {
+    const folders: Folder[] = [{ path: rule.base, level: 0, isLinked: false }];
+    // Links come last, so that a folder that is reached both ways has its own name.
+    const links: Folder[] = [];
+    const inodes = new Set<string>();
+    const paths = new Set<string>();
+    for (let folder = folders.pop(); folder; folder = folders.pop() ?? links.pop()) {
+      if (paths.size >= MAX_DIRECTORIES) {
+        const fields = { pattern: rule.pattern, limit: MAX_DIRECTORIES };
+        this.#options.notices.trouble(
+          'warn',
+          rule.pattern,
+          fields,
+          'pattern leads into too many folders, the rest is not searched; make it narrower',
+        );
+        break;
+      }
+      const stat = this.#stat(folder.path);
+      this.#options.progressed?.();
+      if (!stat && folder.level === 0) visited.missing.add(folder.path);
+      if (!stat) continue;
+      const key = inodeKey(stat);
+      if (folder.isLinked && (stat.kind !== 'directory' || inodes.has(key))) continue;
+      inodes.add(key);
+      paths.add(folder.path);
+      visited.folders.set(folder.path, key);
+      const listing = this.#list(listings, folder, stat);
+      for (const { path, isLink } of listing?.folders ?? []) {
+        const isLinked = isLink || folder.isLinked;
+        (isLinked ? links : folders).push({ path, level: folder.level + 1, isLinked });
+      }
+      for (const link of listing?.links ?? []) visited.links.add(link);
+      await this.#lookAtAll(listing?.matches ?? [], found);
+    }
+    listings.retain(paths);
+  }
+
+  async #lookAtAll(paths: readonly string[], found: Map<string, FoundFile>): Promise<void> {
+    for (const path of paths) {
+      this.#look(path, found);
+      if ((this.#looked += 1) % SCAN_SLICE_FILES !== 0) continue;
+      this.#options.progressed?.();
+      await setImmediate();
+    }
+  }
+
+  #list(listings: FolderListings, folder: Folder, stat: FileStat): FolderListing | undefined {
+    try {
+      const listing = listings.list(folder.path, folder.level, stat);
+      this.#options.notices.clear(folder.path);
+      return listing;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') this.#sayUnreadable(folder.path, error);
+      return undefined;
+    }
+  }
+
+  #look(path: string, found: Map<string, FoundFile>): void {
+    if (found.has(path)) return;
+    const { notices } = this.#options;
+    if (found.size >= MAX_FILES) {
+      notices.trouble('warn', '', { limit: MAX_FILES }, 'more files match than one source follows; the others are left for later');
+      return;
+    }
+    const stat = this.#stat(path);
+    if (stat === undefined) {
+      if (path.includes('�')) notices.trouble('warn', path, { path }, 'cannot read file: its name is not valid UTF-8; rename it');
+      return;
+    }
+    if (stat.kind === 'file') found.set(path, { path, stat });
+    else
+      notices.trouble(
+        stat.kind === 'directory' ? 'info' : 'warn',
+        path,
+        { path, kind: stat.kind },
+        `skipped: it matches the pattern, but is a ${stat.kind}, no regular file`,
+      );
+  }
+
+  #stat(path: string): FileStat | undefined {
+    try {
+      return this.#options.fileSystem.stat(path);
+    } catch (error) {
+      this.#sayUnreadable(path, error);
+      return undefined;
+    }
+  }
+
+  #sayUnreadable(path: string, error: unknown): void {
+    const fields = { path, code: codeOf(error), reason: messageOf(error) };
+    this.#options.notices.trouble('warn', path, fields, 'cannot look at path, trying again at every scan; check its permissions');
+  }
+}
+
+/** The folder that a path is in. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
+function hasSameFolders(a: FolderListing, b: FolderListing): boolean {
+  if (a === b) return true;
+  const paths = new Set(a.folders.map(({ path }) => path));
+  return paths.size === b.folders.length && b.folders.every(({ path }) => paths.has(path));
+}
+
+/** The path, and the folders above it that are below `base`. */
+function pathsTo(path: string, base: string): string[] {
+  const paths = [path];
+  for (let folder = parentOf(path); folder.length > base.length; folder = parentOf(folder)) paths.push(folder);
+  return paths;
+}

@@ -1,0 +1,57 @@
+/**
+ * The file source's log lines. Trouble that lasts is said once, and again only after it was over; events that can repeat
+ * (rotations, new files) are limited in number, and the next line says how many were held back. What is kept is bounded.
+ */
+import type { Clock } from '../../../core/time/clock.ts';
+import { MAX_NOTICES } from '../../../core/limits.ts';
+import type { Log } from '../../../core/log.ts';
+
+type Level = 'debug' | 'info' | 'warn';
+
+/** What every line with `lostBytes` says that are a lower bound: no look at the file saw its end. */
+export const LOWER_BOUND = '; lostBytes is what was seen of it, what was written after the last look is not counted';
+
+const EVENTS_A_MINUTE = 30;
+
+export class Notices {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #said = new Map<string, string>();
+  readonly #events = new Map<string, { sinceMs: number; count: number }>();
+  #isFull = false;
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Something that happened once. At most 30 lines a minute for each `text`. */
+  event(level: Level, fields: object, text: string): void {
+    const now = this.#clock.monotonic();
+    let window = this.#events.get(text);
+    if (!window || now - window.sinceMs >= 60_000) {
+      const heldBack = Math.max(0, (window?.count ?? 0) - EVENTS_A_MINUTE);
+      this.#events.set(text, (window = { sinceMs: now, count: 0 }));
+      if (heldBack > 0) fields = { ...fields, heldBack };
+    }
+    window.count += 1;
+    if (window.count <= EVENTS_A_MINUTE) this.#log[level](fields, text);
+  }
+
+  /** Trouble with `subject` (a path, as a rule): written unless the same `text` was the last one about it. */
+  trouble(level: Level, subject: string, fields: object, text: string): void {
+    if (this.#said.get(subject) === text) return;
+    if (this.#said.size >= MAX_NOTICES && !this.#said.has(subject)) {
+      if (!this.#isFull) this.#log.warn({ limit: MAX_NOTICES }, 'more files are in trouble than can be named; further ones are not');
+      this.#isFull = true;
+      return;
+    }
+    this.#said.set(subject, text);
+    this.#log[level](fields, text);
+  }
+
+  /** The trouble is over. True when there was some. */
+  clear(subject: string): boolean {
+    return this.#said.size > 0 && this.#said.delete(subject);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The files beside a file whose names extend its own: what rotation makes of it. Pure but for the listing.
+ */
+import { codeOf } from '../../../core/errors.ts';
+import { type FileSystem, pathIn } from './file-system.ts';
+import { type FoundFile, parentOf } from './finder.ts';
+
+/** `.1`, `-20261121`, `.2026-11-21T10:00`, `.old`: what logrotate and applications append. */
+const ROTATION_SUFFIX = /^(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
+const ROTATION_SUFFIX_AT_END = /(?:[._-]\d[\dTZ:._-]*|[._-]old)$/;
+const COMPRESSED = /\.(?:gz|zst|bz2|xz)$/;
+
+/** True for `a.log.1` and `a.log-20261121` beside `a.log`. */
+export function isRotatedName(path: string, of: string): boolean {
+  return path.startsWith(of) && ROTATION_SUFFIX.test(path.slice(of.length));
+}
+
+/** What `isRotatedName` takes the path for a rotated name of; undefined for none. */
+export function rotatedFrom(path: string): string | undefined {
+  const name = path.replace(ROTATION_SUFFIX_AT_END, '');
+  return name === path || name.endsWith('/') ? undefined : name;
+}
+
+/** The first date of a file's name, with or without a time: `app-20261121.log`, `2026-11-21T10.log`. */
+const DATE =
+  /(?<!\d)(?:19|20)\d\d(?<by>[-_.]?)(?:0[1-9]|1[0-2])\k<by>(?:0[1-9]|[12]\d|3[01])(?:[-_.T]?(?:[01]\d|2[0-3])(?:[-_.:]?[0-5]\d){0,2})?(?!\d)/;
+
+/** The date of a file that is named by it, and what all such names beside it have in common; undefined for any other. */
+export function datedName(path: string): { readonly date: string; readonly series: string } | undefined {
+  const nameAt = path.lastIndexOf('/') + 1;
+  const found = DATE.exec(path.slice(nameAt));
+  if (!found) return undefined;
+  const at = nameAt + found.index;
+  return { date: found[0], series: `${path.slice(0, at)}\0${path.slice(at + found[0].length)}` };
+}
+
+/** True for a name that says that what is in it is no plain text. */
+export function isCompressedName(path: string): boolean {
+  return COMPRESSED.test(path);
+}
+
+/** True for a name of what `read_compressed` reads. */
+export function isArchiveName(path: string): boolean {
+  return /\.(?:gz|zst)$/.test(path);
+}
+
+/** Sorted names by folder; each folder is listed once. For a moment's use: what is made later is not in it. */
+export class FolderNames {
+  readonly #fileSystem: FileSystem;
+  readonly #names = new Map<string, readonly string[]>();
+
+  constructor(fileSystem: FileSystem) {
+    this.#fileSystem = fileSystem;
+  }
+
+  /** Regular, plain files whose path is `path` and more, the one that was written last first. Throws system errors. */
+  extending(path: string): FoundFile[] {
+    const folder = parentOf(path);
+    const name = path.slice(folder === '/' ? 1 : folder.length + 1);
+    const names = this.#list(folder);
+    const found: FoundFile[] = [];
+    for (let index = firstAfter(names, name); names[index]?.startsWith(name) === true; index += 1) {
+      const each = pathIn(folder, names[index]!);
+      const stat = isCompressedName(each) ? undefined : this.#fileSystem.stat(each);
+      if (stat?.kind === 'file') found.push({ path: each, stat });
+    }
+    return found.sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs);
+  }
+
+  #list(folder: string): readonly string[] {
+    const known = this.#names.get(folder);
+    if (known) return known;
+    let names: string[] = [];
+    try {
+      const files = this.#fileSystem.readdir(folder).filter((entry) => entry.isFile());
+      names = files.map(({ name }) => name).sort();
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+    this.#names.set(folder, names);
+    return names;
+  }
+}
+
+/** The index of the first name that is greater than `name`. */
+function firstAfter(names: readonly string[], name: string): number {
+  let low = 0;
+  for (let high = names.length; low < high;) {
+    const middle = (low + high) >>> 1;
+    if (names[middle]! <= name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,97 @@
+/** The parser and the joining of a format, or of several. What they need is loaded here. */
+import type { FormatChoice, LineConfig } from '../../config/model.ts';
+import type { ReadContainerLine, ReadLineHead } from '../../parsers/formats/container-line.ts';
+import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';
+import type { FormatParser } from '../../parsers/formats/line-parser.ts';
+import { beginsEvent, createMultiline, type MultilineRule } from '../../parsers/text/multiline.ts';
+import { compileGroupPattern } from '../../parsers/text/pattern.ts';
+
+export interface Format {
+  readonly parser: (() => FormatParser) | undefined;
+  readonly grouping: ((limits: GroupingLimits) => Grouping) | undefined;
+}
+
+/** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
+export async function loadFormat(config: LineConfig, rule: MultilineRule | undefined): Promise<Format> {
+  const { format, formats, csv, regex } = config;
+  const grouping = rule && ((limits: GroupingLimits) => createMultiline(rule, limits));
+  if (formats.length > 0) {
+    const { createFirstFormat } = await import('../../parsers/formats/first-format.ts');
+    return { parser: shared(createFirstFormat(await Promise.all(formats.map(loadChoice)))), grouping };
+  }
+  switch (format) {
+    case 'auto':
+    case 'json':
+      return { parser: undefined, grouping };
+    case 'text':
+      return {
+        parser: config.parseJson ? shared((await import('../../parsers/formats/first-format.ts')).textParser) : undefined,
+        grouping,
+      };
+    case 'logfmt':
+      return { parser: shared((await import('../../parsers/formats/logfmt.ts')).logfmtParser), grouping };
+    case 'combined':
+      return { parser: shared((await import('../../parsers/formats/combined.ts')).combinedParser), grouping };
+    case 'regex':
+      return {
+        parser: shared((await import('../../parsers/formats/regex.ts')).createRegexParser(await compileGroupPattern(regex ?? ''))),
+        grouping,
+      };
+    case 'csv': {
+      const { createCsvGrouping, createCsvParser } = await import('../../parsers/formats/csv.ts');
+      return { parser: () => createCsvParser(csv), grouping: createCsvGrouping };
+    }
+    case 'cri': {
+      const { NOT_CRI, readCriHead, readCriLine } = await import('../../parsers/formats/cri.ts');
+      return loadContainerFormat(readCriLine, readCriHead, NOT_CRI, rule);
+    }
+    case 'docker': {
+      const { NOT_DOCKER, readDockerHead, readDockerLine } = await import('../../parsers/formats/docker.ts');
+      return loadContainerFormat(readDockerLine, readDockerHead, NOT_DOCKER, rule);
+    }
+  }
+}
+
+async function loadChoice({ format, regex }: FormatChoice): Promise<FormatParser> {
+  switch (format) {
+    case 'logfmt':
+      return (await import('../../parsers/formats/logfmt.ts')).logfmtParser;
+    case 'combined':
+      return (await import('../../parsers/formats/combined.ts')).combinedParser;
+    case 'regex':
+      return (await import('../../parsers/formats/regex.ts')).createRegexParser(await compileGroupPattern(regex ?? ''));
+    case 'text':
+      return (await import('../../parsers/formats/first-format.ts')).textParser;
+    case 'json':
+      return (await import('../../parsers/formats/first-format.ts')).jsonParser;
+  }
+}
+
+/** With `multiline`, its pattern is held against the messages, not against the runtime's lines. */
+async function loadContainerFormat(
+  read: ReadContainerLine,
+  readHead: ReadLineHead,
+  reason: string,
+  rule: MultilineRule | undefined,
+): Promise<Format> {
+  const container = await import('../../parsers/formats/container-line.ts');
+  if (!rule) {
+    return {
+      parser: shared(container.createContainerParser(read, reason)),
+      grouping: (limits) => container.createContainerGrouping(readHead, limits),
+    };
+  }
+  const begins = (content: string): boolean => {
+    const bytes = Buffer.from(content);
+    return beginsEvent(rule, bytes, 0, bytes.length);
+  };
+  return {
+    parser: shared(container.createJoinedContainerParser(read, reason)),
+    grouping: (limits) => container.createJoinedContainerGrouping(read, begins, limits),
+  };
+}
+
+/** For a parser that keeps nothing from one text to the next. */
+function shared(parser: FormatParser): () => FormatParser {
+  return () => parser;
+}

@@ -1,0 +1,170 @@
+/** How a source's bytes become events, from its configuration: encoding, joining, parsing. What is needed for that is loaded here. */
+import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model.ts';
+import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
+import { JOIN_TIMEOUT_MS, MAX_CSV_HEADER_BYTES, MAX_JOINED_LINES } from '../../core/limits.ts';
+import { createZone } from '../../core/time/zone.ts';
+import { loadEncoding } from '../../parsers/text/charset.ts';
+import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import type { Grouping, GroupingLimits } from '../../parsers/text/grouping.ts';
+import type { LineParser, ValueErrors } from '../../parsers/formats/line-parser.ts';
+import type { ShapeSteps, TimeStep } from '../../parsers/shaped-events.ts';
+import { compileGroupPattern, compilePattern } from '../../parsers/text/pattern.ts';
+import { type Format, loadFormat } from './line-format.ts';
+
+export interface LineShaping {
+  /** Of streams that do not begin with a byte order mark. */
+  readonly encoding: Encoding;
+  /** Makes the joining for one window; undefined where each line is an event. */
+  readonly grouping: (() => Grouping) | undefined;
+  /** Milliseconds after which lines that wait for more of their event are sent. */
+  readonly groupTimeoutMs: number;
+  /** Makes the parser for one window; undefined where the kernel makes the events. */
+  readonly parser: ((errors: ValueErrors) => LineParser) | undefined;
+  /** Bytes of a stream's beginning that must be known to read its middle. */
+  readonly headBytes: number;
+  /** What the path of a file gives its events. */
+  readonly fieldsOf?: (path: string) => Readonly<Record<string, string>>;
+  /** All of it that shapes events, for their digest; undefined for plain lines. */
+  readonly name: string | undefined;
+}
+
+export const plainLines: LineShaping = {
+  encoding: utf8,
+  grouping: undefined,
+  groupTimeoutMs: Infinity,
+  parser: undefined,
+  headBytes: 0,
+  name: undefined,
+};
+
+/** The shape of a stream's events. `wrapFields`: what a line gets that is no object of its own. */
+export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Readonly<Record<string, JsonValue>>): EventShape {
+  const { file } = wrapFields;
+  const fields = { ...(typeof file === 'string' ? shaping.fieldsOf?.(file) : {}), ...config.fields };
+  const { parser, name } = shaping;
+  const times = eventTimes(config.time, parser !== undefined);
+  const more = { ...(name === undefined ? {} : { shaping: name }), ...(times ? { time: times } : {}) };
+  // What a parser makes are objects, and of the same standing as a wrapped line.
+  if (parser && !keepsLines(config)) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
+  return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
+}
+
+/** The keys of an object that are tried for its time, in this order. */
+const TIME_KEYS = ['time', 'timestamp', 'ts', '@timestamp', 'eventTime'];
+/** Characters that a field of a path takes at most. */
+const MAX_PATH_FIELD = 256;
+/** Formats whose `_time` is text of the log, not of the event's maker. */
+const OWN_TIMES: ReadonlySet<string> = new Set(['regex', 'csv']);
+/** Keys that the agent gives events, beside `fields`. */
+const AGENT_KEYS = ['host', 'file', 'container_name'];
+
+/** What the kernel reads of times: all of `auto`; of a field that is named only what it cannot be in, the beginning of text. */
+function eventTimes(time: TimeConfig, isParsed: boolean): EventTimes | undefined {
+  if (time.kind === 'auto') return { zone: time.timezone, keys: TIME_KEYS, messageLeads: isParsed };
+  if (time.kind === 'read' || time.field === undefined) return undefined;
+  return { zone: time.timezone, keys: [], messageLeads: false };
+}
+
+/** JSON lines keep their bytes, and text that is no more than a line is left to the kernel. */
+function keepsLines({ format, formats, parseJson, time }: LineConfig): boolean {
+  return (
+    (format === 'auto' || format === 'json') && formats.length === 0 && !parseJson && time.kind === 'given' && time.field !== undefined
+  );
+}
+
+/** Reads times in JavaScript, where the kernel does not; undefined where there is nothing to read. */
+async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
+  const { format, formats, time } = config;
+  const readsOwn = formats.length > 0 ? formats.some((each) => OWN_TIMES.has(each.format)) : OWN_TIMES.has(format);
+  if (time.kind === 'read' || (time.kind === 'auto' && !readsOwn)) return undefined;
+  const { createGivenTime } = await import('../../parsers/values/given-time.ts');
+  const isGiven = time.kind === 'given';
+  const read = createGivenTime({ format: isGiven ? time.format : 'auto', zone: createZone(time.timezone) });
+  const isSearched = isGiven && time.field === undefined;
+  return {
+    field: isGiven ? time.field?.split('.') : undefined,
+    readsOwn,
+    keys: isSearched ? TIME_KEYS : [],
+    leads: isSearched,
+    time: read,
+    wanted: config.isShaped ? `not ${isGiven && time.format !== 'auto' ? time.format : 'a known format'}` : undefined,
+  };
+}
+
+/** Throws `TailraceError` `E_PATTERN` for a pattern that cannot be used. */
+export async function loadShaping(config: LineConfig): Promise<LineShaping> {
+  const { format, charset, multiline, csv, regex } = config;
+  const rule = multiline && { kind: multiline.kind, pattern: await compilePattern(multiline.pattern) };
+  const { parser: formatParser, grouping } = await loadFormat(config, rule);
+  const pathFields = await loadPathFields(config);
+  const parser = await loadParser(config, formatParser, pathFields.names);
+  const isPlain = charset === 'utf-8' && grouping === undefined && parser === undefined;
+  const limits = limitsOf(multiline, config.maxEventBytes);
+  return {
+    encoding: await loadEncoding(charset),
+    grouping: grouping && (() => grouping(limits)),
+    groupTimeoutMs: multiline?.timeoutMs ?? JOIN_TIMEOUT_MS,
+    parser,
+    headBytes: format === 'csv' && csv.columns === undefined ? MAX_CSV_HEADER_BYTES : 0,
+    name: isPlain
+      ? undefined
+      : JSON.stringify([
+          format,
+          charset,
+          multiline?.kind,
+          multiline?.pattern,
+          grouping && limits,
+          csv,
+          regex,
+          config.time,
+          config.isShaped,
+          config.formats,
+          config.types,
+          config.parseJson,
+        ]),
+    fieldsOf: (path) => pathFields.fieldsOf(path),
+  };
+}
+
+/** Undefined where the kernel makes the events. */
+async function loadParser(config: LineConfig, format: Format['parser'], pathNames: readonly string[]): Promise<LineShaping['parser']> {
+  const { types, parseJson, time } = config;
+  const times = await loadTimes(config);
+  const isTyped = Object.keys(types).length > 0;
+  if (!times && !isTyped && !parseJson) return format;
+  const { createLineParser } = await import('../../parsers/shaped-events.ts');
+  const { createGivenTime } = await import('../../parsers/values/given-time.ts');
+  const zone = createZone(time.kind === 'read' ? 'UTC' : time.timezone);
+  const datetimes = createGivenTime({ format: 'auto', zone });
+  const taken = new Set([...AGENT_KEYS, ...pathNames, ...Object.keys(config.fields)]);
+  const steps: ShapeSteps = {
+    time: times,
+    types: Object.entries(types),
+    readTime: (text, readAtMs) => datetimes.whole(text, readAtMs),
+    isTaken: parseJson ? (key) => taken.has(key) : undefined,
+  };
+  return (errors) => createLineParser(format?.(), steps, errors);
+}
+
+/** The fields that a file's path gives its events. */
+async function loadPathFields({ format, pathFields }: LineConfig) {
+  const patterns = await Promise.all(pathFields.map(compileGroupPattern));
+  const isDocker = format === 'docker' && patterns.length > 0;
+  const containerNameOf = isDocker ? (await import('./container-name.ts')).containerNameOf : undefined;
+  return {
+    names: patterns.flatMap(({ names }) => names),
+    fieldsOf(path: string): Record<string, string> {
+      const found: Record<string, string> = {};
+      for (const pattern of patterns) {
+        for (const [name, value] of Object.entries(pattern.groups(path) ?? {}))
+          if (!Object.hasOwn(found, name)) found[name] = value.slice(0, MAX_PATH_FIELD);
+      }
+      const name = containerNameOf?.(path);
+      return name === undefined ? found : { ...found, container_name: name };
+    },
+  };
+}
+
+function limitsOf(multiline: MultilineConfig | undefined, maxEventBytes: number): GroupingLimits {
+  return { maxLines: multiline?.maxLines ?? MAX_JOINED_LINES, maxBytes: Math.min(multiline?.maxBytes ?? Infinity, maxEventBytes) };
+}

@@ -1,0 +1,140 @@
+/**
+ * Makes events from the bytes of a stream that is not UTF-8, or whose format has a parser: decodes each line, or group of
+ * lines, and writes what comes of it into a region of its own, with the tables that say which bytes each event used up.
+ */
+import type { Region } from '../../core/block.ts';
+import type { SourceStats } from '../../core/source.ts';
+import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
+import { type LineParser, unparsed } from '../../parsers/formats/line-parser.ts';
+import type { WindowBlock } from './byte-window.ts';
+
+export interface MadeEventsOptions {
+  readonly region: Region;
+  /** Undefined where lines are only decoded. */
+  readonly parser: LineParser | undefined;
+  readonly stats: SourceStats;
+}
+
+/** What was made, and how far in the block that it was made from. */
+export interface Made {
+  readonly block: WindowBlock;
+  /** Behind the last byte that was used up. */
+  readonly next: number;
+}
+
+const NEWLINE = 10;
+const REPLACEMENT = '\ufffd';
+
+export class MadeEvents {
+  readonly #options: MadeEventsOptions;
+  readonly #bytes: Buffer;
+  #end = 0;
+  #ends: number[] = [];
+  #used: number[] = [];
+  #readAtMs = 0;
+
+  constructor(options: MadeEventsOptions) {
+    this.#options = options;
+    this.#bytes = options.region.bytes;
+  }
+
+  /**
+   * Makes as many events of the block from `start` on as there is room for, at least one. `mark` is the byte order mark that
+   * was stepped over before the block, if any. The result lives until the next call.
+   */
+  make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, mark: Buffer | undefined): Made {
+    this.#readAtMs = readAtMs;
+    this.#end = 0;
+    this.#ends = [];
+    this.#used = [];
+    return raw.single ? { block: this.#makeSingle(raw, encoding, mark), next: raw.end } : this.#makeMany(raw, start, encoding);
+  }
+
+  #makeMany(raw: WindowBlock, start: number, encoding: Encoding): Made {
+    const { bytes } = raw.window;
+    let at = start;
+    for (let n = raw.ends?.findIndex((end) => end > start) ?? 0; at < raw.end; n += 1) {
+      const end = raw.ends?.[n] ?? encoding.firstLineEnd(bytes, at, raw.end);
+      const text = this.#decode(bytes.subarray(at, end - encoding.endingBytes(bytes, end)), encoding);
+      if (!this.#add(text, end - start)) break;
+      at = end;
+    }
+    const offset = raw.offset + (start - raw.start);
+    return { block: { ...this.#block(offset), made: { from: bytes.subarray(start, at), used: Uint32Array.from(this.#used) } }, next: at };
+  }
+
+  /** A line over the limit, which is not parsed, or one that is unfinished or behind a byte order mark. */
+  #makeSingle(raw: WindowBlock, encoding: Encoding, mark: Buffer | undefined): WindowBlock {
+    const { single, window, start, end } = raw;
+    const text = this.#decode(window.bytes.subarray(start, end - encoding.endingBytes(window.bytes, end)), encoding);
+    if (single!.marks) {
+      this.#addText(text, 0);
+      return { ...this.#block(raw.offset), single: single! };
+    }
+    const own = window.bytes.subarray(start, start + single!.length - (mark?.length ?? 0));
+    const from = mark ? Buffer.concat([mark, own]) : own;
+    this.#add(text, from.length);
+    return { ...this.#block(raw.offset), single: single!, made: { from, used: Uint32Array.from(this.#used) } };
+  }
+
+  #block(offset: number): WindowBlock {
+    return { window: this.#options.region, start: 0, end: this.#end, offset, ends: Uint32Array.from(this.#ends) };
+  }
+
+  #decode(bytes: Buffer, encoding: Encoding): string {
+    const text = encoding === utf8 ? bytes.toString('utf8') : encoding.decode(bytes);
+    const { stats } = this.#options;
+    for (let at = text.indexOf(REPLACEMENT); at !== -1; at = text.indexOf(REPLACEMENT, at + 1)) {
+      stats.invalidCharacters = (stats.invalidCharacters ?? 0) + 1;
+    }
+    return text;
+  }
+
+  /** Writes the events of a text whose bytes end at `used`; false when there is no room, and others were written before. */
+  #add(text: string, used: number): boolean {
+    const { parser, stats } = this.#options;
+    if (!parser) return this.#addText(text, used);
+    const events = parser.parse(text, this.#readAtMs).map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
+    const isFirst = this.#ends.length === 0;
+    const begun = { end: this.#end, count: this.#ends.length };
+    // Nothing is used up before the last of them: until then all of them are made again.
+    const before = this.#used.at(-1) ?? 0;
+    for (const [n, event] of events.entries()) {
+      if (this.#write(event, n === events.length - 1 ? used : before)) continue;
+      if (!isFirst) {
+        this.#end = begun.end;
+        this.#ends.length = this.#used.length = begun.count;
+        return false;
+      }
+      this.#write(JSON.stringify(this.#shorten(text)), used);
+      break;
+    }
+    stats.slowPathEvents += events.length;
+    // An empty line, which is skipped, for what is no event by itself.
+    return events.length > 0 || this.#write('', used);
+  }
+
+  #addText(text: string, used: number): boolean {
+    if (this.#write(text, used)) return true;
+    if (this.#ends.length > 0) return false;
+    throw new Error('the region is too small for one line');
+  }
+
+  /** What is left of a text whose event is too large for the region. */
+  #shorten(text: string): object {
+    // A character takes at most six bytes in JSON.
+    const kept = text.slice(0, Math.floor(this.#bytes.length / 8)).toWellFormed();
+    return { ...unparsed(kept, 'too large once it is written as JSON'), truncated: true, original_bytes: Buffer.byteLength(text) };
+  }
+
+  #write(text: string, used: number): boolean {
+    const room = this.#bytes.length - this.#end - 1;
+    if (3 * text.length > room && Buffer.byteLength(text) > room) return false;
+    this.#end += this.#bytes.write(text, this.#end);
+    this.#bytes[this.#end] = NEWLINE;
+    this.#end += 1;
+    this.#ends.push(this.#end);
+    this.#used.push(used);
+    return true;
+  }
+}

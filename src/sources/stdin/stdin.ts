@@ -1,0 +1,112 @@
+/**
+ * The stdin source: lines that other programs pipe in. One stream a process run, because what was read cannot be read
+ * again. Promises: every line that was read is handed over, the unfinished last one and those over `max_event_bytes`
+ * included; nothing is read while the lane waits; `run` ends with the input, once all of it was accepted.
+ */
+import type { Readable } from 'node:stream';
+import type { LineConfig } from '../../config/model.ts';
+import type { EventShape } from '../../core/block.ts';
+import { codeOf, messageOf, StoppedError } from '../../core/errors.ts';
+import { newStats } from '../../core/source.ts';
+import type { Source, SourceContext } from '../../core/source.ts';
+import type { WindowBlock } from '../framing/byte-window.ts';
+import { type LineShaping, plainLines, shapeOf } from '../framing/line-shaping.ts';
+import { Lines, streamBytesIn } from '../framing/lines.ts';
+import { countLongLine } from '../framing/long-line.ts';
+import { fromReadable, openStdin } from './stdin-input.ts';
+import type { ByteInput } from './stdin-input.ts';
+
+export interface StdinSourceOptions {
+  /** As `loadShaping` makes it of the configuration. */
+  readonly shaping?: LineShaping;
+  /** Read in place of standard input. */
+  readonly input?: Readable;
+  /** Of what `input` brings; absent: that of standard input. */
+  readonly shape?: EventShape;
+}
+
+/** Makes the source. Reserves kernel memory for its lines. */
+export function createStdinSource(
+  config: LineConfig,
+  context: SourceContext,
+  { shaping = plainLines, input, shape: given }: StdinSourceOptions = {},
+): Source {
+  const { lane, log, clock, reserve } = context;
+  const stats = newStats();
+  const lines = new Lines({ rules: config, shaping, stats, reserve, now: () => clock.now() });
+  const shape = given ?? shapeOf(config, shaping, { host: context.hostname });
+  let stream = '';
+  let bytes: ByteInput | undefined;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  async function accept(block: WindowBlock): Promise<void> {
+    countLongLine(stats, block);
+    try {
+      await lane.accept({ ...block, stream, shape, readAtMs: lines.readAtMs });
+    } catch (error) {
+      const left = error instanceof StoppedError ? error.leftBytes : block.end - block.start;
+      stats.lostBytes += streamBytesIn(block, left) + lines.pendingBytes;
+      throw error;
+    }
+  }
+
+  async function acceptAll(next: () => WindowBlock | undefined): Promise<void> {
+    for (let block = next(); block !== undefined; block = next()) await accept(block);
+  }
+
+  /** The next bytes of the input; lines that wait for more of their event are sent when nothing follows them for a while. */
+  async function read(from: ByteInput): Promise<number> {
+    const reading = from.read(lines.free()).catch((error: unknown) => {
+      log.error({ source: config.id, code: codeOf(error) }, `reading standard input failed, taking it for its end: ${messageOf(error)}`);
+      return 0;
+    });
+    if (!lines.hasOpenEvent) return reading;
+    const read = new AbortController();
+    const count = reading.finally(() => read.abort());
+    await clock.sleep(shaping.groupTimeoutMs, read.signal);
+    // What was asked for comes into a part of the window that this does not touch.
+    if (!read.signal.aborted) await acceptAll(() => lines.flushOpenEvent());
+    return count;
+  }
+
+  async function readAll(from: ByteInput): Promise<void> {
+    for (let count = await read(from); count > 0; count = await read(from)) {
+      lines.commit(count);
+      stats.readBytes += count;
+      await acceptAll(() => lines.next());
+    }
+    await acceptAll(() => lines.flush());
+  }
+
+  async function run(): Promise<void> {
+    if (bytes === undefined) throw new Error('run comes after open');
+    try {
+      await readAll(bytes);
+    } catch (error) {
+      if (codeOf(error) !== 'E_STOPPED') throw error;
+      log.error({ source: config.id, lostBytes: stats.lostBytes }, 'stopped before all that was read from standard input was accepted');
+    } finally {
+      bytes.close();
+    }
+  }
+
+  return {
+    id: config.id,
+    kind: 'stdin',
+    stats,
+    async open() {
+      stream = context.streams.mint(config.id, '').id;
+      bytes = input === undefined ? openStdin() : fromReadable(input);
+    },
+    run() {
+      running ??= isStopped ? Promise.resolve() : run();
+      return running;
+    },
+    async stop() {
+      isStopped = true;
+      bytes?.close();
+      await running;
+    },
+  };
+}

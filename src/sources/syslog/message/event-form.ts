@@ -1,0 +1,46 @@
+/**
+ * How a source's fields come into its events. As a rule they end each event, with the sender; then events are whole and nothing
+ * looks at them again. Fields that an event may have itself must not stand there twice: they are spliced in later, by the batcher.
+ */
+import type { EventShape, JsonValue } from '../../../core/block.ts';
+import type { Origin } from '../sender.ts';
+
+/** Bytes of fields that end each event; more are spliced in. */
+const MAX_ENDING_BYTES = 512;
+/** Every name that an event may have. */
+const OWN_NAMES = new Set([
+  '_time',
+  'message',
+  'host',
+  'appname',
+  'procid',
+  'msgid',
+  'facility',
+  'severity',
+  'facility_code',
+  'severity_code',
+  'structured_data',
+  'peer',
+  'peer_name',
+  'parse_error',
+  'json',
+  'part',
+  'part_last',
+  'truncated',
+  'original_bytes',
+  // An object made of it would lose it.
+  '__proto__',
+]);
+
+export interface EventForm {
+  readonly shape: EventShape;
+  /** What stands at the end of each event of a sender. */
+  endingOf(origin: Origin): Readonly<Record<string, JsonValue>>;
+}
+
+export function createEventForm(fields: Readonly<Record<string, JsonValue>>): EventForm {
+  const isSpliced = Object.keys(fields).some((name) => OWN_NAMES.has(name)) || Buffer.byteLength(JSON.stringify(fields)) > MAX_ENDING_BYTES;
+  return isSpliced
+    ? { shape: { format: 'auto', wrapFields: {}, fields }, endingOf: (origin) => ({ ...origin }) }
+    : { shape: { format: 'events', wrapFields: {}, fields: {} }, endingOf: (origin) => ({ ...origin, ...fields }) };
+}

@@ -1,0 +1,134 @@
+/**
+ * One message's bytes to the event's JSON: what the kernel's loops leave to JavaScript, and what they must agree with.
+ * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
+ */
+import { isUtf8 } from 'node:buffer';
+import { utf8Cut } from '../../../parsers/text/encoding.ts';
+import { parseExactObject } from '../../../parsers/values/exact-json.ts';
+import type { Frame, Part } from '../receive/frame.ts';
+import type { EventFields } from './message.ts';
+import { readPriority } from './message.ts';
+import { jsonOf } from './message-json.ts';
+import type { ParseJson } from './message-json.ts';
+import { parseRfc3164 } from './rfc3164.ts';
+import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
+import type { Ending } from '../sender.ts';
+import type { Zone } from '../../../core/time/zone.ts';
+
+/** What the message itself does not say. */
+export interface Receipt {
+  readonly receivedAtMs: number;
+  /** The members that end the event. */
+  readonly ending: Ending;
+  readonly zone: Zone;
+  readonly parseJson: ParseJson;
+  /** Names of the fields that the agent gives events. */
+  readonly fieldNames?: ReadonlySet<string>;
+  /** Reads messages that are no UTF-8; undefined: invalid bytes become U+FFFD. */
+  readonly decode?: ((bytes: Buffer) => string) | undefined;
+}
+
+export interface EncodedEvent {
+  readonly json: string;
+  readonly isTruncated: boolean;
+  /** It is not too long: its end has not come. */
+  readonly isCutOff: boolean;
+}
+
+/** The event of a message, as one line of JSON of at most `maxJsonBytes` (4 KiB or more) without the newline. */
+export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: number, maxJsonBytes: number): EncodedEvent {
+  const text = textOf(frame.bytes, receipt);
+  const event = frame.part === undefined ? parseMessage(text, receipt) : parsePart(text, frame.part, receipt);
+  const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
+  if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
+  // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
+  if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
+  const json = withJson(event, receipt, maxJsonBytes);
+  if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
+    return { json, isTruncated: event['truncated'] === true, isCutOff };
+  // Characters that JSON writes as six bytes, by the megabyte: the beginning is kept.
+  const kept = text.slice(0, Math.floor((maxJsonBytes - 2048) / 6));
+  const smaller = unparsed(kept, 'too large once written as JSON', receipt);
+  markTruncated(smaller, frame.originalBytes ?? frame.bytes.length);
+  return { json: JSON.stringify(smaller), isTruncated: true, isCutOff: false };
+}
+
+function textOf(bytes: Buffer, { decode }: Receipt): string {
+  return decode === undefined || isUtf8(bytes) ? bytes.toString() : decode(bytes);
+}
+
+/** The event's JSON, with the object that its message is, if that is wanted and there is room. */
+function withJson(event: EventFields, { parseJson, fieldNames }: Receipt, maxJsonBytes: number): string {
+  const json = JSON.stringify(event);
+  const { message } = event;
+  const isWhole = event['parse_error'] === undefined && event['part'] === undefined;
+  const object = typeof message === 'string' && isWhole ? jsonOf(message, parseJson) : undefined;
+  if (object !== undefined && parseJson === 'fields') return withMembers(json, event, object, fieldNames, maxJsonBytes);
+  if (object === undefined || Buffer.byteLength(json) + Buffer.byteLength(object) + 10 > maxJsonBytes) return json;
+  return `${json.slice(0, -1)},"json":${object}}`;
+}
+
+/** With the object's members that no key of the event, be it absent, and none of the agent's fields has. */
+function withMembers(
+  json: string,
+  event: EventFields,
+  object: string,
+  fieldNames: ReadonlySet<string> | undefined,
+  maxJsonBytes: number,
+): string {
+  const members = Object.entries(parseExactObject(object) ?? {}).filter(([key]) => !Object.hasOwn(event, key) && !fieldNames?.has(key));
+  const added = members.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`).join('');
+  return Buffer.byteLength(json) + Buffer.byteLength(added) > maxJsonBytes ? json : `${json.slice(0, -1)}${added}}`;
+}
+
+/** The fields of the event. A key whose value is undefined is absent. */
+export function parseMessage(text: string, receipt: Receipt): EventFields {
+  const priority = readPriority(text);
+  if (priority === undefined) return unparsed(text, 'no <PRI> from 0 to 191 at the beginning', receipt);
+  const at = priority.length;
+  const parsed = looksLikeRfc5424(text, at) ? parseRfc5424(text, at) : parseRfc3164(text, at, receipt.receivedAtMs, receipt.zone);
+  if (typeof parsed === 'string') return unparsed(text, parsed, receipt);
+  return {
+    _time: parsed.time ?? receiptTime(receipt),
+    message: parsed.message,
+    host: parsed.host,
+    appname: parsed.appname,
+    procid: parsed.procid,
+    msgid: parsed.msgid,
+    facility: priority.facility,
+    severity: priority.severity,
+    facility_code: priority.facilityCode,
+    severity_code: priority.severityCode,
+    structured_data: parsed.structuredData,
+    ...receipt.ending,
+  };
+}
+
+/** A part of a message: the first one says what the header holds, for all. */
+function parsePart(text: string, { number, isLast, message }: Part, receipt: Receipt): EventFields {
+  message.head ??= parseMessage(text, receipt);
+  const marks = { part: number, ...(isLast && { part_last: true }) };
+  return { ...message.head, ...(number > 1 && { message: text }), ...marks };
+}
+
+function unparsed(text: string, reason: string, receipt: Receipt): EventFields {
+  return { _time: receiptTime(receipt), message: text, parse_error: reason, ...receipt.ending };
+}
+
+function receiptTime(receipt: Receipt): string {
+  return new Date(receipt.receivedAtMs).toISOString();
+}
+
+function markTruncated(event: EventFields, originalBytes: number): void {
+  event['truncated'] = true;
+  event['original_bytes'] = originalBytes;
+}
+
+function cutMessage(event: EventFields, maxEventBytes: number, frame: Frame): void {
+  const { message } = event;
+  if (typeof message !== 'string') return;
+  const bytes = Buffer.from(message);
+  if (bytes.length <= maxEventBytes) return;
+  event['message'] = bytes.toString('utf8', 0, utf8Cut(bytes, 0, maxEventBytes));
+  markTruncated(event, frame.originalBytes ?? frame.bytes.length);
+}

@@ -1,0 +1,150 @@
+/**
+ * The way of an accepted connection to its service: past the limit of connections, a PROXY header, a TLS handshake. Promises: whoever
+ * does not get through in time, or says something else, is closed and said in the log, and holds no one up.
+ */
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../../core/time/clock.ts';
+import { codeOf, messageOf } from '../../../core/errors.ts';
+import { SYSLOG_HANDSHAKE_MS } from '../../../core/limits.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Connections } from './connections.ts';
+import { formatPeer } from '../listen/addresses.ts';
+import { readProxyHeader } from '../listen/proxy-protocol.ts';
+import { createSecure, nameOf, type Secure, type SecureOptions } from '../listen/secure.ts';
+import { createNotice } from '../notice.ts';
+import type { Origin } from '../sender.ts';
+
+export interface DoorwayOptions {
+  readonly source: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly connections: Connections;
+  readonly maxConnections: number;
+  readonly tls: SecureOptions['files'];
+  readonly proxyProtocol: boolean;
+}
+
+export interface Entry {
+  readonly isSecure: boolean;
+  /** Whether a PROXY header may come first: not over unix sockets. */
+  readonly isNetwork: boolean;
+  /** What the sender is called where it has no address. */
+  readonly name?: string;
+}
+
+export class Doorway {
+  readonly #options: DoorwayOptions;
+  /** Those that are not served yet, with the name of the sender: the TLS side of a connection is another object with the same addresses. */
+  readonly #waiting = new Map<string, { readonly socket: Socket; peer: string }>();
+  #secure: Secure | undefined;
+  readonly #noticeFull: () => void;
+  readonly #noticeRefused: (peer: string, reason: string) => void;
+
+  constructor(options: DoorwayOptions) {
+    const { source, log, clock, maxConnections } = options;
+    this.#options = options;
+    this.#noticeFull = createNotice(clock, (heldBack) =>
+      log.warn({ source, heldBack }, `closed a new syslog connection: ${maxConnections} are open already`),
+    );
+    this.#noticeRefused = createNotice(clock, (heldBack, peer: string, reason: string) =>
+      log.warn({ source, peer, heldBack }, `closed a new syslog connection: ${reason}`),
+    );
+  }
+
+  /** Makes TLS ready; throws `TlsFileError`. */
+  prepareTls(): void {
+    const { tls, clock, log, source } = this.#options;
+    this.#secure ??= createSecure({
+      files: tls,
+      clock,
+      onSecure: (socket) => this.#serveSecure(socket),
+      onFailure: (error, socket) => this.#refuse(socket, `its TLS handshake failed: ${reasonOf(error)}`),
+      onReload: (problem) => {
+        if (problem === undefined) log.info({ source }, 'the certificates of TLS listeners were read again');
+        else log.error({ source, reason: problem }, 'changed certificate files cannot be used; the ones loaded before stay in use');
+      },
+    });
+  }
+
+  enter(socket: Socket, entry: Entry): void {
+    const { connections, maxConnections, proxyProtocol } = this.#options;
+    if (connections.size + this.#waiting.size >= maxConnections) {
+      socket.destroy();
+      return this.#noticeFull();
+    }
+    const peer = entry.name ?? formatPeer(socket.remoteAddress, socket.remotePort);
+    if (proxyProtocol && entry.isNetwork) this.#readProxy(socket, entry, peer);
+    else this.#proceed(socket, entry, { peer }, undefined);
+  }
+
+  /** Closes those that are not served yet. */
+  close(): void {
+    for (const { socket } of this.#waiting.values()) socket.destroy();
+  }
+
+  /** `ahead`: bytes that were read behind a PROXY header. */
+  #proceed(socket: Socket, entry: Entry, origin: Origin, ahead: Buffer | undefined): void {
+    if (!entry.isSecure || this.#secure === undefined)
+      return this.#options.connections.accept({ socket, isPlain: true, origin, ...(ahead && { ahead }) });
+    this.#wait(socket, origin.peer);
+    if (ahead !== undefined && ahead.length > 0) socket.unshift(ahead);
+    this.#secure.take(socket);
+  }
+
+  #readProxy(socket: Socket, entry: Entry, peer: string): void {
+    let bytes = Buffer.alloc(0);
+    const key = this.#wait(socket, peer);
+    const timer = setTimeout(() => this.#refuse(socket, 'no PROXY protocol header came in time'), SYSLOG_HANDSHAKE_MS);
+    const end = (): void => {
+      clearTimeout(timer);
+      socket.off('data', onData);
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk]);
+      const header = readProxyHeader(bytes);
+      if (header === 'more') return;
+      end();
+      if (header === 'invalid') return this.#refuse(socket, 'it does not begin with a PROXY protocol header');
+      socket.pause();
+      this.#waiting.delete(key);
+      this.#proceed(socket, entry, { peer: header.peer ?? peer }, bytes.subarray(header.length));
+    };
+    socket.on('data', onData).once('close', end).resume();
+  }
+
+  #serveSecure(socket: TLSSocket): void {
+    const key = keyOf(socket);
+    const peer = this.#waiting.get(key)?.peer ?? formatPeer(socket.remoteAddress, socket.remotePort);
+    const name = nameOf(socket);
+    this.#waiting.delete(key);
+    this.#options.connections.accept({ socket, isPlain: false, origin: name === undefined ? { peer } : { peer, peer_name: name } });
+  }
+
+  #wait(socket: Socket, peer: string): string {
+    const key = keyOf(socket);
+    this.#waiting.set(key, { socket, peer });
+    socket.once('close', () => {
+      if (this.#waiting.get(key)?.socket === socket) this.#waiting.delete(key);
+    });
+    // What breaks it is said by those who wait for it.
+    socket.on('error', () => {});
+    return key;
+  }
+
+  #refuse(socket: Socket, reason: string): void {
+    const key = keyOf(socket);
+    this.#noticeRefused(this.#waiting.get(key)?.peer ?? formatPeer(socket.remoteAddress, socket.remotePort), reason);
+    this.#waiting.delete(key);
+    socket.destroy();
+  }
+}
+
+/** What a connection and its TLS side have in common. */
+function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+}
+
+function reasonOf(error: Error): string {
+  return codeOf(error) === '' ? messageOf(error) : `${messageOf(error)} (${codeOf(error)})`;
+}

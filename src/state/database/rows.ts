@@ -1,0 +1,95 @@
+/** The SQL of the state database, and how its rows become what the state works with. */
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { ReadTime } from '../../core/block.ts';
+import type { ContentPoint } from '../../core/content-point.ts';
+import type { ArchiveEnd, FileIdentity } from '../../core/stream.ts';
+import type { StoredSpan } from './stored.ts';
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+/** Prepares them all, once. Types follow from the names. */
+export function prepareStatements(database: DatabaseSync) {
+  return {
+    upsertStream: database.prepare(
+      'insert into streams values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set start_at = excluded.start_at, device = excluded.device, inode = excluded.inode, head_length = excluded.head_length, head_hash = excluded.head_hash, current_path = excluded.current_path, seen_size = excluded.seen_size, archive_end = excluded.archive_end',
+    ),
+    updateSeenSize: database.prepare('update streams set seen_size = ? where id = ?'),
+    insertMark: database.prepare('insert or ignore into marks values (?, ?, ?, ?, ?, ?, ?)'),
+    upsertMark: database.prepare(
+      'insert into marks values (?, ?, ?, ?, ?, ?, ?) on conflict do update set settled_to = excluded.settled_to, tail_length = excluded.tail_length, tail_crc = excluded.tail_crc, content_sum = excluded.content_sum, points = excluded.points',
+    ),
+    insertBatch: database.prepare('insert into batches (id, key, sink, dataset, events, created_ms) values (?, ?, ?, ?, ?, ?)'),
+    insertSpan: database.prepare('insert into spans values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    selectSpans: database.prepare('select * from spans where batch = ? order by seq'),
+    settleBatch: database.prepare('update batches set settled = 1 where id = ?'),
+    deleteBatch: database.prepare('delete from batches where id = ?'),
+    deleteSpans: database.prepare('delete from spans where batch = ?'),
+    deleteParts: database.prepare('delete from parts where batch = ?'),
+    insertPart: database.prepare('insert into parts values (?, ?, ?, ?)'),
+    selectParts: database.prepare('select * from parts where batch = ? order by first'),
+    deleteStream: database.prepare('delete from streams where id = ?'),
+    deleteMark: database.prepare('delete from marks where sink = ? and stream = ?'),
+    deleteMarks: database.prepare('delete from marks where stream = ?'),
+  };
+}
+
+/** The identity columns of a stream's row; undefined for a stream without a file. */
+export function toIdentity(row: Record<string, SQLOutputValue>): FileIdentity | undefined {
+  if (row['device'] === null) return undefined;
+  return {
+    device: String(row['device']),
+    inode: String(row['inode']),
+    headLength: Number(row['head_length']),
+    headHash: String(row['head_hash']),
+    ...(row['current_path'] === null ? {} : { path: String(row['current_path']) }),
+  };
+}
+
+/** Points as a mark's row holds them: `at sum at sum …`. */
+export function textOfPoints(points: readonly ContentPoint[]): string | null {
+  return points.length === 0 ? null : points.map(({ at, sum }) => `${at} ${sum}`).join(' ');
+}
+
+export function toPoints(text: SQLOutputValue | undefined): ContentPoint[] {
+  const numbers = typeof text === 'string' ? text.split(' ').map(Number) : [];
+  return numbers.flatMap((at, index) => (index % 2 === 0 ? [{ at, sum: numbers[index + 1]! }] : []));
+}
+
+/** As a stream's row holds it: `size contentSize tailLength tailCrc`, `-` for a content size that is not known. */
+export function textOfArchiveEnd(end: ArchiveEnd | undefined): string | null {
+  return end ? `${end.size} ${end.contentSize ?? '-'} ${end.tail.length} ${end.tail.crc}` : null;
+}
+
+export function toArchiveEnd(text: SQLOutputValue | undefined): ArchiveEnd | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [size, contentSize, length, crc] = text.split(' ');
+  return {
+    size: Number(size),
+    contentSize: contentSize === '-' ? undefined : Number(contentSize),
+    tail: { length: Number(length), crc: Number(crc) },
+  };
+}
+
+/** Read times as a span's row holds them: `from ms from ms …`. */
+export function textOfReads(reads: readonly ReadTime[] | undefined): string | null {
+  return reads ? reads.map(({ from, atMs }) => `${from} ${atMs}`).join(' ') : null;
+}
+
+function toReads(text: SQLOutputValue | undefined): ReadTime[] {
+  return toPoints(text).map(({ at, sum }) => ({ from: at, atMs: sum }));
+}
+
+/** A row of `spans`. */
+export function toSpan(row: Record<string, SQLOutputValue>): StoredSpan {
+  return {
+    source: String(row['source']),
+    stream: String(row['stream']),
+    from: Number(row['from_byte']),
+    to: Number(row['to_byte']),
+    events: Number(row['events']),
+    sum: Number(row['content_sum']),
+    tail: { length: Number(row['tail_length']), crc: Number(row['tail_crc']) },
+    digest: String(row['digest']),
+    ...(row['reads'] === null ? {} : { reads: toReads(row['reads']) }),
+  };
+}

@@ -1,0 +1,326 @@
+/**
+ * Checkpoints: streams, low-water marks, and the spans of every batch that is not settled. A batch's spans and key are
+ * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
+ * memory when a batch settles, and are written with the next commit, or soon after (agent/settlement-saver).
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../core/errors.ts';
+import type { Tail } from '../../core/block.ts';
+import type { Log } from '../../core/log.ts';
+import { datasetOf, datasetOwner } from '../../core/owner.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
+import { AfterSync } from '../after-sync.ts';
+import { openDatabase, prepareFolder } from './database.ts';
+import { syncPath, syncPathNow } from '../descriptors.ts';
+import { readInstance, writeInstance } from '../instance.ts';
+import { Ledger } from './ledger.ts';
+import { type FolderLock, lockFolder } from '../lock.ts';
+import { reserve } from '../reserve.ts';
+import { prepareStatements } from './rows.ts';
+import type { StoredBatch, StoredPart } from './stored.ts';
+import { Streams } from './streams.ts';
+
+export interface StateOptions {
+  readonly folder: string;
+  /** The sinks that a source feeds, as the owners of marks (core/owner). */
+  sinksOf(source: string): readonly string[];
+  readonly log: Log;
+  /** Keeps disk space for what is saved later. */
+  readonly reserves?: boolean;
+  /** Resolves once the file is on the disk; for tests. */
+  readonly sync?: (file: string) => Promise<void>;
+}
+
+/** Opens the data folder: takes its lock, opens or replaces its database. Throws `TailraceError`. */
+export function openState(options: StateOptions): State {
+  prepareFolder(options.folder);
+  const lock = lockFolder(options.folder, options.log);
+  try {
+    const startedSources = readInstance(options.folder);
+    const { database, fresh } = openDatabase(options.folder, options.log);
+    if (options.reserves === true) reserve(database, join(options.folder, 'state.db'), options.log);
+    return new State(options, lock, database, fresh, startedSources);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+export class State implements StreamStore {
+  readonly #options: StateOptions;
+  readonly #lock: FolderLock;
+  readonly #database: DatabaseSync;
+  readonly #streams: Streams;
+  readonly #ledger: Ledger;
+  readonly #startedSources: ReadonlySet<string>;
+  readonly #file: string;
+  /** The database's write-ahead log: commits are on the disk once it is. */
+  readonly #walFile: string;
+  readonly #inode: bigint | undefined;
+  #isGone = false;
+  readonly #afterSync: AfterSync;
+  saves = 0;
+  /** Transactions so far that wrote what had been settled. */
+  settlementWrites = 0;
+  /** Times that the disk did not take positions. */
+  refusals = 0;
+  /** Why it did not take the last ones; undefined since it took some. */
+  refusal: string | undefined;
+  /** Saves that the disk refused since the last one that it took. */
+  failedSaves = 0;
+
+  constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean, startedSources: ReadonlySet<string>) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#database = database;
+    this.#startedSources = startedSources;
+    if (fresh && this.#startedSources.size > 0) {
+      options.log.warn(
+        { folder: options.folder },
+        'state database is missing although this folder was used before; files are read from their beginning, which may send events twice',
+      );
+    }
+    this.#file = join(options.folder, 'state.db');
+    this.#walFile = `${this.#file}-wal`;
+    this.#inode = inodeOf(this.#file);
+    const { sync = syncPath } = options;
+    this.#afterSync = new AfterSync(
+      () => sync(this.#walFile),
+      (error) => this.#noteFailedSave(error),
+    );
+    const statements = prepareStatements(database);
+    this.#streams = new Streams(statements, (source) => options.sinksOf(source));
+    this.#ledger = new Ledger(database, statements, this.#streams);
+    this.#streams.load(database);
+    this.#ledger.load();
+    this.#streams.addNewSinks();
+  }
+
+  /** Gives sinks that a reload added their marks, after what was accepted is committed. */
+  addNewSinks(): void {
+    this.#streams.addNewSinks();
+  }
+
+  /** The datasets that a sink's events went to under these rules (core/owner), beside its own. */
+  datasetsOf(base: string): readonly string[] {
+    return this.#streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
+  }
+
+  /** Gives a dataset marks of its own, on disk before any event on its way is taken; false when the disk refuses. */
+  addDataset(base: string, dataset: string): boolean {
+    const owner = datasetOwner(base, dataset);
+    this.#streams.meet(base, owner);
+    this.#streams.addNewSinks();
+    const isSaved = this.save();
+    if (!isSaved) this.#streams.unmeet(base, owner);
+    return isSaved;
+  }
+
+  /** True where the sink has marks of the source's streams: it had the source before, maybe not up to where the others are. */
+  knowsSink(source: string, sink: string): boolean {
+    return this.#streams.list(source).some(({ id }) => this.#streams.markOf(id, sink) !== undefined);
+  }
+
+  /** True when the source ran on this folder before, even if the database was lost since: `start_at: end` then does not apply. */
+  hasStarted(source: string): boolean {
+    return this.#startedSources.has(source);
+  }
+
+  /** Remembers, durably, that these sources ran on this folder. Throws `E_STATE` when the disk refuses; what was noted stays. */
+  noteStarted(sources: readonly string[]): void {
+    if (sources.every((source) => this.#startedSources.has(source))) return;
+    writeInstance(this.#options.folder, new Set([...this.#startedSources, ...sources]));
+  }
+
+  mint(source: string, path: string, identity?: FileIdentity, startAt = 0): StreamRecord {
+    return this.#streams.mint(source, path, identity, startAt);
+  }
+
+  persist(): void {
+    if (this.#streams.hasNew) this.save();
+  }
+
+  list(source: string): StreamRecord[] {
+    return this.#streams.list(source);
+  }
+
+  begin(id: string, startAt: number, tail: Tail): void {
+    this.#streams.begin(id, startAt, tail);
+  }
+
+  identify(id: string, identity: FileIdentity): void {
+    this.#streams.identify(id, identity);
+  }
+
+  see(id: string, size: number): void {
+    this.#streams.see(id, size);
+  }
+
+  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
+    this.#streams.noteArchiveEnd(id, end);
+  }
+
+  forget(id: string): void {
+    this.#streams.forget(id);
+  }
+
+  isSettled(id: string): boolean {
+    return this.#streams.isSettled(id);
+  }
+
+  /** Where the sink's own reading of the stream goes on; undefined for a sink that is not one of the source's. */
+  committedTo(owner: string, stream: string): number | undefined {
+    return this.#streams.markOf(stream, owner)?.committedTo;
+  }
+
+  /** The path under which the stream's file was first matched; empty for a stream without a file. */
+  pathOf(stream: string): string {
+    return this.#streams.pathOf(stream);
+  }
+
+  /** A free id for a batch. */
+  nextBatchId(): number {
+    return this.#ledger.nextId();
+  }
+
+  /** Commits the batches' keys and spans, the streams they name, and all that was settled, in one transaction. Throws when the disk refuses. */
+  commit(batches: readonly StoredBatch[]): void {
+    this.#writeMoved(() => {
+      for (const batch of batches) this.#ledger.insert(batch);
+    });
+    for (const batch of batches) this.#ledger.track(batch);
+  }
+
+  /**
+   * Replaces a restored batch whose key was retired by those that stand for its bytes now: one under the same id, and where
+   * not all of its sources are configured, another one that waits for them. Throws when the disk refuses.
+   */
+  replace(id: number, batches: readonly StoredBatch[]): void {
+    this.#transact(() => {
+      this.#ledger.delete(id);
+      for (const batch of batches) this.#ledger.insert(batch);
+    });
+  }
+
+  /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
+  commitParts(id: number, parts: readonly StoredPart[]): void {
+    this.#transact(() => this.#ledger.writeParts(id, parts));
+  }
+
+  /** The parts still to be sent of a batch that was split; empty for one that was not. */
+  partsOf(id: number): StoredPart[] {
+    return this.#ledger.partsOf(id);
+  }
+
+  /** Settles a batch: its streams' marks move as far as they can. Written by the next `commit` or `save`. */
+  settle(batch: StoredBatch): void {
+    this.#ledger.settle(batch);
+  }
+
+  /** True while something is settled in memory alone. */
+  get hasSettlements(): boolean {
+    return this.#ledger.hasChanges;
+  }
+
+  /** Batches that were committed and not settled when the last process ended, oldest first. */
+  unsettled(): StoredBatch[] {
+    return this.#ledger.unsettled();
+  }
+
+  /**
+   * Does `work` (removing elsewhere what the settled batches needed) once what was settled is on disk, so that even a power cut cannot
+   * take it back. False when the disk refuses: then after the next save that it takes.
+   */
+  whenSaved(work: () => void): boolean {
+    this.#afterSync.add(work);
+    return this.save();
+  }
+
+  /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
+  save(): boolean {
+    this.#noticeRemoval();
+    try {
+      if (this.#streams.hasChanges || this.#ledger.hasChanges) this.#writeMoved();
+      else this.#afterSync.start();
+      return true;
+    } catch (error) {
+      this.#noteFailedSave(error);
+      return false;
+    }
+  }
+
+  /** Writes what moved, and then does `work` in the same transaction. Throws when the disk refuses. */
+  #writeMoved(work: () => void = () => {}): void {
+    const { hasSettlements } = this;
+    this.#transact(() => {
+      this.#streams.write();
+      this.#ledger.write();
+      work();
+    });
+    this.#streams.noteWritten();
+    this.#ledger.noteWritten();
+    this.saves += 1;
+    if (hasSettlements) this.settlementWrites += 1;
+    if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
+    this.failedSaves = 0;
+    this.#afterSync.start();
+  }
+
+  #noteFailedSave(error: unknown): void {
+    this.failedSaves += 1;
+    if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
+    this.#options.log.error(
+      { reason: String(error), failedSaves: this.failedSaves },
+      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
+    );
+  }
+
+  /** False when what moved last could not be saved, or went with a database that was removed. */
+  close(): boolean {
+    const isSaved = this.save();
+    if (isSaved && this.#afterSync.hasWork) this.#syncNow();
+    this.#database.close();
+    this.#lock.release();
+    return isSaved && !this.#isGone;
+  }
+
+  /** What waits for the disk cannot be left to a process that ends. */
+  #syncNow(): void {
+    try {
+      syncPathNow(this.#walFile);
+      this.#afterSync.finish();
+    } catch (error) {
+      this.#noteFailedSave(error);
+    }
+  }
+
+  /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */
+  #noticeRemoval(): void {
+    if (this.#isGone || inodeOf(this.#file) === this.#inode) return;
+    this.#isGone = true;
+    this.#options.log.error(
+      { file: this.#file },
+      'the state database was removed or replaced while the agent runs; positions are lost when it stops, and the next start sends events again; restart it once the folder is in order',
+    );
+  }
+
+  #transact(work: () => void): void {
+    this.#database.exec('begin immediate');
+    try {
+      work();
+      this.#database.exec('commit');
+      this.refusal = undefined;
+    } catch (error) {
+      this.refusal = messageOf(error);
+      this.refusals += 1;
+      if (this.#database.isTransaction) this.#database.exec('rollback');
+      throw error;
+    }
+  }
+}
+
+function inodeOf(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+}

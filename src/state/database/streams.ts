@@ -1,0 +1,305 @@
+/**
+ * The streams of every source and their low-water marks, one for each sink. All is in memory; what is new, moved or forgotten
+ * is written when the store says so, and forgotten to be so once it is on disk.
+ */
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Tail } from '../../core/block.ts';
+import type { ContentPoint } from '../../core/content-point.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
+import { NO_TAIL } from '../../core/tail.ts';
+import { baseOf, sinkOf } from '../../core/owner.ts';
+import { Mark } from './marks.ts';
+import { type Statements, textOfArchiveEnd, textOfPoints, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
+
+interface Stream {
+  readonly id: string;
+  readonly source: string;
+  readonly path: string;
+  identity: FileIdentity | undefined;
+  startAt: number;
+  readonly createdMs: number;
+  /** Undefined where it is not known. */
+  seenSize: number | undefined;
+  archiveEnd: ArchiveEnd | undefined;
+  /** By owner (core/owner): a sink, or a dataset of one. */
+  readonly marks: Map<string, Mark>;
+}
+
+export class Streams {
+  readonly #statements: Statements;
+  /** The owners of marks that a source feeds, but for those of datasets that were met on the way. */
+  readonly #ownersOf: (source: string) => readonly string[];
+  /** Those, by the owner of the sink's own dataset. */
+  readonly #met = new Map<string, Set<string>>();
+  readonly #streams = new Map<string, Stream>();
+  readonly #new = new Set<Stream>();
+  /** Those of them that begin elsewhere than where they were made. */
+  readonly #begun = new Set<Stream>();
+  /** Those of which more, or less, of the file was seen. */
+  readonly #resized = new Set<Stream>();
+  readonly #moved = new Map<Mark, { readonly sink: string; readonly stream: string }>();
+  readonly #forgotten = new Set<string>();
+  /** Marks of other rules than those in force. */
+  readonly #retired: { readonly owner: string; readonly stream: string }[] = [];
+
+  constructor(statements: Statements, ownersOf: (source: string) => readonly string[]) {
+    this.#statements = statements;
+    this.#ownersOf = ownersOf;
+  }
+
+  /** The datasets that a sink's events went to under these rules, beside its own, by their owners. */
+  metUnder(base: string): readonly string[] {
+    return [...(this.#met.get(base) ?? [])];
+  }
+
+  /** From now on the dataset has a mark of each stream. */
+  meet(base: string, owner: string): void {
+    const owners = this.#met.get(base) ?? new Set();
+    this.#met.set(base, owners.add(owner));
+  }
+
+  /** As if it was never met. */
+  unmeet(base: string, owner: string): void {
+    this.#met.get(base)?.delete(owner);
+    for (const { marks } of this.#streams.values()) {
+      const mark = marks.get(owner);
+      marks.delete(owner);
+      if (mark) this.#moved.delete(mark);
+    }
+  }
+
+  #sinksOf(source: string): readonly string[] {
+    return this.#ownersOf(source).flatMap((owner) => [owner, ...this.metUnder(owner)]);
+  }
+
+  load(database: DatabaseSync): void {
+    for (const row of database.prepare('select * from streams').all()) {
+      const [id, source, path] = [String(row['id']), String(row['source']), String(row['path'])];
+      const [startAt, createdMs] = [Number(row['start_at']), Number(row['created_ms'])];
+      const seenSize = row['seen_size'] === null ? undefined : Number(row['seen_size']);
+      const archiveEnd = toArchiveEnd(row['archive_end']);
+      const identity = toIdentity(row);
+      this.#streams.set(id, { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd, marks: new Map() });
+    }
+    for (const row of database.prepare('select * from marks').all()) {
+      const tail = { length: Number(row['tail_length']), crc: Number(row['tail_crc']) };
+      const contentSum = row['content_sum'] === null ? undefined : Number(row['content_sum']);
+      const mark = new Mark(Number(row['settled_to']), tail, contentSum, toPoints(row['points']));
+      const owner = String(row['sink']);
+      const base = baseOf(owner);
+      if (base !== undefined && base !== owner) this.meet(base, owner);
+      this.#streams.get(String(row['stream']))?.marks.set(owner, mark);
+    }
+  }
+
+  /** A sink that was added to the configuration takes up a known stream where the others are, without the past. */
+  addNewSinks(): void {
+    for (const stream of this.#streams.values()) {
+      const sinks = this.#sinksOf(stream.source);
+      const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark] : []));
+      const known = configured.length > 0 ? configured : [...stream.marks.values()];
+      const from = known.reduce(
+        (least, mark) => (mark.committedTo < least.committedTo ? mark : least),
+        known[0] ?? new Mark(stream.startAt, NO_TAIL, 0),
+      );
+      for (const sink of sinks) {
+        const former = formerOf(stream, sink, sinks);
+        const own = stream.marks.get(sink);
+        if (own && !(former && own.isSettled && own.settledTo < former.settledTo)) continue;
+        const mark = former ?? new Mark(from.committedTo, from.committedTail, from.committedSum, from.points);
+        stream.marks.set(sink, mark);
+        this.noteMoved(mark, sink, stream.id);
+      }
+      if (sinks.length > 0) this.#retireMarks(stream, sinks);
+    }
+  }
+
+  /** Batches under other rules are not sent again: their bytes are read again. */
+  #retireMarks(stream: Stream, owners: readonly string[]): void {
+    const sinks = new Set(owners.map(sinkOf));
+    for (const [owner, mark] of stream.marks) {
+      if (baseOf(owner) === undefined || owners.includes(owner) || !sinks.has(sinkOf(owner))) continue;
+      stream.marks.delete(owner);
+      this.#moved.delete(mark);
+      this.#retired.push({ owner, stream: stream.id });
+    }
+  }
+
+  mint(source: string, path: string, identity: FileIdentity | undefined, startAt: number): StreamRecord {
+    const id = randomBytes(16).toString('hex');
+    const unknown = { seenSize: undefined, archiveEnd: undefined };
+    const stream: Stream = { id, source, path, identity, startAt, createdMs: Date.now(), ...unknown, marks: new Map() };
+    for (const sink of this.#sinksOf(source)) stream.marks.set(sink, new Mark(startAt, NO_TAIL, 0));
+    this.#streams.set(stream.id, stream);
+    this.#new.add(stream);
+    return toRecord(stream, [...stream.marks.keys()]);
+  }
+
+  list(source: string): StreamRecord[] {
+    const sinks = this.#sinksOf(source);
+    return [...this.#streams.values()].filter((stream) => stream.source === source).map((stream) => toRecord(stream, sinks));
+  }
+
+  begin(id: string, startAt: number, tail: Tail): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.startAt = startAt;
+    for (const [sink, mark] of stream.marks) {
+      this.#moved.delete(mark);
+      stream.marks.set(sink, new Mark(startAt, tail, 0));
+    }
+    this.#new.add(stream);
+    this.#begun.add(stream);
+  }
+
+  identify(id: string, identity: FileIdentity): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.identity = identity;
+    this.#new.add(stream);
+  }
+
+  see(id: string, size: number): void {
+    const stream = this.#streams.get(id);
+    if (!stream || stream.seenSize === size) return;
+    stream.seenSize = size;
+    this.#resized.add(stream);
+  }
+
+  noteArchiveEnd(id: string, end: ArchiveEnd | undefined): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return;
+    stream.archiveEnd = end;
+    this.#new.add(stream);
+  }
+
+  forget(id: string): void {
+    const stream = this.#streams.get(id);
+    if (!stream || !this.isSettled(id)) return;
+    this.#streams.delete(id);
+    this.#new.delete(stream);
+    this.#begun.delete(stream);
+    this.#resized.delete(stream);
+    for (const mark of stream.marks.values()) this.#moved.delete(mark);
+    this.#forgotten.add(id);
+  }
+
+  isSettled(id: string): boolean {
+    const stream = this.#streams.get(id);
+    return !stream || [...stream.marks.values()].every((mark) => mark.isSettled);
+  }
+
+  /** Undefined for a stream that is forgotten, and for a sink that is not one of its source's. */
+  markOf(id: string, sink: string): Mark | undefined {
+    return this.#streams.get(id)?.marks.get(sink);
+  }
+
+  /** The path under which the stream's file was first matched; empty for a stream without a file. */
+  pathOf(id: string): string {
+    return this.#streams.get(id)?.path ?? '';
+  }
+
+  noteMoved(mark: Mark, sink: string, stream: string): void {
+    this.#moved.set(mark, { sink, stream });
+  }
+
+  get hasNew(): boolean {
+    return this.#new.size > 0;
+  }
+
+  /** True when there is anything to write. */
+  get hasChanges(): boolean {
+    return this.#new.size > 0 || this.#resized.size > 0 || this.#moved.size > 0 || this.#forgotten.size > 0 || this.#retired.length > 0;
+  }
+
+  /** Writes new streams, within the caller's transaction; `noteNewWritten` once that is committed. */
+  writeNew(): void {
+    for (const stream of this.#new) {
+      const { identity } = stream;
+      this.#statements.upsertStream.run(
+        stream.id,
+        stream.source,
+        stream.path,
+        identity?.device ?? null,
+        identity?.inode ?? null,
+        identity?.headLength ?? null,
+        identity?.headHash ?? null,
+        stream.startAt,
+        stream.createdMs,
+        identity?.path ?? null,
+        stream.seenSize ?? null,
+        textOfArchiveEnd(stream.archiveEnd),
+      );
+      const writeMark = this.#begun.has(stream) ? this.#statements.upsertMark : this.#statements.insertMark;
+      for (const [sink, mark] of stream.marks) writeMark.run(...rowOf(mark, sink, stream.id));
+    }
+  }
+
+  noteNewWritten(): void {
+    this.#new.clear();
+    this.#begun.clear();
+  }
+
+  /** Writes everything that changed, within the caller's transaction; `noteWritten` once that is committed. */
+  write(): void {
+    this.writeNew();
+    for (const { id, seenSize } of this.#resized) this.#statements.updateSeenSize.run(seenSize!, id);
+    for (const [mark, { sink, stream }] of this.#moved) this.#statements.upsertMark.run(...rowOf(mark, sink, stream));
+    for (const { owner, stream } of this.#retired) this.#statements.deleteMark.run(owner, stream);
+    for (const id of this.#forgotten) {
+      this.#statements.deleteStream.run(id);
+      this.#statements.deleteMarks.run(id);
+    }
+  }
+
+  noteWritten(): void {
+    this.noteNewWritten();
+    this.#resized.clear();
+    this.#moved.clear();
+    this.#retired.length = 0;
+    this.#forgotten.clear();
+  }
+}
+
+/**
+ * Where a sink that events take other ways through goes on: of each of the ways before, behind what was settled, as what was under way is
+ * read again under the new rules; of the sink as a whole, behind what it has. Undefined where the ways are the same.
+ */
+function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
+  let least: Mark | undefined;
+  for (const [other, mark] of stream.marks) {
+    if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
+    const isRouted = baseOf(other) !== undefined;
+    const from = isRouted
+      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed)
+      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points);
+    if (!least || from.settledTo < least.settledTo) least = from;
+  }
+  return least;
+}
+
+function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
+  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
+}
+
+/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
+function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
+  let resumeAt = Infinity;
+  let tail: Tail = NO_TAIL;
+  let contentSum: number | undefined = 0;
+  let contentPoints: readonly ContentPoint[] = [];
+  for (const [sink, mark] of stream.marks) {
+    if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
+    resumeAt = mark.committedTo;
+    tail = mark.committedTail;
+    contentSum = mark.committedSum;
+    contentPoints = mark.points;
+  }
+  if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
+  const { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd } = stream;
+  const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
+  const settledTo = Math.min(resumeAt, ...configured);
+  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(archiveEnd ? { archiveEnd } : {}) };
+  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
+}

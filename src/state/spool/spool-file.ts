@@ -1,0 +1,68 @@
+/**
+ * The form of a spool file: one batch, whole. A first line of fixed length tells the lengths and checksums of what
+ * follows, so that a torn or flipped file is recognised by itself; then a JSON header, then the body as it will be sent.
+ */
+import { crc32 } from 'node:zlib';
+import type { Withheld } from '../../core/shaping.ts';
+import type { Encoding } from '../../core/sink.ts';
+import type { StoredPart, StoredSpan } from '../database/stored.ts';
+
+export interface SpoolHeader {
+  readonly key: string;
+  readonly sink: string;
+  readonly dataset: string;
+  readonly events: number;
+  /** Bytes of NDJSON before compression. */
+  readonly bytes: number;
+  readonly encoding: Encoding;
+  readonly spans: readonly StoredSpan[];
+  /** When its first event was read, wall clock in milliseconds. */
+  readonly readAtMs?: number;
+  /** Set when its one event is not to be sent: why it goes to the dead letters. */
+  readonly refusal?: string;
+  /** The parts still to be sent of a batch that was split. */
+  readonly parts?: readonly StoredPart[];
+  /** What shaping made of its events (batcher/fates), and those that it withholds. */
+  readonly fates?: readonly number[];
+  readonly withheld?: readonly Withheld[];
+}
+
+export type SpoolContent =
+  | { readonly ok: true; readonly header: SpoolHeader; readonly body: Buffer }
+  | { readonly ok: false; readonly reason: string };
+
+const MAGIC = 'TRSPOOL1';
+/** Magic, header length, header CRC, body length, body CRC: four hexadecimal words of eight digits, spaces, a newline. */
+const FIRST_LINE_BYTES = MAGIC.length + 4 * 9 + 1;
+
+/** What goes before the body, whose checksum the caller may know. */
+export function encodeHead(header: SpoolHeader, body: Uint8Array, bodyCrc = crc32(body)): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
+  const words = [json.length, crc32(json), body.length, bodyCrc].map((word) => word.toString(16).padStart(8, '0'));
+  return Buffer.concat([Buffer.from(`${MAGIC} ${words.join(' ')}\n`), json]);
+}
+
+/** Reads a whole file's bytes; says what is wrong with one that cannot be trusted. Never throws. */
+export function decodeSpoolFile(bytes: Buffer): SpoolContent {
+  const match = /^TRSPOOL1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
+    bytes.subarray(0, FIRST_LINE_BYTES).toString('latin1'),
+  );
+  if (!match) return { ok: false, reason: 'its first line is not that of a spool file' };
+  const [headerLength, headerCrc, bodyLength, bodyCrc] = match.slice(1).map((word) => Number.parseInt(word, 16)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const expected = FIRST_LINE_BYTES + headerLength + bodyLength;
+  if (bytes.length !== expected) return { ok: false, reason: `it has ${bytes.length} bytes instead of ${expected}` };
+  const json = bytes.subarray(FIRST_LINE_BYTES, FIRST_LINE_BYTES + headerLength);
+  if (crc32(json) !== headerCrc) return { ok: false, reason: 'the checksum of its header is wrong' };
+  const body = bytes.subarray(FIRST_LINE_BYTES + headerLength);
+  if (crc32(body) !== bodyCrc) return { ok: false, reason: 'the checksum of its body is wrong' };
+  try {
+    return { ok: true, header: JSON.parse(json.toString('utf8')) as SpoolHeader, body };
+  } catch {
+    return { ok: false, reason: 'its header is no JSON' };
+  }
+}
