@@ -7,37 +7,37 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
-import { type Bench, openConnection, type Parts, startBench, stormOfReloads } from './reload-bench.ts';
+import { type Rig, openConnection, type Parts, startRig, stormOfReloads } from './reload-rig.ts';
 
-const arrives = ({ messages }: Bench, text: string): Promise<void> => until(`"${text}" is stored`, () => messages().includes(text));
+const arrives = ({ messages }: Rig, text: string): Promise<void> => until(`"${text}" is stored`, () => messages().includes(text));
 
-test.each<readonly [string, (bench: Bench) => Parts]>([
+test.each<readonly [string, (rig: Rig) => Parts]>([
   ['another source', ({ net, file }) => ({ sources: `${net}\n${file('a', ', fields: {role: web}')}\n${file('b')}` })],
   ['a sink', () => ({ store: ', labels: {team: core}, compression: none' })],
   ['the sinks that it feeds', ({ service }) => ({ sinks: `  more: {type: ingest, url: "${service.url}", token: t, dataset: more}` })],
 ])('a connection survives a reload that changes %s', async (_what, change) => {
-  const bench = await startBench();
-  const { configure, reload, program } = bench;
-  const { send, isClosed } = await openConnection(bench);
+  const rig = await startRig();
+  const { configure, reload, program } = rig;
+  const { send, isClosed } = await openConnection(rig);
   send('before');
-  await arrives(bench, 'before');
-  configure(change(bench));
+  await arrives(rig, 'before');
+  configure(change(rig));
   expect(await reload()).toMatchObject({ code: 0, ok: true, error: '' });
   send('after');
-  await arrives(bench, 'after');
+  await arrives(rig, 'after');
   configure();
   expect(await reload()).toMatchObject({ code: 0, ok: true });
   send('back');
-  await arrives(bench, 'back');
+  await arrives(rig, 'back');
   expect(isClosed()).toBe(false);
   expect(program.stderr()).not.toContain('by a restart of the agent');
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
 test('a reload that cannot be in force leaves connections open', async () => {
-  const bench = await startBench();
-  const { configure, reload, program, net, file } = bench;
-  const { send, isClosed } = await openConnection(bench);
+  const rig = await startRig();
+  const { configure, reload, program, net, file } = rig;
+  const { send, isClosed } = await openConnection(rig);
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());
@@ -45,31 +45,31 @@ test('a reload that cannot be in force leaves connections open', async () => {
   configure({ sources: `${net}\n${file('a')}\n  other: {type: syslog, listen: ["tcp://127.0.0.1:${port}"]}` });
   expect(await reload()).toMatchObject({ code: 1, ok: false, error: expect.stringContaining('the port is taken') });
   send('after');
-  await arrives(bench, 'after');
+  await arrives(rig, 'after');
   expect(isClosed()).toBe(false);
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
 test('what takes a restart of the agent is said, and loses nothing', async () => {
-  const bench = await startBench();
-  const { configure, reload, program } = bench;
-  const { send } = await openConnection(bench);
+  const rig = await startRig();
+  const { configure, reload, program } = rig;
+  const { send } = await openConnection(rig);
   send('before');
-  await arrives(bench, 'before');
+  await arrives(rig, 'before');
   configure({ store: ', buffer: {max_memory: 16MiB}' });
   expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('sink "store" changed in its memory') });
-  const again = await openConnection(bench);
+  const again = await openConnection(rig);
   again.send('after');
-  await arrives(bench, 'after');
+  await arrives(rig, 'after');
   expect(await program.end('SIGTERM')).toBe(0);
 });
 
 test('telemetry is moved and switched while connections stay open and counters go on', async () => {
-  const bench = await startBench();
-  const { configure, reload, program, telemetry } = bench;
-  const { send, isClosed } = await openConnection(bench);
+  const rig = await startRig();
+  const { configure, reload, program, telemetry } = rig;
+  const { send, isClosed } = await openConnection(rig);
   send('before');
-  await arrives(bench, 'before');
+  await arrives(rig, 'before');
   const [other, taken] = [await freePort(), createServer().listen(0, '127.0.0.1')];
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());
@@ -102,7 +102,7 @@ test('telemetry is moved and switched while connections stay open and counters g
   expect(await reload()).toMatchObject({ code: 0, ok: true });
   expect((await fetch(`http://127.0.0.1:${other}/`)).status).toBe(404);
   send('after');
-  await arrives(bench, 'after');
+  await arrives(rig, 'after');
   expect(await accepted(other)).toBe(2);
   expect(isClosed()).toBe(false);
   expect(program.stderr()).not.toContain('by a restart of the agent');
@@ -110,9 +110,9 @@ test('telemetry is moved and switched while connections stay open and counters g
 });
 
 test('limits of dead letters and disk buffer, and tests, change without a restart', async () => {
-  const bench = await startBench();
-  const { configure, reload, program } = bench;
-  const { isClosed } = await openConnection(bench);
+  const rig = await startRig();
+  const { configure, reload, program } = rig;
+  const { isClosed } = await openConnection(rig);
   const top =
     'telemetry: {listen: none}\ndead_letter: {max_bytes: 2MiB, when_full: drop_oldest}\ntests: [{source: a, input: [x], expect: []}]';
   configure({ top, store: ', buffer: {disk: {max_bytes: 2MiB}, when_full: drop_newest}' });
@@ -124,7 +124,7 @@ test('limits of dead letters and disk buffer, and tests, change without a restar
 });
 
 test('another data_dir is refused with the remedy', async () => {
-  const { configure, program, folder } = await startBench();
+  const { configure, program, folder } = await startRig();
   configure({ sinks: '# changed' });
   const config = join(folder, 'tailrace.yaml');
   writeFileSync(config, readFileSync(config, 'utf8').replace('/data\n', '/elsewhere\n'));
@@ -135,12 +135,12 @@ test('another data_dir is refused with the remedy', async () => {
 });
 
 test('a sink whose address was wrong delivers what it held under the same keys once a reload puts it right', async () => {
-  const bench = await startBench();
-  const { service, folder, configure, reload, program, messages } = bench;
+  const rig = await startRig();
+  const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(401).end() : service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), 'held\n');
-  const { send } = await openConnection(bench);
+  const { send } = await openConnection(rig);
   send('held, too');
   await until('they are refused', () => service.requests.length > 1);
   isAway = false;
@@ -154,8 +154,8 @@ test('a sink whose address was wrong delivers what it held under the same keys o
 });
 
 test('a sink that was removed still delivers what it has', async () => {
-  const bench = await startBench();
-  const { service, folder, configure, reload, program, messages } = bench;
+  const rig = await startRig();
+  const { service, folder, configure, reload, program, messages } = rig;
   let isAway = true;
   service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
   const more = `  more: {type: ingest, url: "${service.url}", token: t, dataset: more, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}}`;
@@ -170,7 +170,7 @@ test('a sink that was removed still delivers what it has', async () => {
   await until('all is stored', () => messages().length === 3);
   expect(messages().toSorted()).toEqual(['for both', 'for both', 'for one']);
   await program.says('has delivered everything and is closed');
-  expect(await (await fetch(`http://127.0.0.1:${bench.telemetry}/healthz`)).json()).toMatchObject({ status: 'ok' });
+  expect(await (await fetch(`http://127.0.0.1:${rig.telemetry}/healthz`)).json()).toMatchObject({ status: 'ok' });
   expect(await program.end('SIGTERM')).toBe(0);
 });
 

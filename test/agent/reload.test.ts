@@ -10,7 +10,7 @@ import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
-interface Bench {
+interface Rig {
   readonly service: FakeIngest;
   readonly folder: string;
   readonly program: Program;
@@ -23,7 +23,7 @@ interface Bench {
   readonly reloads: (result: string) => Promise<number | undefined>;
 }
 
-async function startBench(more = ''): Promise<Bench> {
+async function startRig(more = ''): Promise<Rig> {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
@@ -68,7 +68,7 @@ function linesOf(service: FakeIngest): { n: number; role?: string }[] {
 }
 
 test('run takes a changed configuration into force at SIGHUP, and no line is lost or sent twice by it', async () => {
-  const { service, folder, program, configure, reload, reloads } = await startBench();
+  const { service, folder, program, configure, reload, reloads } = await startRig();
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n{"n":2}\n');
   await until('the first lines are stored', () => service.lines.length === 2);
 
@@ -86,7 +86,7 @@ test('run takes a changed configuration into force at SIGHUP, and no line is los
 });
 
 test('run sends what was read of a file that a changed configuration leaves out, reads no more of it, and goes on once it is back', async () => {
-  const { service, folder, program, configure, reload, count } = await startBench('\nshutdown_timeout: 1s');
+  const { service, folder, program, configure, reload, count } = await startRig('\nshutdown_timeout: 1s');
   const sources = (exclude: string): string =>
     `  a: {type: file, include: ["${folder}/*.log"], exclude: [${exclude}], scan_interval: 100ms}`;
   const numbers = (): number[] => linesOf(service).map(({ n }) => n);
@@ -115,7 +115,7 @@ test('run sends what was read of a file that a changed configuration leaves out,
 });
 
 test('run keeps its configuration when the changed one has problems, and names each', async () => {
-  const { service, folder, program, configure, reload, reloads } = await startBench();
+  const { service, folder, program, configure, reload, reloads } = await startRig();
   configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
   reload();
   await program.says('the changed configuration has problems');
@@ -127,7 +127,7 @@ test('run keeps its configuration when the changed one has problems, and names e
 });
 
 test('run keeps its configuration when the changed one cannot be taken into force', async () => {
-  const { service, folder, program, configure, reload, count, reloads } = await startBench();
+  const { service, folder, program, configure, reload, count, reloads } = await startRig();
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());
@@ -148,7 +148,7 @@ test('run keeps its configuration when the changed one cannot be taken into forc
 });
 
 test('run does not reload while it reads standard input, and says so', async () => {
-  const { program, configure, reload } = await startBench();
+  const { program, configure, reload } = await startRig();
   configure('  pipe: {type: stdin}');
   reload();
   await program.says('standard input cannot be handed over');
@@ -156,7 +156,7 @@ test('run does not reload while it reads standard input, and says so', async () 
 });
 
 test('reload waits for the agent and says what changed by id', async () => {
-  const { service, folder, program, configure, command, reloads } = await startBench();
+  const { service, folder, program, configure, command, reloads } = await startRig();
   const a = (more = ''): string => `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
   const b = `  b: {type: file, include: ["${folder}/b.log"], scan_interval: 100ms}`;
   const telemetry = 'telemetry: {listen: "127.0.0.1:0"}';
@@ -192,7 +192,7 @@ test('reload waits for the agent and says what changed by id', async () => {
 });
 
 test('reload takes another log level into force', async () => {
-  const { folder, program, configure, command, count } = await startBench();
+  const { folder, program, configure, command, count } = await startRig();
   const reloadAt = async (level: string, fields: string): Promise<number> => {
     const source = `  a: {type: file, include: ["${folder}/a.log"], fields: {n: ${fields}}}`;
     configure(source, `telemetry: {listen: none, log_level: ${level}}`);
@@ -208,7 +208,7 @@ test('reload takes another log level into force', async () => {
 });
 
 test('reload ends with 2 and names the problems of a wrong configuration, with 1 where no agent runs', async () => {
-  const { folder, program, configure, command, reloads } = await startBench();
+  const { folder, program, configure, command, reloads } = await startRig();
   configure(`  a: {type: file, incldue: ["${folder}/a.log"]}`);
   expect(await command()).toMatchObject({ code: 2, out: '', error: expect.stringMatching(/tailrace\.yaml:4:\d+: .*incldue/) });
   expect(await reloads('failure')).toBe(1);
@@ -223,7 +223,7 @@ test('reload ends with 2 and names the problems of a wrong configuration, with 1
 });
 
 test('reload ends with 1 when the configuration is right and cannot be taken into force', async () => {
-  const { folder, program, configure, command } = await startBench();
+  const { folder, program, configure, command } = await startRig();
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());
@@ -234,7 +234,7 @@ test('reload ends with 1 when the configuration is right and cannot be taken int
 });
 
 test('run is stopped by a signal that comes during a reload', async () => {
-  const { service, folder, program, configure, reload } = await startBench('\nshutdown_timeout: 60s');
+  const { service, folder, program, configure, reload } = await startRig('\nshutdown_timeout: 60s');
   const held: (() => void)[] = [];
   service.respond = (request, response) => void held.push(() => service.storeAll(request, response));
   appendFileSync(join(folder, 'a.log'), '{"n":1}\n');

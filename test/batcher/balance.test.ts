@@ -14,7 +14,7 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { settleTurns } from '../support/until.ts';
 import { kernel, READ_AT_MS, shape } from './blocks.ts';
-import { delivered, pause, retry } from './delivery-bench.ts';
+import { delivered, pause, retry } from './delivery-rig.ts';
 
 const MAX_BYTES = 600;
 const SLOT_BYTES = MAX_BYTES + KERNEL_SLACK_BYTES;

@@ -6,7 +6,7 @@ import { keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { blockOf, bodyOf, checkSpans, eventsOf, makeBench, shape } from './blocks.ts';
+import { blockOf, bodyOf, checkSpans, eventsOf, makeRig, shape } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const lines = (count: number, first = 0): Buffer =>
@@ -15,48 +15,48 @@ const lines = (count: number, first = 0): Buffer =>
 afterEach(() => void vi.useRealTimers());
 
 test('batcher closes a batch at max_events', async () => {
-  const bench = makeBench({ maxEvents: 10 });
+  const rig = makeRig({ maxEvents: 10 });
   const bytes = lines(25);
-  await bench.take(blockOf(bytes));
-  expect(bench.sealed.map(({ events }) => events)).toEqual([10, 10]);
-  expect(bench.batcher.open().map(({ events }) => events)).toEqual([5]);
-  bench.batcher.flush();
-  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
-  checkSpans(bench.sealed, new Map([['s1', bytes]]));
-  expect(bench.books.accepted).toBe(25);
+  await rig.take(blockOf(bytes));
+  expect(rig.sealed.map(({ events }) => events)).toEqual([10, 10]);
+  expect(rig.batcher.open().map(({ events }) => events)).toEqual([5]);
+  rig.batcher.flush();
+  expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(rig.sealed, new Map([['s1', bytes]]));
+  expect(rig.books.accepted).toBe(25);
 });
 
 test('batcher closes a batch before it would be larger than max_bytes', async () => {
   const bytes = lines(100);
   const each = eventsOf(bytes)[50]!.length;
-  const bench = makeBench({ maxBytes: 10 * each, slots: 20 });
-  await bench.take(blockOf(bytes));
-  bench.batcher.flush();
-  for (const batch of bench.sealed) expect(batch.bytes).toBeLessThanOrEqual(10 * each);
+  const rig = makeRig({ maxBytes: 10 * each, slots: 20 });
+  await rig.take(blockOf(bytes));
+  rig.batcher.flush();
+  for (const batch of rig.sealed) expect(batch.bytes).toBeLessThanOrEqual(10 * each);
   // Full ones hold ten: no room is wasted.
-  expect(bench.sealed.slice(1, -1).every(({ events }) => events === 10)).toBe(true);
-  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
-  checkSpans(bench.sealed, new Map([['s1', bytes]]));
+  expect(rig.sealed.slice(1, -1).every(({ events }) => events === 10)).toBe(true);
+  expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(rig.sealed, new Map([['s1', bytes]]));
 });
 
 test('batcher closes a batch max_age after its first event, however many follow', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const bench = makeBench({ maxAgeMs: 1000 });
-  await bench.take(blockOf(lines(1)));
+  const rig = makeRig({ maxAgeMs: 1000 });
+  await rig.take(blockOf(lines(1)));
   await vi.advanceTimersByTimeAsync(600);
-  await bench.take(blockOf(lines(1, 1), { offset: lines(1).length }));
+  await rig.take(blockOf(lines(1, 1), { offset: lines(1).length }));
   await vi.advanceTimersByTimeAsync(399);
-  expect(bench.sealed).toEqual([]);
+  expect(rig.sealed).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
-  expect(bench.sealed.map(({ events }) => events)).toEqual([2]);
+  expect(rig.sealed.map(({ events }) => events)).toEqual([2]);
   // The next one has an age of its own.
-  await bench.take(blockOf(lines(1)));
+  await rig.take(blockOf(lines(1)));
   await vi.advanceTimersByTimeAsync(999);
-  expect(bench.sealed).toHaveLength(1);
+  expect(rig.sealed).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
-  expect(bench.sealed).toHaveLength(2);
+  expect(rig.sealed).toHaveLength(2);
   // A batch that was closed at its size leaves no timer that could close a later one early.
-  const full = makeBench({ maxAgeMs: 1000, maxEvents: 2 });
+  const full = makeRig({ maxAgeMs: 1000, maxEvents: 2 });
   await full.take(blockOf(lines(2)));
   await vi.advanceTimersByTimeAsync(999);
   await full.take(blockOf(lines(1)));
@@ -74,70 +74,70 @@ test('batcher closes a batch max_age after its first event, however many follow'
 test('batcher sets no timer for a batch that is closed for an idle sink once it was read, and one for any other', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const setTimer = vi.spyOn(globalThis, 'setTimeout');
-  const bench = makeBench();
-  bench.batcher.reconfigure({ isIdle: () => true });
-  await bench.take(blockOf(lines(1)));
-  bench.batcher.closeEarly();
+  const rig = makeRig();
+  rig.batcher.reconfigure({ isIdle: () => true });
+  await rig.take(blockOf(lines(1)));
+  rig.batcher.closeEarly();
   await settleTurns();
-  expect([bench.sealed.length, setTimer.mock.calls.length]).toEqual([1, 0]);
-  await bench.take(blockOf(lines(1)));
+  expect([rig.sealed.length, setTimer.mock.calls.length]).toEqual([1, 0]);
+  await rig.take(blockOf(lines(1)));
   await settleTurns();
-  expect([bench.sealed.length, vi.getTimerCount()]).toEqual([1, 1]);
+  expect([rig.sealed.length, vi.getTimerCount()]).toEqual([1, 1]);
   await vi.advanceTimersByTimeAsync(1000);
-  expect(bench.sealed).toHaveLength(2);
+  expect(rig.sealed).toHaveLength(2);
 });
 
 test('batcher refuses a block that does not end in a whole line', async () => {
-  const bench = makeBench();
-  await expect(bench.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');
-  expect(bench.batcher.open().map(({ events }) => events)).toEqual([1]);
+  const rig = makeRig();
+  await expect(rig.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');
+  expect(rig.batcher.open().map(({ events }) => events)).toEqual([1]);
 });
 
 test('batcher knows the checksum of what goes to the disk buffer as it is, however it came', async () => {
-  const bench = makeBench({ maxEvents: 10 });
-  for (const count of [3, 4, 20]) await bench.take(blockOf(lines(count)), { rereadable: false });
-  await bench.take(blockOf(lines(3), { stream: 's2' }));
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ rereadable, events }) => [rereadable, events])).toEqual([
+  const rig = makeRig({ maxEvents: 10 });
+  for (const count of [3, 4, 20]) await rig.take(blockOf(lines(count)), { rereadable: false });
+  await rig.take(blockOf(lines(3), { stream: 's2' }));
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ rereadable, events }) => [rereadable, events])).toEqual([
     [false, 10],
     [false, 10],
     [false, 7],
     [true, 3],
   ]);
-  for (const batch of bench.sealed) expect(batch.bodyCrc).toBe(batch.rereadable ? undefined : crc32(batch.body));
+  for (const batch of rig.sealed) expect(batch.bodyCrc).toBe(batch.rereadable ? undefined : crc32(batch.body));
 });
 
 test('batcher counts empty lines as no events and still covers their bytes', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const bytes = Buffer.from('\n\r\none\n\n\r\n');
-  await bench.take(blockOf(bytes));
+  await rig.take(blockOf(bytes));
   const blank = Buffer.from('\n\n\n');
-  await bench.take(blockOf(blank, { stream: 's2' }));
-  bench.batcher.flush();
-  expect(bench.sealed).toHaveLength(1);
-  expect(bench.sealed[0]!.spans).toMatchObject([
+  await rig.take(blockOf(blank, { stream: 's2' }));
+  rig.batcher.flush();
+  expect(rig.sealed).toHaveLength(1);
+  expect(rig.sealed[0]!.spans).toMatchObject([
     { stream: 's1', from: 0, to: bytes.length, events: 1 },
     { stream: 's2', from: 0, to: 3, events: 0 },
   ]);
   checkSpans(
-    bench.sealed,
+    rig.sealed,
     new Map([
       ['s1', bytes],
       ['s2', blank],
     ]),
   );
-  expect(bodyOf(bench.sealed[0]!).toString()).toBe(eventsOf(bytes).join(''));
+  expect(bodyOf(rig.sealed[0]!).toString()).toBe(eventsOf(bytes).join(''));
 });
 
 test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(Buffer.from('\n\n')));
-  bench.batcher.flush();
-  expect(bench.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 2, events: 0 }] }]);
+  const rig = makeRig();
+  await rig.take(blockOf(Buffer.from('\n\n')));
+  rig.batcher.flush();
+  expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 2, events: 0 }] }]);
 });
 
 test('batcher gives an event larger than a batch one of its own, in its place', async () => {
-  const bench = makeBench({ maxBytes: 2000, slots: 10 });
+  const rig = makeRig({ maxBytes: 2000, slots: 10 });
   const bytes = Buffer.concat([
     lines(3),
     Buffer.from(`${'x'.repeat(5000)}\n`),
@@ -145,84 +145,84 @@ test('batcher gives an event larger than a batch one of its own, in its place', 
     Buffer.from(`${'"'.repeat(1500)}\n`),
     lines(1, 6),
   ]);
-  await bench.take(blockOf(bytes));
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ events }) => events)).toEqual([3, 1, 3, 1, 1]);
-  expect(bench.sealed.map(({ slot }) => slot !== undefined)).toEqual([true, false, true, false, true]);
-  expect(Buffer.concat(bench.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
-  checkSpans(bench.sealed, new Map([['s1', bytes]]));
+  await rig.take(blockOf(bytes));
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ events }) => events)).toEqual([3, 1, 3, 1, 1]);
+  expect(rig.sealed.map(({ slot }) => slot !== undefined)).toEqual([true, false, true, false, true]);
+  expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
+  checkSpans(rig.sealed, new Map([['s1', bytes]]));
   // An empty batch that was open for nothing gave its memory back.
-  const memory = bench.sealed.reduce((sum, batch) => sum + batch.memory, 0);
-  expect(bench.room.usedBytes).toBe(memory);
-  expect(bench.books.accepted).toBe(9);
+  const memory = rig.sealed.reduce((sum, batch) => sum + batch.memory, 0);
+  expect(rig.room.usedBytes).toBe(memory);
+  expect(rig.books.accepted).toBe(9);
 });
 
 test('batcher lets one event that is larger than all memory in when it is alone', async () => {
-  const bench = makeBench({ maxBytes: 2000, slots: 2 });
-  await bench.take(blockOf(lines(3)));
+  const rig = makeRig({ maxBytes: 2000, slots: 2 });
+  await rig.take(blockOf(lines(3)));
   const big = Buffer.from(`${'x'.repeat(50_000)}\n`);
-  const taken = bench.take(blockOf(big, { stream: 's2' }));
+  const taken = rig.take(blockOf(big, { stream: 's2' }));
   await settleTurns();
-  expect(bench.sealed).toHaveLength(1);
-  const [first] = bench.sealed;
-  bench.room.release(first!.memory, first!.slot);
+  expect(rig.sealed).toHaveLength(1);
+  const [first] = rig.sealed;
+  rig.room.release(first!.memory, first!.slot);
   await taken;
-  expect(bench.sealed[1]).toMatchObject({ events: 1 });
-  expect(bench.waits).toHaveLength(1);
+  expect(rig.sealed[1]).toMatchObject({ events: 1 });
+  expect(rig.waits).toHaveLength(1);
 });
 
 test('batcher keeps a single event’s own range and checksum, and joins nothing to it', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const before = lines(2);
-  await bench.take(blockOf(before));
+  await rig.take(blockOf(before));
   const cut = Buffer.from('a long line that was cut\n');
   const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true, original_bytes: 999 } };
-  await bench.take(blockOf(cut, { offset: before.length, single }));
-  await bench.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
+  await rig.take(blockOf(cut, { offset: before.length, single }));
+  await rig.take(blockOf(lines(1, 9), { offset: before.length + 1000 }));
   const rest = Buffer.from('unfinished\n');
-  await bench.take(
+  await rig.take(
     blockOf(rest, {
       offset: before.length + 1000 + lines(1, 9).length,
       single: { length: 10, sum: 78, tail: { length: 10, crc: 98 } },
     }),
   );
-  bench.batcher.flush();
+  rig.batcher.flush();
   const after = before.length + 1000;
   const end = after + lines(1, 9).length;
-  expect(bench.sealed[0]!.spans).toMatchObject([
+  expect(rig.sealed[0]!.spans).toMatchObject([
     { from: 0, to: before.length, events: 2, closed: false },
     { from: before.length, to: after, events: 1, sum: 77, tail: { length: 64, crc: 99 }, closed: true },
     { from: after, to: end, events: 1, sum: contentSum(lines(1, 9), after) },
     { from: end, to: end + 10, events: 1, sum: 78, closed: true },
   ]);
-  const events = bodyOf(bench.sealed[0]!).toString().trimEnd().split('\n');
+  const events = bodyOf(rig.sealed[0]!).toString().trimEnd().split('\n');
   expect(JSON.parse(events[2]!)).toMatchObject({ message: 'a long line that was cut', truncated: true, original_bytes: 999 });
   expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
 });
 
 test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(lines(2)));
+  const rig = makeRig();
+  await rig.take(blockOf(lines(2)));
   const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
-  await bench.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
-  await bench.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ events, refusal }) => [events, refusal])).toEqual([
+  await rig.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
+  await rig.take(blockOf(lines(1, 9), { offset: lines(2).length + 1000 }));
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ events, refusal }) => [events, refusal])).toEqual([
     [2, undefined],
     [1, 'too long'],
     [1, undefined],
   ]);
-  expect(bench.sealed[1]!.spans).toMatchObject([{ from: lines(2).length, to: lines(2).length + 1000, events: 1 }]);
-  expect(JSON.parse(bodyOf(bench.sealed[1]!).toString())).toMatchObject({ message: 'long line', truncated: true });
+  expect(rig.sealed[1]!.spans).toMatchObject([{ from: lines(2).length, to: lines(2).length + 1000, events: 1 }]);
+  expect(JSON.parse(bodyOf(rig.sealed[1]!).toString())).toMatchObject({ message: 'long line', truncated: true });
 });
 
 test('batcher gives parts of a line digests of their own, as their numbers are not in their bytes', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const part = (n: number) => ({ length: 5, sum: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
-  await bench.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
-  await bench.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
-  bench.batcher.flush();
-  const [first, second] = bench.sealed[0]!.spans;
+  await rig.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
+  await rig.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
+  rig.batcher.flush();
+  const [first, second] = rig.sealed[0]!.spans;
   expect(first!.digest).not.toBe(second!.digest);
 });
 
@@ -246,12 +246,12 @@ test('batcher gives events that were made from the stream’s bytes spans of tho
   const pieces = Array.from({ length: 50 }, (_, n) => `${'  '.repeat(n % 4)}line ${n}   \n`);
   const stream = Buffer.from(pieces.join(''));
   for (const limits of [{ maxEvents: 3, slots: 60 }, { maxBytes: 400, slots: 60 }, {}]) {
-    const bench = makeBench(limits);
-    await bench.take(madeOf(pieces.slice(0, 20)));
-    await bench.take(madeOf(pieces.slice(20), Buffer.byteLength(pieces.slice(0, 20).join(''))));
-    bench.batcher.flush();
-    checkSpans(bench.sealed, new Map([['s1', stream]]));
-    const events = Buffer.concat(bench.sealed.map(bodyOf)).toString().trimEnd().split('\n');
+    const rig = makeRig(limits);
+    await rig.take(madeOf(pieces.slice(0, 20)));
+    await rig.take(madeOf(pieces.slice(20), Buffer.byteLength(pieces.slice(0, 20).join(''))));
+    rig.batcher.flush();
+    checkSpans(rig.sealed, new Map([['s1', stream]]));
+    const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
     expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(pieces.map((_, n) => `LINE ${n}!`));
   }
 });
@@ -267,79 +267,79 @@ test('batcher takes joined lines as one event each, wherever batches are cut', a
     { maxBytes: 400, slots: 60 },
     { maxBytes: 110, slots: 90 },
   ]) {
-    const bench = makeBench(limits);
-    await bench.take(blockOf(stream, { ends }));
-    bench.batcher.flush();
-    const events = Buffer.concat(bench.sealed.map(bodyOf)).toString().trimEnd().split('\n');
+    const rig = makeRig(limits);
+    await rig.take(blockOf(stream, { ends }));
+    rig.batcher.flush();
+    const events = Buffer.concat(rig.sealed.map(bodyOf)).toString().trimEnd().split('\n');
     expect(events.map((event) => (JSON.parse(event) as { message: string }).message)).toEqual(groups.map((group) => group.trimEnd()));
-    const spans = bench.sealed.flatMap((batch) => batch.spans);
+    const spans = rig.sealed.flatMap((batch) => batch.spans);
     expect(spans.map(({ from }) => from)).toEqual([0, ...spans.slice(0, -1).map(({ to }) => to)]);
     expect(spans.every(({ to, sum, from }) => ends.includes(to) && sum === contentSum(stream.subarray(from, to), from))).toBe(true);
   }
 });
 
 test('batcher waits for memory, says how long, and goes on when some comes free', async () => {
-  const bench = makeBench({ maxEvents: 10, slots: 2 });
+  const rig = makeRig({ maxEvents: 10, slots: 2 });
   const bytes = lines(50);
   let isDone = false;
-  const taken = bench.take(blockOf(bytes)).then(() => (isDone = true));
+  const taken = rig.take(blockOf(bytes)).then(() => (isDone = true));
   await settleTurns();
-  expect(bench.sealed).toHaveLength(2);
-  expect([isDone, bench.books.accepted]).toEqual([false, 20]);
+  expect(rig.sealed).toHaveLength(2);
+  expect([isDone, rig.books.accepted]).toEqual([false, 20]);
   for (let n = 0; n < 5; n++) {
-    await until(`batch ${n}`, () => bench.sealed.length > n);
+    await until(`batch ${n}`, () => rig.sealed.length > n);
     // Memory never exceeds its budget.
-    expect(bench.room.usedBytes).toBeLessThanOrEqual(bench.room.budgetBytes);
-    bench.room.release(bench.sealed[n]!.memory, bench.sealed[n]!.slot);
+    expect(rig.room.usedBytes).toBeLessThanOrEqual(rig.room.budgetBytes);
+    rig.room.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
     // One slot at a time, however many turns the batcher takes to go on.
     await settleTurns();
   }
   await taken;
-  expect(bench.books.accepted).toBe(50);
-  expect(bench.waits).toHaveLength(3);
-  expect(bench.room.usedBytes).toBe(0);
+  expect(rig.books.accepted).toBe(50);
+  expect(rig.waits).toHaveLength(3);
+  expect(rig.room.usedBytes).toBe(0);
 });
 
 test.for([true, false])('batcher holds back one kind of source while enough of its batches wait (files: %s)', async (files) => {
-  const bench = makeBench();
-  bench.wantsMore = { files: !files, live: files };
+  const rig = makeRig();
+  rig.wantsMore = { files: !files, live: files };
   let isIn = false;
-  const held = bench.take(blockOf(lines(1)), { rereadable: files }).then(() => (isIn = true));
-  await bench.take(blockOf(lines(1), { stream: 's2' }), { rereadable: !files });
+  const held = rig.take(blockOf(lines(1)), { rereadable: files }).then(() => (isIn = true));
+  await rig.take(blockOf(lines(1), { stream: 's2' }), { rereadable: !files });
   await settleTurns();
   expect(isIn).toBe(false);
-  bench.wantsMore = { files: true, live: true };
+  rig.wantsMore = { files: true, live: true };
   blockOf(lines(1));
-  bench.room.wake();
+  rig.room.wake();
   await held;
   expect(isIn).toBe(true);
 });
 
 test('batcher turns away what waits when the agent stops, and says how much of it was not accepted', async () => {
-  const bench = makeBench({ maxEvents: 10, slots: 2 });
-  const file = bench.take(blockOf(lines(30)));
-  const live = bench.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
+  const rig = makeRig({ maxEvents: 10, slots: 2 });
+  const file = rig.take(blockOf(lines(30)));
+  const live = rig.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
   const errors = [file, live].map((each) => each.then(undefined, (error: unknown) => error as StoppedError));
   await settleTurns();
-  bench.room.close('rereadable');
+  rig.room.close('rereadable');
   const fromFile = await errors[0];
-  const files = bench.sealed.filter(({ rereadable }) => rereadable);
-  expect(bench.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
+  const files = rig.sealed.filter(({ rereadable }) => rereadable);
+  expect(rig.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
   const takenBytes = files.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0);
   expect(takenBytes).toBeGreaterThan(0);
   const { start, end } = blockOf(lines(30));
   expect(fromFile).toMatchObject({ code: 'E_STOPPED', leftBytes: end - start - takenBytes });
-  bench.room.close('all');
+  rig.room.close('all');
   expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });
 
 test('batcher never mixes datasets, nor files with what cannot be read again', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(lines(1)));
-  await bench.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
-  await bench.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ dataset, rereadable, events }) => [dataset, rereadable, events])).toEqual([
+  const rig = makeRig();
+  await rig.take(blockOf(lines(1)));
+  await rig.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
+  await rig.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ dataset, rereadable, events }) => [dataset, rereadable, events])).toEqual([
     ['logs', true, 1],
     ['logs', false, 2],
     ['other', true, 3],
@@ -347,21 +347,21 @@ test('batcher never mixes datasets, nor files with what cannot be read again', a
 });
 
 test('batcher lets two sources share a batch, each in spans of its own', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const net = new Books('net');
   const [one, two] = [lines(2), lines(3)];
-  await bench.take(blockOf(one));
-  await bench.take(blockOf(two, { stream: 's2' }), { books: net });
-  await bench.take(blockOf(one, { offset: one.length }));
-  await bench.take(blockOf(one, { offset: 2 * one.length }));
-  bench.batcher.flush();
-  expect(bench.sealed[0]!.spans).toMatchObject([
+  await rig.take(blockOf(one));
+  await rig.take(blockOf(two, { stream: 's2' }), { books: net });
+  await rig.take(blockOf(one, { offset: one.length }));
+  await rig.take(blockOf(one, { offset: 2 * one.length }));
+  rig.batcher.flush();
+  expect(rig.sealed[0]!.spans).toMatchObject([
     { source: 'app', stream: 's1', from: 0, to: one.length, firstEvent: 0, events: 2 },
     { source: 'net', stream: 's2', from: 0, to: two.length, firstEvent: 0, events: 3 },
     { source: 'app', stream: 's1', from: one.length, to: 3 * one.length, firstEvent: 2, events: 4 },
   ]);
   checkSpans(
-    bench.sealed,
+    rig.sealed,
     new Map([
       ['s1', Buffer.concat([one, one, one])],
       ['s2', two],
@@ -370,17 +370,17 @@ test('batcher lets two sources share a batch, each in spans of its own', async (
 });
 
 test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const bytes = lines(1);
-  await bench.take(blockOf(bytes));
-  await bench.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
-  bench.batcher.flush();
-  const digests = bench.sealed[0]!.spans.map(({ digest }) => digest);
+  await rig.take(blockOf(bytes));
+  await rig.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
+  rig.batcher.flush();
+  const digests = rig.sealed[0]!.spans.map(({ digest }) => digest);
   expect(new Set(digests).size).toBe(2);
   // The same shape, made again, has the same digest: a restart recognises its batches.
-  expect(bench.batcher.compile({ ...shape, fields: { service: 'app' } }).digest).toBe(digests[0]);
+  expect(rig.batcher.compile({ ...shape, fields: { service: 'app' } }).digest).toBe(digests[0]);
   for (const changed of [{ format: 'text' as const }, { wrapFields: { host: 'other' } }, { fields: {} }])
-    expect(bench.batcher.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
+    expect(rig.batcher.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
 });
 
 const line = fc.oneof(
@@ -396,15 +396,15 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
       fc.integer({ min: 150, max: 2000 }),
       fc.integer({ min: 1, max: 20 }),
       async (blocks, maxBytes, maxEvents) => {
-        const bench = makeBench({ maxBytes, maxEvents, slots: 3 });
+        const rig = makeRig({ maxBytes, maxEvents, slots: 3 });
         // What is sealed is given back at once: the memory of many batches passes through three slots.
         const bodies: Buffer[] = [];
-        const push = bench.sealed.push.bind(bench.sealed);
-        bench.sealed.push = (batch) => {
+        const push = rig.sealed.push.bind(rig.sealed);
+        rig.sealed.push = (batch) => {
           bodies.push(bodyOf(batch));
           expect(batch.events).toBeLessThanOrEqual(maxEvents);
           if (batch.slot || batch.events !== 1) expect(batch.bytes).toBeLessThanOrEqual(maxBytes);
-          queueMicrotask(() => bench.room.release(batch.memory, batch.slot));
+          queueMicrotask(() => rig.room.release(batch.memory, batch.slot));
           return push(batch);
         };
         const streams = new Map<string, Buffer>();
@@ -413,16 +413,16 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
           const name = `s${stream}`;
           const bytes = Buffer.from(texts.map((text) => `${text.replaceAll('\n', ' ')}\n`).join(''));
           const before = streams.get(name) ?? Buffer.alloc(0);
-          await bench.take(blockOf(bytes, { stream: name, offset: before.length }));
+          await rig.take(blockOf(bytes, { stream: name, offset: before.length }));
           streams.set(name, Buffer.concat([before, bytes]));
           expected.push(...eventsOf(bytes));
         }
-        bench.batcher.flush();
+        rig.batcher.flush();
         await settleTurns(1);
         expect(Buffer.concat(bodies).equals(Buffer.concat(expected))).toBe(true);
-        checkSpans(bench.sealed, streams);
-        expect(bench.books.accepted).toBe(expected.length);
-        expect(bench.room.usedBytes).toBe(0);
+        checkSpans(rig.sealed, streams);
+        expect(rig.books.accepted).toBe(expected.length);
+        expect(rig.room.usedBytes).toBe(0);
       },
     ),
     { numRuns: 150 },
@@ -430,12 +430,12 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
 });
 
 test('batcher joins nothing over a gap in the stream', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const bytes = lines(1);
-  await bench.take(blockOf(bytes));
-  await bench.take(blockOf(bytes, { offset: bytes.length + 7 }));
-  bench.batcher.flush();
-  expect(bench.sealed[0]!.spans.map(({ from, to }) => [from, to])).toEqual([
+  await rig.take(blockOf(bytes));
+  await rig.take(blockOf(bytes, { offset: bytes.length + 7 }));
+  rig.batcher.flush();
+  expect(rig.sealed[0]!.spans.map(({ from, to }) => [from, to])).toEqual([
     [0, bytes.length],
     [bytes.length + 7, 2 * bytes.length + 7],
   ]);
@@ -446,11 +446,11 @@ test('events that stand for the same bytes have keys of their own where they com
   const bytes = Buffer.from('one\ntwo\n');
   const single = { length: 5, sum: 1, tail: { length: 0, crc: 0 } };
   for (const limits of [{ maxEvents: 1 }, { maxEvents: 2 }, { maxBytes: 20 }]) {
-    const bench = makeBench(limits);
-    await bench.take(blockOf(bytes, { ends: Uint32Array.of(4, 8), single }));
-    bench.batcher.flush();
-    const keys = bench.sealed.map(({ spans }) => keyOf('store', 'logs', spans));
-    expect(new Set(keys).size).toBe(bench.sealed.length);
-    expect(bench.sealed.reduce((sum, { events }) => sum + events, 0)).toBe(2);
+    const rig = makeRig(limits);
+    await rig.take(blockOf(bytes, { ends: Uint32Array.of(4, 8), single }));
+    rig.batcher.flush();
+    const keys = rig.sealed.map(({ spans }) => keyOf('store', 'logs', spans));
+    expect(new Set(keys).size).toBe(rig.sealed.length);
+    expect(rig.sealed.reduce((sum, { events }) => sum + events, 0)).toBe(2);
   }
 });

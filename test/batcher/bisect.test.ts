@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { delivered, DeliveryBench } from './delivery-bench.ts';
+import { delivered, DeliveryRig } from './delivery-rig.ts';
 
 interface Found {
   /** Beyond the first. */
@@ -16,10 +16,10 @@ interface Found {
 
 /** Delivers a batch of which the service always refuses requests with the events in `poison`. */
 async function deliver(count: number, poison: ReadonlySet<number>): Promise<Found> {
-  const bench = new DeliveryBench();
+  const rig = new DeliveryRig();
   const stored: number[] = [];
   const refusedAlone = new Set<number>();
-  bench.respond = ({ events, parcel }) => {
+  rig.respond = ({ events, parcel }) => {
     const numbers = events.map(Number);
     if (!numbers.some((number) => poison.has(number))) {
       stored.push(...numbers);
@@ -28,13 +28,13 @@ async function deliver(count: number, poison: ReadonlySet<number>): Promise<Foun
     if (numbers.length === 1) refusedAlone.add(numbers[0]!);
     return { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 };
   };
-  bench.seal('a', count, { events: Array.from({ length: count }, (_, index) => String(index)) });
-  await until('it is settled', () => bench.delivery.held().length === 0);
-  const letters = [...bench.letters.values()].flat();
-  expect(bench.books.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
+  rig.seal('a', count, { events: Array.from({ length: count }, (_, index) => String(index)) });
+  await until('it is settled', () => rig.delivery.held().length === 0);
+  const letters = [...rig.letters.values()].flat();
+  expect(rig.books.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
   expect(stored.length + letters.length).toBe(count);
   return {
-    extraRequests: bench.requests.length - 1,
+    extraRequests: rig.requests.length - 1,
     refused: letters.map(({ event }) => Number(Buffer.from(event).toString())),
     reasons: new Set(letters.map(({ reason }) => reason)),
     refusedAlone,
@@ -93,10 +93,10 @@ test('several poison events are found within 64 extra requests, and what is not 
 });
 
 test('a batch of which only the whole is refused is delivered: no event is blamed that was not refused alone', async () => {
-  const bench = new DeliveryBench();
-  bench.respond = ({ parcel }) =>
+  const rig = new DeliveryRig();
+  rig.respond = ({ parcel }) =>
     parcel.events > 30 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(parcel.events) };
-  bench.seal('a', 100);
-  await until('it is settled', () => bench.delivery.held().length === 0);
-  expect(bench.books.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });
+  rig.seal('a', 100);
+  await until('it is settled', () => rig.delivery.held().length === 0);
+  expect(rig.books.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });
 });

@@ -42,7 +42,7 @@ export function eventsOf(bytes: Buffer, of: EventShape = shape): Buffer[] {
   return events;
 }
 
-export interface Bench {
+export interface Rig {
   readonly batcher: Batcher;
   readonly room: Room;
   readonly books: Books;
@@ -58,9 +58,9 @@ export interface Bench {
   ): Promise<void>;
 }
 
-export function makeBench(
+export function makeRig(
   limits: { maxBytes?: number; maxEvents?: number; maxAgeMs?: number; slots?: number; budget?: number; hasReserve?: boolean } = {},
-): Bench {
+): Rig {
   const { maxBytes = 64 * 1024, maxEvents = 10_000, maxAgeMs = 3_600_000, slots = 8 } = limits;
   const slotBytes = maxBytes + KERNEL_SLACK_BYTES;
   const room = new Room(
@@ -84,10 +84,10 @@ export function makeBench(
     nextBatchId: () => ++id,
     scratch,
     sumsLive: true,
-    wantsMore: (_, rereadable) => (rereadable ? bench.wantsMore.files : bench.wantsMore.live),
+    wantsMore: (_, rereadable) => (rereadable ? rig.wantsMore.files : rig.wantsMore.live),
     seal: (batch) => void sealed.push(batch),
   });
-  const bench: Bench = {
+  const rig: Rig = {
     batcher,
     room,
     books,
@@ -109,7 +109,7 @@ export function makeBench(
         waited: (ms) => void waits.push(ms),
       }),
   };
-  return bench;
+  return rig;
 }
 
 /** The batch's NDJSON. */

@@ -5,8 +5,8 @@ import type { DeadLetter } from '../../src/core/sink.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, pause, retry } from './delivery-bench.ts';
-import { DiskBench, type DiskBenchOptions } from './disk-bench.ts';
+import { delivered, pause, retry } from './delivery-rig.ts';
+import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -17,50 +17,50 @@ const countEvents = (body: string): number => body.split('\n').length - 1;
 
 /** Bytes of a spool file with one event and this padding. */
 async function fileBytes(padding: number): Promise<number> {
-  const bench = new DiskBench(makeTree({}));
-  bench.take('a', 1, { padding });
-  await bench.written();
-  return bench.spool.bytes;
+  const rig = new DiskRig(makeTree({}));
+  rig.take('a', 1, { padding });
+  await rig.written();
+  return rig.spool.bytes;
 }
 
 test('disk buffer writes each batch before it is sent, sends in order, and removes what is settled', async () => {
   const folder = makeTree({});
-  const bench = new DiskBench(folder);
-  for (const name of LETTERS) bench.take(name, 2);
-  bench.checkBalance();
+  const rig = new DiskRig(folder);
+  for (const name of LETTERS) rig.take(name, 2);
+  rig.checkBalance();
   for (const [index, name] of LETTERS.entries()) {
-    const request = await bench.next();
-    bench.checkBalance();
+    const request = await rig.next();
+    rig.checkBalance();
     if (index === 0) expect(filesIn(folder).length).toBeGreaterThan(0);
     expect(nameIn(request.body)).toBe(name);
     await request.answer(delivered(2));
-    bench.checkBalance();
+    rig.checkBalance();
   }
-  await bench.stop();
-  expect([bench.books.get('net')!.settled.delivered, bench.spool.bytes, bench.room.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
+  await rig.stop();
+  expect([rig.books.get('net')!.settled.delivered, rig.spool.bytes, rig.room.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
 });
 
 test.for(['none', 'gzip', 'zstd'] as const)(
   'disk buffer lets batches leave memory while the service is away, and brings them back in order (%s)',
   async (compression) => {
-    const bench = new DiskBench(makeTree({}), { compression });
-    for (const name of LETTERS) bench.take(name, 3, { padding: 5000 });
-    await bench.written();
-    const first = await bench.next();
+    const rig = new DiskRig(makeTree({}), { compression });
+    for (const name of LETTERS) rig.take(name, 3, { padding: 5000 });
+    await rig.written();
+    const first = await rig.next();
     // What is being sent, and the next one.
-    expect(bench.delivery.held().filter(({ body }) => body.length > 0)).toHaveLength(2);
+    expect(rig.delivery.held().filter(({ body }) => body.length > 0)).toHaveLength(2);
     await first.answer(pause(), 403);
-    await until('all are out of memory but the next', () => bench.delivery.held().filter(({ body }) => body.length > 0).length <= 1);
-    const { usedBytes } = bench.room;
-    expect(usedBytes).toBe(bench.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
-    bench.checkBalance();
-    bench.respond = ({ events }) => delivered(events);
-    await bench.clock.advance(1000);
-    await until('all is delivered', () => bench.books.get('net')!.settled.delivered === 18);
-    expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
-    expect(bench.requests[1]!.body).toBe(bench.requests[0]!.body);
-    expect(bench.room.usedBytes).toBe(0);
-    bench.checkBalance();
+    await until('all are out of memory but the next', () => rig.delivery.held().filter(({ body }) => body.length > 0).length <= 1);
+    const { usedBytes } = rig.room;
+    expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+    rig.checkBalance();
+    rig.respond = ({ events }) => delivered(events);
+    await rig.clock.advance(1000);
+    await until('all is delivered', () => rig.books.get('net')!.settled.delivered === 18);
+    expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
+    expect(rig.requests[1]!.body).toBe(rig.requests[0]!.body);
+    expect(rig.room.usedBytes).toBe(0);
+    rig.checkBalance();
   },
 );
 
@@ -72,33 +72,33 @@ test.for(['before', 'after'] as const)(
     const folder = makeTree({});
     const letters: DeadLetter[] = [];
     const bury = (_: string, some: readonly DeadLetter[]) => (letters.push(...some), 'kept' as const);
-    let bench = new DiskBench(folder, { bury });
-    for (const name of ['first', 'next']) bench.take(name);
+    let rig = new DiskRig(folder, { bury });
+    for (const name of ['first', 'next']) rig.take(name);
     const events = 90;
-    bench.take('many', events, { byTurns: ['a', 'b', 'b'] });
-    await bench.written();
-    let first = await bench.next();
+    rig.take('many', events, { byTurns: ['a', 'b', 'b'] });
+    await rig.written();
+    let first = await rig.next();
     if (when === 'after') {
-      await bench.stop();
-      bench = new DiskBench(folder, { bury });
-      await bench.buffer.recover();
-      first = await bench.next();
+      await rig.stop();
+      rig = new DiskRig(folder, { bury });
+      await rig.buffer.recover();
+      first = await rig.next();
     }
     await first.answer(pause(), 403);
-    await until('they wait', () => bench.delivery.pauses.size === 1 && bench.delivery.held().length === 3);
-    const [, , many] = bench.delivery.held();
+    await until('they wait', () => rig.delivery.pauses.size === 1 && rig.delivery.held().length === 3);
+    const [, , many] = rig.delivery.held();
     expect([many!.body.length, ...many!.spans.map(({ source, events: count }) => [source, count])]).toEqual([0, ['a', 30], ['b', 60]]);
-    bench.checkBalance();
+    rig.checkBalance();
     // The 46th event is the 16th of `a`.
     const failures = [{ index: 45, timestamp: '', error: 'not this one' }];
     const result = { ingested: events - 1, failed: 1, failures, processedBytes: 0, blocksCreated: 0, walLength: 0 };
-    bench.respond = (request) =>
+    rig.respond = (request) =>
       request.events === 1 ? delivered(1) : { kind: 'partial', result, failures, detail: '1 of 90 events was rejected' };
-    await bench.clock.advance(1000);
-    await until('all is settled', () => bench.delivery.held().length === 0);
-    bench.checkBalance();
+    await rig.clock.advance(1000);
+    await until('all is settled', () => rig.delivery.held().length === 0);
+    rig.checkBalance();
     expect(letters).toMatchObject([{ source: 'a', stream: 'many 45', spanOffset: 4500, eventInSpan: 0 }]);
-    expect(['a', 'b'].map((source) => bench.books.get(source)!.settled)).toMatchObject([
+    expect(['a', 'b'].map((source) => rig.books.get(source)!.settled)).toMatchObject([
       { delivered: 29, dead_lettered: 1 },
       { delivered: 60, dead_lettered: 0 },
     ]);
@@ -106,24 +106,24 @@ test.for(['before', 'after'] as const)(
 );
 
 test('disk buffer takes at most half of the memory for what waits to be written, and says when it wants more', async () => {
-  const bench = new DiskBench(makeTree({}), { maxBytes: 1, room: 4096 });
-  for (const name of ['sent', 'next']) bench.take(name);
-  bench.take('waits', 1, { padding: 1050 });
-  await until('the first waits for its answer, the second for the worker', () => bench.delivery.held().length === 2);
-  expect(bench.buffer.wantsMore()).toBe(true);
-  bench.take('waits, too', 1, { padding: 1050 });
-  expect(bench.buffer.wantsMore()).toBe(false);
+  const rig = new DiskRig(makeTree({}), { maxBytes: 1, room: 4096 });
+  for (const name of ['sent', 'next']) rig.take(name);
+  rig.take('waits', 1, { padding: 1050 });
+  await until('the first waits for its answer, the second for the worker', () => rig.delivery.held().length === 2);
+  expect(rig.buffer.wantsMore()).toBe(true);
+  rig.take('waits, too', 1, { padding: 1050 });
+  expect(rig.buffer.wantsMore()).toBe(false);
   let isWoken = false;
-  void bench.room
+  void rig.room
     .wait(
       () => false,
-      () => bench.buffer.wantsMore(),
+      () => rig.buffer.wantsMore(),
     )
     .then(() => (isWoken = true));
-  bench.respond = () => delivered(1);
-  await bench.open.shift()!.answer(delivered(1));
+  rig.respond = () => delivered(1);
+  await rig.open.shift()!.answer(delivered(1));
   await until('there is room again', async () => {
-    await bench.clock.advance(1000);
+    await rig.clock.advance(1000);
     return isWoken;
   });
 });
@@ -131,17 +131,17 @@ test('disk buffer takes at most half of the memory for what waits to be written,
 // Symptom: a source stopped reading after two batches while the service hung, although the disk buffer was almost empty.
 // Cause: the batches that were about to be sent kept their slots, and there were no others. Fix: they leave memory, too.
 test('disk buffer keeps nothing in memory that is on disk while there is no slot for others', async () => {
-  const bench = new DiskBench(makeTree({}), { slots: 0, concurrency: 2 });
-  for (const name of LETTERS) bench.take(name, 1, { padding: 5000 });
-  await bench.written();
-  await until('two are on their way', () => bench.open.length === 2);
+  const rig = new DiskRig(makeTree({}), { slots: 0, concurrency: 2 });
+  for (const name of LETTERS) rig.take(name, 1, { padding: 5000 });
+  await rig.written();
+  await until('two are on their way', () => rig.open.length === 2);
   // Those were loaded from their files.
-  expect(bench.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
-  expect(bench.room.usedBytes).toBe(bench.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
-  bench.respond = ({ events }) => delivered(events);
-  for (const request of bench.open.splice(0)) await request.answer(delivered(1));
-  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 6);
-  expect(bench.room.usedBytes).toBe(0);
+  expect(rig.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
+  expect(rig.room.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+  rig.respond = ({ events }) => delivered(events);
+  for (const request of rig.open.splice(0)) await request.answer(delivered(1));
+  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 6);
+  expect(rig.room.usedBytes).toBe(0);
 });
 
 // Symptom: after a restart with compression switched on, and a pause, a batch was sent as if compressed although it was not,
@@ -149,183 +149,183 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
 // encoding comes back with the body.
 test('disk buffer brings a batch back in the encoding of its file', async () => {
   const folder = makeTree({});
-  const before = new DiskBench(folder);
+  const before = new DiskRig(folder);
   before.take('a', 2);
   await before.written();
   await before.stop();
-  const bench = new DiskBench(folder, { compression: 'gzip' });
-  await bench.buffer.recover();
-  await (await bench.next()).answer(pause(), 403);
-  expect(bench.delivery.held()[0]!.body).toHaveLength(0);
-  await bench.clock.advance(1000);
-  const again = await bench.next();
+  const rig = new DiskRig(folder, { compression: 'gzip' });
+  await rig.buffer.recover();
+  await (await rig.next()).answer(pause(), 403);
+  expect(rig.delivery.held()[0]!.body).toHaveLength(0);
+  await rig.clock.advance(1000);
+  const again = await rig.next();
   expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
 });
 
 test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is full does %s, and its books balance', async (whenFull) => {
   const each = await fileBytes(500);
   const folder = makeTree({});
-  const bench = new DiskBench(folder, { whenFull, maxBytes: 3 * each + 10 });
+  const rig = new DiskRig(folder, { whenFull, maxBytes: 3 * each + 10 });
   for (const name of LETTERS) {
-    bench.take(name, 1, { padding: 500 });
-    bench.checkBalance();
+    rig.take(name, 1, { padding: 500 });
+    rig.checkBalance();
     if (name !== 'a') continue;
     // In flight from now on: no policy takes it away.
-    await until('the first request', () => bench.open.length === 1);
+    await until('the first request', () => rig.open.length === 1);
   }
-  await (whenFull === 'block' ? until('it is full', () => bench.buffer.isFull) : bench.written());
+  await (whenFull === 'block' ? until('it is full', () => rig.buffer.isFull) : rig.written());
   await settleTurns();
-  bench.checkBalance();
-  expect(bench.buffer.isFull).toBe(whenFull !== 'drop_oldest');
-  expect(bench.log.find('error', 'takes no more')).toHaveLength(1);
-  expect(bench.spool.bytes).toBeLessThan(4 * each);
-  const settled = bench.books.get('net')!.settled;
-  const kept = bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
+  rig.checkBalance();
+  expect(rig.buffer.isFull).toBe(whenFull !== 'drop_oldest');
+  expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
+  expect(rig.spool.bytes).toBeLessThan(4 * each);
+  const settled = rig.books.get('net')!.settled;
+  const kept = rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
   const expected = {
     block: { dropped: 0, kept: [0, 1, 2], waiting: 3 },
     drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
     drop_oldest: { dropped: 3, kept: [0, 4, 5], waiting: 0 },
   }[whenFull];
-  expect({ dropped: settled.dropped, kept, waiting: bench.buffer.held().length }).toEqual(expected);
+  expect({ dropped: settled.dropped, kept, waiting: rig.buffer.held().length }).toEqual(expected);
   // The service is back: everything that was not dropped arrives, in order.
-  bench.respond = ({ events }) => delivered(events);
-  await bench.open.shift()!.answer(delivered(1));
+  rig.respond = ({ events }) => delivered(events);
+  await rig.open.shift()!.answer(delivered(1));
   await until('the rest goes out', async () => {
-    await bench.clock.advance(1000);
-    bench.checkBalance();
+    await rig.clock.advance(1000);
+    rig.checkBalance();
     return settled.delivered + settled.dropped === 6;
   });
-  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(
+  expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(
     { block: LETTERS, drop_newest: ['a', 'b', 'c'], drop_oldest: ['a', 'e', 'f'] }[whenFull],
   );
-  await bench.stop();
-  expect([bench.room.usedBytes, bench.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
+  await rig.stop();
+  expect([rig.room.usedBytes, rig.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
 });
 
 test('disk buffer takes what waits once a reload raises its limit, and drops once one says so', async () => {
   const each = await fileBytes(500);
-  const bench = new DiskBench(makeTree({}), { maxBytes: each + 10 });
-  for (const name of ['a', 'b', 'c']) bench.take(name, 1, { padding: 500 });
-  await until('it is full', () => bench.buffer.isFull);
-  await until('it waits', () => bench.clock.sleeping > 0);
-  bench.buffer.limit(3 * each + 10, 'drop_newest');
+  const rig = new DiskRig(makeTree({}), { maxBytes: each + 10 });
+  for (const name of ['a', 'b', 'c']) rig.take(name, 1, { padding: 500 });
+  await until('it is full', () => rig.buffer.isFull);
+  await until('it waits', () => rig.clock.sleeping > 0);
+  rig.buffer.limit(3 * each + 10, 'drop_newest');
   await until('they are on disk', async () => {
-    await bench.clock.advance(1000);
-    return bench.spool.bytes > 2 * each;
+    await rig.clock.advance(1000);
+    return rig.spool.bytes > 2 * each;
   });
-  await bench.written();
-  expect(bench.books.get('net')!.settled.dropped).toBe(0);
-  for (const name of ['d', 'e', 'f', 'g']) bench.take(name, 1, { padding: 500 });
-  await until('some are dropped', () => bench.books.get('net')!.settled.dropped > 0);
-  await bench.written();
-  bench.checkBalance();
-  await bench.stop();
+  await rig.written();
+  expect(rig.books.get('net')!.settled.dropped).toBe(0);
+  for (const name of ['d', 'e', 'f', 'g']) rig.take(name, 1, { padding: 500 });
+  await until('some are dropped', () => rig.books.get('net')!.settled.dropped > 0);
+  await rig.written();
+  rig.checkBalance();
+  await rig.stop();
 });
 
 // Symptom: while the service was away and events came in, drop_oldest wrote fifteen lines a second to the log. Cause: each batch found the buffer full
 // and made room, and both was said. Fix: it is said once a minute at most, and at last whatever is true.
 test('disk buffer that drops under a flood says so once a minute, not for each batch', async () => {
   const each = await fileBytes(500);
-  const bench = new DiskBench(makeTree({}), { whenFull: 'drop_oldest', maxBytes: 3 * each + 10 });
-  const told = () => ['takes no more', 'takes batches again'].map((text, n) => bench.log.find(n === 0 ? 'error' : 'info', text).length);
+  const rig = new DiskRig(makeTree({}), { whenFull: 'drop_oldest', maxBytes: 3 * each + 10 });
+  const told = () => ['takes no more', 'takes batches again'].map((text, n) => rig.log.find(n === 0 ? 'error' : 'info', text).length);
   const flood = async () => {
-    for (const name of LETTERS) bench.take(name, 1, { padding: 500 });
-    await bench.written();
+    for (const name of LETTERS) rig.take(name, 1, { padding: 500 });
+    await rig.written();
   };
   await flood();
   await flood();
   expect(told()).toEqual([1, 1]);
-  await bench.clock.advance(61_000);
+  await rig.clock.advance(61_000);
   await flood();
   expect(told()).toEqual([2, 2]);
-  expect(bench.books.get('net')!.settled.dropped).toBe(15);
-  bench.checkBalance();
+  expect(rig.books.get('net')!.settled.dropped).toBe(15);
+  rig.checkBalance();
 });
 
 test('disk buffer never drops a batch in flight, even where nothing else is left to drop', async () => {
   const each = await fileBytes(500);
-  const bench = new DiskBench(makeTree({}), { whenFull: 'drop_oldest', maxBytes: each + 10 });
-  bench.take('a', 1, { padding: 500 });
-  const first = await bench.next();
-  for (const name of ['b', 'c', 'd']) bench.take(name, 1, { padding: 500 });
-  await until('it is full', () => bench.buffer.isFull);
-  await bench.clock.advance(5000);
-  bench.checkBalance();
-  expect(bench.books.get('net')!.settled.dropped).toBe(0);
-  bench.respond = ({ events }) => delivered(events);
+  const rig = new DiskRig(makeTree({}), { whenFull: 'drop_oldest', maxBytes: each + 10 });
+  rig.take('a', 1, { padding: 500 });
+  const first = await rig.next();
+  for (const name of ['b', 'c', 'd']) rig.take(name, 1, { padding: 500 });
+  await until('it is full', () => rig.buffer.isFull);
+  await rig.clock.advance(5000);
+  rig.checkBalance();
+  expect(rig.books.get('net')!.settled.dropped).toBe(0);
+  rig.respond = ({ events }) => delivered(events);
   await first.answer(delivered(1));
   await until('all arrive', async () => {
-    await bench.clock.advance(1000);
-    return bench.books.get('net')!.settled.delivered === 4;
+    await rig.clock.advance(1000);
+    return rig.books.get('net')!.settled.delivered === 4;
   });
-  bench.checkBalance();
+  rig.checkBalance();
 });
 
 test('disk buffer on a full disk waits, says so once, and goes on by itself when there is room', async () => {
   const disk = mountTmpfs(256);
-  const bench = new DiskBench(join(disk, 'spool'));
-  bench.take('a');
-  const first = await bench.next();
+  const rig = new DiskRig(join(disk, 'spool'));
+  rig.take('a');
+  const first = await rig.next();
   const free = fillDisk(disk);
-  for (const name of ['b', 'c', 'd']) bench.take(name, 1, { padding: 10_000 });
-  await until('it is full', () => bench.buffer.isFull);
+  for (const name of ['b', 'c', 'd']) rig.take(name, 1, { padding: 10_000 });
+  await until('it is full', () => rig.buffer.isFull);
   // The first one that finds no room waits in memory for a worker; the rest wait behind it.
-  await until('it waits', () => bench.clock.sleeping > 0);
-  for (let i = 0; i < 3; i++) await bench.clock.advance(1000);
-  await until('it waits again', () => bench.clock.sleeping > 0);
-  expect(bench.clock.sleeping).toBe(1);
-  bench.checkBalance();
-  expect(bench.log.find('error', 'takes no more')).toHaveLength(1);
+  await until('it waits', () => rig.clock.sleeping > 0);
+  for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
+  await until('it waits again', () => rig.clock.sleeping > 0);
+  expect(rig.clock.sleeping).toBe(1);
+  rig.checkBalance();
+  expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
   free();
   await until('it takes batches again', async () => {
-    await bench.clock.advance(1000);
-    return !bench.buffer.isFull;
+    await rig.clock.advance(1000);
+    return !rig.buffer.isFull;
   });
-  await bench.written();
-  expect(bench.log.find('info', 'takes batches again')).toHaveLength(1);
-  bench.respond = ({ events }) => delivered(events);
+  await rig.written();
+  expect(rig.log.find('info', 'takes batches again')).toHaveLength(1);
+  rig.respond = ({ events }) => delivered(events);
   await first.answer(delivered(1));
-  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 4);
-  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'b', 'c', 'd']);
-  bench.checkBalance();
+  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 4);
+  expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'b', 'c', 'd']);
+  rig.checkBalance();
 });
 
 test('disk buffer with drop_oldest on a full disk drops no more than it needs', async () => {
   const disk = mountTmpfs(256);
-  const bench = new DiskBench(join(disk, 'spool'), { whenFull: 'drop_oldest' });
-  for (const name of LETTERS) bench.take(name, 1, { padding: 20_000 });
-  await bench.written();
+  const rig = new DiskRig(join(disk, 'spool'), { whenFull: 'drop_oldest' });
+  for (const name of LETTERS) rig.take(name, 1, { padding: 20_000 });
+  await rig.written();
   fillDisk(disk);
-  bench.take('new', 1, { padding: 18_000 });
-  await bench.written();
-  bench.checkBalance();
-  expect(bench.books.get('net')!.settled.dropped).toBe(1);
-  expect(bench.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
+  rig.take('new', 1, { padding: 18_000 });
+  await rig.written();
+  rig.checkBalance();
+  expect(rig.books.get('net')!.settled.dropped).toBe(1);
+  expect(rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
 });
 
 test('disk buffer with drop_oldest drops no more than it needs for several that come at once', async () => {
   const disk = mountTmpfs(256);
-  const bench = new DiskBench(join(disk, 'spool'), { whenFull: 'drop_oldest' });
-  for (const name of LETTERS) bench.take(name, 1, { padding: 20_000 });
-  await bench.written();
+  const rig = new DiskRig(join(disk, 'spool'), { whenFull: 'drop_oldest' });
+  for (const name of LETTERS) rig.take(name, 1, { padding: 20_000 });
+  await rig.written();
   fillDisk(disk);
-  bench.take('new', 1, { padding: 20_000 });
+  rig.take('new', 1, { padding: 20_000 });
   // What one of those before leaves is enough for both.
-  for (const name of ['newer', 'newest']) bench.take(name, 1, { padding: 7_000 });
-  await bench.written();
-  expect(bench.books.get('net')!.settled.dropped).toBe(2);
+  for (const name of ['newer', 'newest']) rig.take(name, 1, { padding: 7_000 });
+  await rig.written();
+  expect(rig.books.get('net')!.settled.dropped).toBe(2);
 });
 
 test('disk buffer that stops writes over its limit what still waits', async () => {
   const each = await fileBytes(500);
   const folder = makeTree({});
-  const bench = new DiskBench(folder, { maxBytes: 2 * each + 10 });
-  for (const name of LETTERS) bench.take(name, 1, { padding: 500 });
-  await until('it is full', () => bench.buffer.held().length === 4 && bench.buffer.isFull);
-  await bench.stop();
-  bench.checkBalance();
-  expect(bench.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
-  const next = new DiskBench(folder);
+  const rig = new DiskRig(folder, { maxBytes: 2 * each + 10 });
+  for (const name of LETTERS) rig.take(name, 1, { padding: 500 });
+  await until('it is full', () => rig.buffer.held().length === 4 && rig.buffer.isFull);
+  await rig.stop();
+  rig.checkBalance();
+  expect(rig.delivery.held().every(({ isDurable }) => isDurable)).toBe(true);
+  const next = new DiskRig(folder);
   expect(await next.buffer.recover()).toBe(6);
   next.respond = ({ events }) => delivered(events);
   await until('all arrive', () => next.books.get('net')!.settled.delivered === 6);
@@ -336,23 +336,23 @@ test('disk buffer that stops writes over its limit what still waits', async () =
 // delivery had taken from memory, because the buffer was full, was not written at the stop. Fix: it is, over the limit.
 test('disk buffer that stops writes what was taken from memory while it was full, with the parts that are left', async () => {
   const folder = makeTree({});
-  const bench = new DiskBench(folder, { maxBytes: 10, concurrency: 2 });
-  bench.take('a', 4);
-  bench.take('b', 1);
-  const [a, b] = [await bench.next(), await bench.next()];
-  bench.take('c', 1);
-  await until('it waits in memory', () => bench.delivery.held().length === 3);
+  const rig = new DiskRig(folder, { maxBytes: 10, concurrency: 2 });
+  rig.take('a', 4);
+  rig.take('b', 1);
+  const [a, b] = [await rig.next(), await rig.next()];
+  rig.take('c', 1);
+  await until('it waits in memory', () => rig.delivery.held().length === 3);
   expect(filesIn(folder)).toEqual([]);
   await a.answer({ kind: 'halve', detail: 'too large' }, 413);
-  const half = await bench.next();
+  const half = await rig.next();
   expect(half.body.split('\n').length - 1).toBe(2);
   await half.answer(delivered(2));
   await b.answer(retry('network'), 0);
-  const left = (await bench.next()).key;
-  await bench.stop();
-  bench.checkBalance();
-  expect(bench.delivery.held().map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
-  const next = new DiskBench(folder);
+  const left = (await rig.next()).key;
+  await rig.stop();
+  rig.checkBalance();
+  expect(rig.delivery.held().map(({ isDurable }) => isDurable)).toEqual([true, true, true]);
+  const next = new DiskRig(folder);
   await next.buffer.recover();
   next.respond = ({ events }) => delivered(events);
   await until('all arrive', () => next.delivery.held().length === 0);
@@ -363,23 +363,23 @@ test('disk buffer that stops writes what was taken from memory while it was full
 
 test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async () => {
   const folder = makeTree({});
-  const before = new DiskBench(folder);
+  const before = new DiskRig(folder);
   before.take('a', 2, { source: 'net' });
   before.take('b', 3, { source: 'former' });
   await before.written();
   const keys = before.delivery.held().map(({ key }) => key);
-  const bench = new DiskBench(folder);
-  expect(await bench.buffer.recover()).toBe(2);
-  expect([...bench.books.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
+  const rig = new DiskRig(folder);
+  expect(await rig.buffer.recover()).toBe(2);
+  expect([...rig.books.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
     ['net', 2],
     ['former', 3],
   ]);
-  bench.checkBalance();
-  bench.respond = ({ events }) => delivered(events);
-  await until('all arrive', () => bench.delivery.held().length === 0);
-  expect(bench.requests.map(({ key }) => key)).toEqual(keys);
-  expect([...bench.books.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
-  await bench.stop();
+  rig.checkBalance();
+  rig.respond = ({ events }) => delivered(events);
+  await until('all arrive', () => rig.delivery.held().length === 0);
+  expect(rig.requests.map(({ key }) => key)).toEqual(keys);
+  expect([...rig.books.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
+  await rig.stop();
   expect(filesIn(folder)).toEqual([]);
 });
 
@@ -388,103 +388,103 @@ test.for([
   ['removed', (file: string) => rmSync(file)],
 ] as const)('disk buffer counts the events of a file that was %s after its recovery as dropped, and sends the others', async ([, harm]) => {
   const folder = makeTree({});
-  const before = new DiskBench(folder);
+  const before = new DiskRig(folder);
   for (const name of ['a', 'b', 'c']) before.take(name, 2);
   await before.written();
-  const bench = new DiskBench(folder);
-  await bench.buffer.recover();
+  const rig = new DiskRig(folder);
+  await rig.buffer.recover();
   // The first one is in flight, the others are on disk only.
-  const first = await bench.next();
+  const first = await rig.next();
   harm(join(folder, filesIn(folder)[1]!));
-  bench.respond = ({ events }) => delivered(events);
+  rig.respond = ({ events }) => delivered(events);
   await first.answer(delivered(2));
-  await until('nothing is held', () => bench.delivery.held().length === 0);
-  bench.checkBalance();
-  expect(bench.books.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
-  expect(bench.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
-  expect(bench.log.find('error', 'counted as dropped')).toHaveLength(1);
-  await bench.stop();
-  expect([bench.spool.bytes, bench.room.usedBytes]).toEqual([0, 0]);
+  await until('nothing is held', () => rig.delivery.held().length === 0);
+  rig.checkBalance();
+  expect(rig.books.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
+  expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
+  expect(rig.log.find('error', 'counted as dropped')).toHaveLength(1);
+  await rig.stop();
+  expect([rig.spool.bytes, rig.room.usedBytes]).toEqual([0, 0]);
 });
 
-test.for<[string, DiskBenchOptions]>([
+test.for<[string, DiskRigOptions]>([
   ['in order', {}],
   ['by several workers', { concurrency: 3 }],
 ])('disk buffer takes batches while it writes others, %s, and loses none', async ([, options]) => {
-  const bench = new DiskBench(makeTree({}), options);
-  bench.respond = ({ events }) => delivered(events);
+  const rig = new DiskRig(makeTree({}), options);
+  rig.respond = ({ events }) => delivered(events);
   for (let i = 0; i < 60; i++) {
-    bench.take(`${i}`);
-    bench.checkBalance();
+    rig.take(`${i}`);
+    rig.checkBalance();
     await settleTurns(i % 7);
   }
-  await until('all arrive', () => bench.books.get('net')!.settled.delivered === 60);
-  const sent = bench.requests.map(({ body }) => Number(nameIn(body)));
+  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 60);
+  const sent = rig.requests.map(({ body }) => Number(nameIn(body)));
   expect(options.concurrency ? sent.toSorted((a, b) => a - b) : sent).toEqual(Array.from({ length: 60 }, (_, i) => i));
 });
 
 test.for(['adopt', 'spill'] as const)('disk buffer keeps no file of a batch that was settled while it was written (%s)', async (how) => {
   const folder = makeTree({});
-  const bench = new DiskBench(folder);
-  const batch = bench.take('a', 2, { isOfFile: true });
-  const request = await bench.next();
-  bench.buffer[how](batch);
+  const rig = new DiskRig(folder);
+  const batch = rig.take('a', 2, { isOfFile: true });
+  const request = await rig.next();
+  rig.buffer[how](batch);
   await request.answer(delivered(2));
   await until('it is settled', () => batch.isSettled);
-  await bench.stop();
-  expect([bench.spool.bytes, filesIn(folder), bench.room.usedBytes]).toEqual([0, [], 0]);
-  expect(bench.books.get('net')!.settled.delivered).toBe(2);
+  await rig.stop();
+  expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
+  expect(rig.books.get('net')!.settled.delivered).toBe(2);
 });
 
 test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async () => {
   const folder = makeTree({});
-  const bench = new DiskBench(folder);
-  const batch = bench.take('a', 2, { isOfFile: true });
-  const request = await bench.next();
-  const saved = vi.spyOn(bench.buffer, 'settle').mockImplementation(() => {});
-  bench.buffer.adopt(batch);
+  const rig = new DiskRig(folder);
+  const batch = rig.take('a', 2, { isOfFile: true });
+  const request = await rig.next();
+  const saved = vi.spyOn(rig.buffer, 'settle').mockImplementation(() => {});
+  rig.buffer.adopt(batch);
   await request.answer(delivered(2));
   await until('it is settled', () => batch.isSettled);
   await until('it is written', () => batch.spoolName !== undefined);
   expect(filesIn(folder)).toHaveLength(1);
   saved.mockRestore();
-  bench.buffer.settle(batch);
-  await bench.stop();
-  expect([bench.spool.bytes, filesIn(folder)]).toEqual([0, []]);
+  rig.buffer.settle(batch);
+  await rig.stop();
+  expect([rig.spool.bytes, filesIn(folder)]).toEqual([0, []]);
 });
 
 test('disk buffer says ever less often that the disk does not take an adopted batch, and takes it once it does', async () => {
-  const bench = new DiskBench(makeTree({}));
-  const batch = bench.take('a', 2, { isOfFile: true });
-  const request = await bench.next();
-  const write = vi.spyOn(bench.spool, 'write').mockRejectedValue(new Error('no space left'));
-  bench.buffer.adopt(batch);
+  const rig = new DiskRig(makeTree({}));
+  const batch = rig.take('a', 2, { isOfFile: true });
+  const request = await rig.next();
+  const write = vi.spyOn(rig.spool, 'write').mockRejectedValue(new Error('no space left'));
+  rig.buffer.adopt(batch);
   for (let tries = 1; tries < 20; tries += 1) {
     await until(`try ${tries}`, () => write.mock.calls.length === tries);
     await settleTurns();
-    await bench.clock.advance(1000);
+    await rig.clock.advance(1000);
   }
-  expect(bench.log.find('error', 'cannot be written to the disk buffer')).toHaveLength(5);
+  expect(rig.log.find('error', 'cannot be written to the disk buffer')).toHaveLength(5);
   write.mockRestore();
-  await bench.clock.advance(1000);
+  await rig.clock.advance(1000);
   await until('it is written', () => batch.spoolName !== undefined);
   await request.answer(delivered(2));
-  await bench.stop();
+  await rig.stop();
 });
 
 test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async () => {
   const folder = makeTree({});
-  const bench = new DiskBench(folder);
-  const batch = bench.take('a', 2, { isOfFile: true });
-  const first = await bench.next();
-  bench.buffer.spill(batch);
+  const rig = new DiskRig(folder);
+  const batch = rig.take('a', 2, { isOfFile: true });
+  const first = await rig.next();
+  rig.buffer.spill(batch);
   await until('it is on disk', () => batch.spoolName !== undefined);
-  expect([batch.body.length > 0, bench.room.usedBytes]).toEqual([true, batch.memory]);
+  expect([batch.body.length > 0, rig.room.usedBytes]).toEqual([true, batch.memory]);
   await first.answer(retry('network'), 0);
-  await bench.clock.advance(1000);
-  const again = await bench.next();
+  await rig.clock.advance(1000);
+  const again = await rig.next();
   expect(again.body).toBe(first.body);
   await again.answer(delivered(2));
-  await bench.stop();
-  expect([bench.spool.bytes, filesIn(folder), bench.room.usedBytes]).toEqual([0, [], 0]);
+  await rig.stop();
+  expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
 });

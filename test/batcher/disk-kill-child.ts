@@ -5,19 +5,19 @@
 import { appendFileSync } from 'node:fs';
 import { until } from '../support/until.ts';
 import { calls, killBefore, uncounted } from '../support/kill-before.ts';
-import { KillBench, TAKEN } from './disk-kill-bench.ts';
+import { KillRig, TAKEN } from './disk-kill-rig.ts';
 
 const [folder, journal, nth] = process.argv.slice(2) as [string, string, string];
 const write = (entry: object): void => uncounted(() => appendFileSync(journal, `${JSON.stringify(entry)}\n`));
 
-const bench = new KillBench(folder, (key, body) => write({ key, body }));
+const rig = new KillRig(folder, (key, body) => write({ key, body }));
 killBefore(Number(nth));
 for (const [name, events] of Object.entries(TAKEN)) {
-  bench.take(name, events);
-  await bench.written();
+  rig.take(name, events);
+  await rig.written();
   write({ durable: name });
 }
-await until('all is settled', () => bench.delivery.held().length === 0);
-await bench.stop();
+await until('all is settled', () => rig.delivery.held().length === 0);
+await rig.stop();
 write({ calls });
 process.exit(0);

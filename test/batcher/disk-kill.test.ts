@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-import { isPoison, KillBench, TAKEN } from './disk-kill-bench.ts';
+import { isPoison, KillRig, TAKEN } from './disk-kill-rig.ts';
 
 interface Journal {
   readonly ended: number | NodeJS.Signals;
@@ -47,12 +47,12 @@ const eventsOf = (body: string): string[] => body.split('\n').filter(Boolean);
 async function complaints(folder: string, before: Journal): Promise<string[]> {
   const wrong: string[] = [];
   const stored = [...before.stored];
-  const bench = new KillBench(folder, (key, body) => void stored.push({ key, body }), 'next');
-  await bench.buffer.recover();
-  await until('all is settled', () => bench.delivery.held().length === 0);
-  await bench.stop();
+  const rig = new KillRig(folder, (key, body) => void stored.push({ key, body }), 'next');
+  await rig.buffer.recover();
+  await until('all is settled', () => rig.delivery.held().length === 0);
+  await rig.stop();
 
-  wrong.push(...bench.log.lines.filter(({ level }) => level === 'error').map(({ message }) => `it says: ${message}`));
+  wrong.push(...rig.log.lines.filter(({ level }) => level === 'error').map(({ message }) => `it says: ${message}`));
   const spool = join(folder, 'spool');
   const left = existsSync(spool) ? readdirSync(spool, { recursive: true }) : [];
   if (left.length > 0) wrong.push(`${left.join()} is left`);
@@ -63,7 +63,7 @@ async function complaints(folder: string, before: Journal): Promise<string[]> {
     for (const event of eventsOf(body)) keys.set(event, (keys.get(event) ?? new Set()).add(key));
   }
   for (const [event, under] of keys) if (under.size > 1) wrong.push(`${event} is stored under ${under.size} keys`);
-  const letters = bench.letters.files().flatMap(({ id }) => bench.letters.read(id) ?? []);
+  const letters = rig.letters.files().flatMap(({ id }) => rig.letters.read(id) ?? []);
   if (letters.some(({ event }) => !isPoison(event))) wrong.push('an event that is not at fault is a dead letter');
   if (letters.length > 1) wrong.push('a dead letter is there twice');
   for (const name of before.durable) {

@@ -8,8 +8,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeTree } from '../support/temp-tree.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, pause, retry } from './delivery-bench.ts';
-import { DiskBench, type DiskBenchOptions } from './disk-bench.ts';
+import { delivered, pause, retry } from './delivery-rig.ts';
+import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
 
 type Command =
   | { readonly kind: 'take'; readonly count: number }
@@ -52,7 +52,7 @@ function copyNow(from: string): string {
 }
 
 class Lives {
-  bench: DiskBench;
+  rig: DiskRig;
   /** What each key was ever sent with. */
   readonly bodyOf = new Map<string, string>();
   /** The key of each body that was ever sent. */
@@ -61,23 +61,23 @@ class Lives {
   readonly stored = new Set<string>();
   /** Events that were on disk at some moment, and are to arrive whatever happens. */
   readonly durable = new Set<string>();
-  readonly #options: DiskBenchOptions;
+  readonly #options: DiskRigOptions;
   #folder = join(makeTree({}), 'spool');
   #seen = 0;
   #count = 0;
   kills = 0;
 
-  constructor(options: DiskBenchOptions) {
+  constructor(options: DiskRigOptions) {
     this.#options = options;
-    this.bench = new DiskBench(this.#folder, options);
+    this.rig = new DiskRig(this.#folder, options);
   }
 
   async do(step: Command): Promise<void> {
-    const { bench } = this;
+    const { rig } = this;
     switch (step.kind) {
       case 'take': {
         const name = `${this.#count++}`;
-        bench.take(name, step.count);
+        rig.take(name, step.count);
         for (let n = 0; n < step.count; n++) this.accepted.add(`{"batch":"${name}","n":${n},"p":""}`);
         break;
       }
@@ -85,13 +85,13 @@ class Lives {
         await this.#answer(step.which, step.as);
         break;
       case 'advance':
-        await bench.clock.advance(step.ms);
+        await rig.clock.advance(step.ms);
         break;
       case 'turns':
         await settleTurns(step.turns);
         break;
       case 'written':
-        await until('it is written, or full', () => bench.buffer.held().length === 0 || bench.buffer.isFull);
+        await until('it is written, or full', () => rig.buffer.held().length === 0 || rig.buffer.isFull);
         break;
       case 'kill':
         await this.kill();
@@ -100,7 +100,7 @@ class Lives {
   }
 
   async #answer(which: number, as: 'delivered' | 'retry' | 'pause' | 'halve'): Promise<void> {
-    const { open } = this.bench;
+    const { open } = this.rig;
     const [request] = open.splice(which % Math.max(1, open.length), 1);
     if (!request) return;
     if (as === 'retry') return request.answer(retry('network'), 0);
@@ -112,17 +112,17 @@ class Lives {
 
   /** What must hold at every moment. */
   check(): void {
-    const { bench } = this;
-    bench.checkBalance();
-    for (const { key, body } of bench.requests.slice(this.#seen)) {
+    const { rig } = this;
+    rig.checkBalance();
+    for (const { key, body } of rig.requests.slice(this.#seen)) {
       expect(this.bodyOf.get(key) ?? body, 'a key stands for the same events, in every life').toBe(body);
       expect(this.keyOf.get(body) ?? key, 'the same events keep their key, in every life').toBe(key);
       this.bodyOf.set(key, body);
       this.keyOf.set(body, key);
       for (const event of linesOf(body)) expect(this.accepted.has(event), `nobody invented ${event}`).toBe(true);
     }
-    this.#seen = bench.requests.length;
-    for (const batch of bench.delivery.held()) if (batch.spoolName !== undefined) this.#noteDurable(bench.bodies.get(batch.key));
+    this.#seen = rig.requests.length;
+    for (const batch of rig.delivery.held()) if (batch.spoolName !== undefined) this.#noteDurable(rig.bodies.get(batch.key));
   }
 
   #noteDurable(body: string | undefined): void {
@@ -133,33 +133,33 @@ class Lives {
     this.kills += 1;
     this.check();
     this.#folder = copyNow(this.#folder);
-    const before = this.bench;
+    const before = this.rig;
     // The dead one's threads end: nothing they do reaches the copy.
     void before.stop();
-    this.bench = new DiskBench(this.#folder, { ...this.#options, stream: `run ${this.kills}` });
+    this.rig = new DiskRig(this.#folder, { ...this.#options, stream: `run ${this.kills}` });
     this.#seen = 0;
-    await this.bench.buffer.recover();
-    expect(this.bench.spool.brokenFiles, 'a kill tears no file that counts').toBe(0);
+    await this.rig.buffer.recover();
+    expect(this.rig.spool.brokenFiles, 'a kill tears no file that counts').toBe(0);
   }
 
   /** The service takes everything from now on. */
   async finish(): Promise<void> {
-    const { bench } = this;
-    bench.respond = (request) => {
+    const { rig } = this;
+    rig.respond = (request) => {
       for (const event of linesOf(request.body)) this.stored.add(event);
       return delivered(request.events);
     };
-    while (bench.open.length > 0) await this.#answer(0, 'delivered');
+    while (rig.open.length > 0) await this.#answer(0, 'delivered');
     await until('nothing is held', async () => {
-      await bench.clock.advance(1000);
-      return bench.delivery.held().length === 0 && bench.buffer.held().length === 0;
+      await rig.clock.advance(1000);
+      return rig.delivery.held().length === 0 && rig.buffer.held().length === 0;
     });
     this.check();
-    await bench.stop();
+    await rig.stop();
   }
 }
 
-test.for<[string, DiskBenchOptions]>([
+test.for<[string, DiskRigOptions]>([
   ['one worker', {}],
   ['three workers and gzip', { concurrency: 3, compression: 'gzip' }],
   ['a buffer that is often full', { maxBytes: 1500, concurrency: 2 }],

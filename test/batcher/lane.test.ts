@@ -4,14 +4,14 @@ import { digestContinued } from '../../src/batcher/batch.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { type Bench, blockOf, bodyOf, checkSpans, eventsOf, makeBench } from './blocks.ts';
+import { type Rig, blockOf, bodyOf, checkSpans, eventsOf, makeRig } from './blocks.ts';
 
 /** A lane into these sinks; `committed` is what each has of the stream already. */
-function makeLane(benches: readonly Bench[], committed: readonly (number | undefined)[] = []) {
+function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)[] = []) {
   const books = new Books('app');
   const lane = new SourceLane({
     books,
-    routes: benches.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
+    routes: rigs.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
     isTracked: true,
     isRereadable: () => true,
     committedTo: (sink) => committed[Number(sink)],
@@ -20,7 +20,7 @@ function makeLane(benches: readonly Bench[], committed: readonly (number | undef
   const held = (): number =>
     countEvents([
       ...lane.held(),
-      ...benches
+      ...rigs
         .flatMap(({ batcher, sealed }) => [...batcher.open(), ...sealed].flatMap(({ spans }) => spans))
         .map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const),
     ]);
@@ -31,11 +31,11 @@ const BYTES = Buffer.from(Array.from({ length: 20 }, (_, i) => `line ${i}\n`).jo
 const LINE_ENDS = [...BYTES.keys()].filter((at) => BYTES[at] === 10).map((at) => at + 1);
 
 test('lane offers a block to every sink and accepts each event once', async () => {
-  const benches = [makeBench({ maxEvents: 7 }), makeBench({ maxEvents: 3 })];
-  const { lane, books, held } = makeLane(benches);
+  const rigs = [makeRig({ maxEvents: 7 }), makeRig({ maxEvents: 3 })];
+  const { lane, books, held } = makeLane(rigs);
   await lane.accept(blockOf(BYTES));
-  for (const { batcher } of benches) batcher.flush();
-  for (const { sealed } of benches) {
+  for (const { batcher } of rigs) batcher.flush();
+  for (const { sealed } of rigs) {
     expect(Buffer.concat(sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(BYTES)))).toBe(true);
     checkSpans(sealed, new Map([['s1', BYTES]]));
   }
@@ -47,8 +47,8 @@ test('event that goes on in another stream is a span of each in one batch, and w
   const single = { length: 5, sum: 1, tail: { length: 0, crc: 0 } };
   const continued = [{ stream: 's2', from: 0, to: 7, sum: 2, tail: { length: 0, crc: 0 } }];
   for (const gone of ['none', 's1', 's2']) {
-    const bench = makeBench();
-    const routes = [{ sink: '0', dataset: 'logs', batcher: bench.batcher }];
+    const rig = makeRig();
+    const routes = [{ sink: '0', dataset: 'logs', batcher: rig.batcher }];
     const lane = new SourceLane({
       books: new Books('app'),
       routes,
@@ -57,8 +57,8 @@ test('event that goes on in another stream is a span of each in one batch, and w
       committedTo: () => 0,
     });
     await lane.accept({ ...blockOf(Buffer.from('a whole line\n')), single, continued });
-    bench.batcher.flush();
-    const [batch] = bench.sealed;
+    rig.batcher.flush();
+    const [batch] = rig.sealed;
     expect(batch!.rereadable).toBe(gone === 'none');
     expect(batch!.spans).toMatchObject([
       { stream: 's1', from: 0, to: 5, events: 1, closed: true },
@@ -69,8 +69,8 @@ test('event that goes on in another stream is a span of each in one batch, and w
 });
 
 test('characters that are no UTF-8 are counted once for all sinks, in text, in objects and in an event that goes alone', async () => {
-  const benches = [makeBench({ maxEvents: 2 }), makeBench({ maxEvents: 3 }), makeBench({ maxBytes: 300 })];
-  const { lane, books } = makeLane(benches);
+  const rigs = [makeRig({ maxEvents: 2 }), makeRig({ maxEvents: 3 }), makeRig({ maxBytes: 300 })];
+  const { lane, books } = makeLane(rigs);
   const lines = ['\xff\xfe', '{"a":"\xe2\x82"}', `\xff${'x'.repeat(400)}`, '\xef\xbf\xbd', '', 'plain'];
   await lane.accept(blockOf(Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1')));
   expect([books.accepted, books.invalidCharacters]).toEqual([5, 4]);
@@ -83,8 +83,8 @@ test('lane gives each sink exactly the bytes from its own position on, after any
       fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }),
       async (positions, blockLines) => {
         const committed = positions.map((position) => (position === undefined ? undefined : LINE_ENDS[position]!));
-        const benches = positions.map(() => makeBench({ maxEvents: 4, slots: 10 }));
-        const { lane, books } = makeLane(benches, committed);
+        const rigs = positions.map(() => makeRig({ maxEvents: 4, slots: 10 }));
+        const { lane, books } = makeLane(rigs, committed);
         // Reading goes on where the sink that is furthest behind is.
         const start = Math.min(...committed.map((position) => position ?? 0));
         let line = LINE_ENDS.indexOf(start) + 1;
@@ -93,7 +93,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
           line = Math.min(LINE_ENDS.length, line + blockLines[n % blockLines.length]!);
           await lane.accept(blockOf(BYTES.subarray(from, LINE_ENDS[line - 1]), { offset: from }));
         }
-        benches.forEach(({ batcher, sealed }, sink) => {
+        rigs.forEach(({ batcher, sealed }, sink) => {
           batcher.flush();
           const rest = BYTES.subarray(committed[sink] ?? 0);
           expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(eventsOf(rest).join(''));
@@ -101,7 +101,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
         });
         expect(books.accepted).toBe(eventsOf(BYTES.subarray(start)).length);
         // All settle all: every event has one outcome.
-        for (const { sealed } of benches)
+        for (const { sealed } of rigs)
           for (const { spans } of sealed)
             for (const { firstEvent, events } of spans) books.settle(firstEvent, firstEvent + events, 'delivered');
         expect(books.settled).toEqual({ delivered: books.accepted, dead_lettered: 0, dropped: 0, filtered: 0 });
@@ -112,11 +112,11 @@ test('lane gives each sink exactly the bytes from its own position on, after any
 });
 
 test('lane gives a single event only to the sinks that do not have it', async () => {
-  const benches = [makeBench(), makeBench(), makeBench()];
+  const rigs = [makeRig(), makeRig(), makeRig()];
   const single = { length: 100, sum: 1, tail: { length: 1, crc: 1 } };
-  const { lane, books } = makeLane(benches, [150, 100, undefined]);
+  const { lane, books } = makeLane(rigs, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
-  expect(benches.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
+  expect(rigs.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
     [],
     [[[50, 150]]],
     [[[50, 150]]],
@@ -132,12 +132,12 @@ test.each([
   [8, 'D'],
   [12, ''],
 ])('lane gives a sink that has the stream up to %i of made events what it may lack: %s', async (committed, expected) => {
-  const benches = [makeBench(), makeBench()];
-  const { lane } = makeLane(benches, [committed, undefined]);
+  const rigs = [makeRig(), makeRig()];
+  const { lane } = makeLane(rigs, [committed, undefined]);
   const used = Uint32Array.from([4, 4, 8, 12]);
   const ends = Uint32Array.from([2, 4, 6, 8]);
   await lane.accept(blockOf(Buffer.from('A\nB\nC\nD\n'), { ends, made: { from: Buffer.from('aaa\nbcc\nddd\n'), used } }));
-  const messages = benches.map(({ batcher }) => {
+  const messages = rigs.map(({ batcher }) => {
     const [batch] = batcher.open();
     const events = batch ? bodyOf(batch).toString().split('\n').slice(0, -1) : [];
     return events.map((event) => (JSON.parse(event) as { message: string }).message).join('');
@@ -146,22 +146,22 @@ test.each([
 });
 
 test('lane counts what one sink has and another waits for as held, at every moment', async () => {
-  const benches = [makeBench({ maxEvents: 4, slots: 10 }), makeBench({ maxEvents: 4, slots: 2 })];
-  const { lane, books, held } = makeLane(benches);
+  const rigs = [makeRig({ maxEvents: 4, slots: 10 }), makeRig({ maxEvents: 4, slots: 2 })];
+  const { lane, books, held } = makeLane(rigs);
   let isDone = false;
   const accepted = lane.accept(blockOf(BYTES)).then(() => (isDone = true));
   await settleTurns();
   expect([isDone, books.accepted, held()]).toEqual([false, 20, 20]);
   // The first sink settles all of its batches; the second still lacks 12 events.
-  for (const batch of benches[0]!.sealed.splice(0))
+  for (const batch of rigs[0]!.sealed.splice(0))
     for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
-  benches[0]!.batcher.flush();
+  rigs[0]!.batcher.flush();
   expect([books.settled.delivered, held()]).toEqual([0, 20]);
   for (let n = 0; n < 5; n++) {
-    await until(`batch ${n}`, () => benches[1]!.sealed.length > 0);
-    const batch = benches[1]!.sealed.shift()!;
+    await until(`batch ${n}`, () => rigs[1]!.sealed.length > 0);
+    const batch = rigs[1]!.sealed.shift()!;
     for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
-    benches[1]!.room.release(batch.memory, batch.slot);
+    rigs[1]!.room.release(batch.memory, batch.slot);
     await settleTurns();
     expect(books.settled.delivered + held()).toBe(20);
   }
@@ -173,8 +173,8 @@ test('lane counts what one sink has and another waits for as held, at every mome
 // Symptom: `backpressure_seconds_total` stood still while a service answered nothing at all. Cause: a wait was counted only
 // once it was over. Fix: the wait under way counts, and says what it waits for.
 test('lane counts a wait while it lasts, and says for which sink it waits', async () => {
-  const bench = makeBench({ maxEvents: 4, slots: 2 });
-  const { lane } = makeLane([bench]);
+  const rig = makeRig({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([rig]);
   expect(lane.waiting).toBeUndefined();
   const accepted = lane.accept(blockOf(BYTES));
   await until('it waits', () => lane.waiting !== undefined && lane.backpressureMs > 0);
@@ -184,7 +184,7 @@ test('lane counts a wait while it lasts, and says for which sink it waits', asyn
   let isDone = false;
   void accepted.then(() => (isDone = true));
   await until('all is taken', () => {
-    for (const batch of bench.sealed.splice(0)) bench.room.release(batch.memory, batch.slot);
+    for (const batch of rig.sealed.splice(0)) rig.room.release(batch.memory, batch.slot);
     return isDone;
   });
   expect(lane.waiting).toBeUndefined();
@@ -192,27 +192,27 @@ test('lane counts a wait while it lasts, and says for which sink it waits', asyn
 });
 
 test('lane lets blocks of one source in one after the other', async () => {
-  const bench = makeBench({ maxEvents: 4, slots: 2 });
-  const { lane } = makeLane([bench]);
+  const rig = makeRig({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([rig]);
   const order: string[] = [];
   const first = lane.accept(blockOf(BYTES)).then(() => order.push('first'));
   const second = lane.accept({ ...blockOf(BYTES), stream: 's2' }).then(() => order.push('second'));
   for (let n = 0; n < 10; n++) {
-    await until(`batch ${n}`, () => bench.sealed.length > n);
+    await until(`batch ${n}`, () => rig.sealed.length > n);
     // The second block must not have begun before the first one is in.
-    if (bench.sealed[n]!.spans.some(({ stream }) => stream === 's2')) expect(order).toContain('first');
-    bench.room.release(bench.sealed[n]!.memory, bench.sealed[n]!.slot);
+    if (rig.sealed[n]!.spans.some(({ stream }) => stream === 's2')) expect(order).toContain('first');
+    rig.room.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
   }
   await Promise.all([first, second]);
   expect(order).toEqual(['first', 'second']);
 });
 
 test('lane goes on with the next block after one that was turned away', async () => {
-  const bench = makeBench({ maxEvents: 4, slots: 2 });
-  const { lane } = makeLane([bench]);
+  const rig = makeRig({ maxEvents: 4, slots: 2 });
+  const { lane } = makeLane([rig]);
   const refused = expect(lane.accept(blockOf(BYTES))).rejects.toMatchObject({ code: 'E_STOPPED' });
   await settleTurns();
-  bench.room.close('all');
+  rig.room.close('all');
   await refused;
   await expect(lane.accept(blockOf(BYTES))).rejects.toMatchObject({ code: 'E_STOPPED' });
 });

@@ -13,7 +13,7 @@ import { SteppedClock } from '../support/stepped-clock.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { until } from '../support/until.ts';
-import { blockOf, bodyOf, eventsOf, kernel, makeBench, shape } from './blocks.ts';
+import { blockOf, bodyOf, eventsOf, kernel, makeRig, shape } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const MAX_BYTES = 4096;
@@ -45,10 +45,10 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper)
   const folder = makeTree({});
   const open = () => openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
   const state = open();
-  const bench = makeBench({ maxBytes: MAX_BYTES, maxEvents, slots: 20 });
+  const rig = makeRig({ maxBytes: MAX_BYTES, maxEvents, slots: 20 });
   const lane = new SourceLane({
-    books: bench.books,
-    routes: [{ sink: 'store', dataset: 'logs', batcher: bench.batcher, shaper }],
+    books: rig.books,
+    routes: [{ sink: 'store', dataset: 'logs', batcher: rig.batcher, shaper }],
     isTracked: true,
     isRereadable: () => true,
     committedTo: () => 0,
@@ -59,11 +59,11 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper)
     files.set(id, bytes);
     await lane.accept(blockOf(bytes, { stream: id }));
   }
-  bench.batcher.flush();
-  bench.sealed.forEach((batch, i) => (batch.key = `key ${i}`));
-  state.commit(bench.sealed.map((batch) => batch.toStored()));
+  rig.batcher.flush();
+  rig.sealed.forEach((batch, i) => (batch.key = `key ${i}`));
+  state.commit(rig.sealed.map((batch) => batch.toStored()));
   state.close();
-  return { folder, state: open(), left: bench.sealed };
+  return { folder, state: open(), left: rig.sealed };
 }
 
 interface Restored {
@@ -79,7 +79,7 @@ async function restore(
   names: { sink?: string; source?: string; others?: readonly Source[]; shaper?: Shaper } = {},
   changes: Partial<RestoreOptions> = {},
 ): Promise<Restored> {
-  const bench = makeBench({ maxBytes: MAX_BYTES, slots: 20 });
+  const rig = makeRig({ maxBytes: MAX_BYTES, slots: 20 });
   const sealed: Batch[] = [];
   const log = new MemoryLog();
   const delivery = { seal: (batch: Batch) => void sealed.push(batch) } as unknown as Delivery;
@@ -90,10 +90,10 @@ async function restore(
     scratch: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
       sink === (names.sink ?? 'store')
-        ? { batcher: bench.batcher, delivery, room: bench.room, limits: { maxBytes: MAX_BYTES }, shaperOf: () => names.shaper }
+        ? { batcher: rig.batcher, delivery, room: rig.room, limits: { maxBytes: MAX_BYTES }, shaperOf: () => names.shaper }
         : undefined,
     source: (id) => {
-      if (id === (names.source ?? 'app')) return { source, books: bench.books };
+      if (id === (names.source ?? 'app')) return { source, books: rig.books };
       const other = names.others?.find((each) => each.id === id);
       return other && { source: other, books: new Books(id) };
     },
@@ -105,7 +105,7 @@ async function restore(
     partsOf: (id) => state.partsOf(id),
     ...changes,
   });
-  return { sealed, log, books: bench.books, source };
+  return { sealed, log, books: rig.books, source };
 }
 
 const FILES = (): Map<string, Buffer> =>
@@ -280,7 +280,7 @@ test('restore keeps the batches of a source that is not configured any more', as
 async function leaveMixed(): Promise<{ folder: string; files: Map<string, Buffer>; key: string; net: string }> {
   const folder = makeTree({});
   const state = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
-  const bench = makeBench({ maxBytes: MAX_BYTES, slots: 20 });
+  const rig = makeRig({ maxBytes: MAX_BYTES, slots: 20 });
   const files = new Map<string, Buffer>();
   let net = '';
   for (const [source, text] of [
@@ -292,16 +292,16 @@ async function leaveMixed(): Promise<{ folder: string; files: Map<string, Buffer
     const { id } = state.mint(source, `/${source}`);
     if (source === 'net') net = id;
     files.set(id, bytes);
-    await bench.take(blockOf(bytes, { stream: id }), { books: new Books(source) });
+    await rig.take(blockOf(bytes, { stream: id }), { books: new Books(source) });
   }
   // The other source has gone on: its later lines are in a batch of their own.
-  bench.batcher.flush();
+  rig.batcher.flush();
   files.set(net, Buffer.from('net one\nnet two\n'));
   const books = new Books('net');
-  await bench.take(blockOf(Buffer.from('net two\n'), { stream: net, offset: 8 }), { books });
-  bench.batcher.flush();
-  bench.sealed.forEach((batch, i) => (batch.key = `mixed ${i}`));
-  state.commit(bench.sealed.map((batch) => batch.toStored()));
+  await rig.take(blockOf(Buffer.from('net two\n'), { stream: net, offset: 8 }), { books });
+  rig.batcher.flush();
+  rig.sealed.forEach((batch, i) => (batch.key = `mixed ${i}`));
+  state.commit(rig.sealed.map((batch) => batch.toStored()));
   state.close();
   return { folder, files, key: 'mixed 0', net };
 }

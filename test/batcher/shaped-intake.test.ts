@@ -8,7 +8,7 @@ import { eventStarts } from '../../src/batcher/block-events.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { lettersOf, settleBooks, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
-import { blockOf, bodyOf, eventsOf, makeBench, shape } from './blocks.ts';
+import { blockOf, bodyOf, eventsOf, makeRig, shape } from './blocks.ts';
 
 const line = (n: number, as: string): string => `{"n":${n},"as":"${as}"}`;
 const bytesOf = (words: readonly string[]): Buffer => Buffer.from(words.map((as, n) => `${line(n, as)}\n`).join(''));
@@ -39,43 +39,43 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
 }
 
 test('shaped intake sends what shaping made, and its spans count the events before it', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const bytes = bytesOf(['kept', 'filtered', 'several3', 'withheld', 'dropped', 'kept']);
-  await bench.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  bench.batcher.flush();
-  const [batch] = bench.sealed;
-  expect(sentOf(bench.sealed)).toEqual(expectedOf(bytes));
+  await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
+  rig.batcher.flush();
+  const [batch] = rig.sealed;
+  expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
   expect(batch!.events).toBe(5);
   expect(batch!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 6]]);
-  expect(bench.books.accepted).toBe(6);
-  settleAll(bench.sealed);
-  expect(bench.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 1, filtered: 1 });
+  expect(rig.books.accepted).toBe(6);
+  settleAll(rig.sealed);
+  expect(rig.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 1, filtered: 1 });
 });
 
 test('shaped intake of which everything is filtered is one batch without events that passes the mark', async () => {
-  const bench = makeBench({ maxBytes: 4096 });
+  const rig = makeRig({ maxBytes: 4096 });
   const bytes = bytesOf(Array.from({ length: 2000 }, () => 'filtered'));
-  await bench.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ events, bytes: size, fates }) => [events, size, fates?.runCount])).toEqual([[0, 0, 1]]);
-  expect(bench.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
-  settleAll(bench.sealed);
-  expect(bench.books.settled.filtered).toBe(2000);
+  await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ events, bytes: size, fates }) => [events, size, fates?.runCount])).toEqual([[0, 0, 1]]);
+  expect(rig.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
+  settleAll(rig.sealed);
+  expect(rig.books.settled.filtered).toBe(2000);
 });
 
 test('shaped intake of nothing but empty lines settles their bytes', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
-  bench.batcher.flush();
-  expect(bench.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 3, events: 0 }] }]);
+  const rig = makeRig();
+  await rig.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
+  rig.batcher.flush();
+  expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 3, events: 0 }] }]);
 });
 
 test('event of which siblings are refused counts once, as the worst of them', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const bytes = bytesOf(['kept', 'several3', 'mixed', 'kept']);
-  await bench.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  bench.batcher.flush();
-  const batch = bench.sealed[0]!;
+  await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
+  rig.batcher.flush();
+  const batch = rig.sealed[0]!;
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'k' } as const;
   const letters = lettersOf(
     new Shipment(batch),
@@ -91,48 +91,48 @@ test('event of which siblings are refused counts once, as the worst of them', as
   expect(withheldLetters(new Shipment(batch)).map(({ eventInSpan, reason, event }) => [eventInSpan, reason, String(event)])).toEqual([
     [2, 'transform_failed', expect.stringContaining('"part":2')],
   ]);
-  settleAll(bench.sealed, [2]);
-  expect(bench.books.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
+  settleAll(rig.sealed, [2]);
+  expect(rig.books.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
 });
 
 test('event that is larger than a batch after shaping goes alone, in its order', async () => {
-  const bench = makeBench({ maxBytes: 4096, slots: 20 });
+  const rig = makeRig({ maxBytes: 4096, slots: 20 });
   const bytes = bytesOf(['kept', 'large9000', 'kept', 'several200', 'kept']);
-  await bench.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([
+  await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([
     [1, 1],
     [1, 1],
     [1, 1],
     [200, 1],
     [1, 1],
   ]);
-  expect(sentOf(bench.sealed)).toEqual(expectedOf(bytes));
+  expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
 });
 
 test('shaped and other events in one batch are told apart when it is settled', async () => {
-  const bench = makeBench();
+  const rig = makeRig();
   const [plain, shaped] = [new Books('plain'), new Books('shaped')];
-  await bench.take(blockOf(Buffer.from('one\ntwo\n')), { books: plain });
-  await bench.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
+  await rig.take(blockOf(Buffer.from('one\ntwo\n')), { books: plain });
+  await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
     books: shaped,
     shaper: testShaper(shapeAsTold),
   });
-  await bench.take(blockOf(Buffer.from('three\n'), { offset: 8 }), { books: plain });
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([[4, 5]]);
-  settleAll(bench.sealed, [1, 2]);
+  await rig.take(blockOf(Buffer.from('three\n'), { offset: 8 }), { books: plain });
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([[4, 5]]);
+  settleAll(rig.sealed, [1, 2]);
   expect(plain.settled).toEqual({ delivered: 2, dead_lettered: 1, dropped: 0, filtered: 0 });
   expect(shaped.settled).toEqual({ delivered: 0, dead_lettered: 1, dropped: 0, filtered: 1 });
 });
 
 test('event has the worst outcome of its sinks, and is filtered only when each of them filtered it', async () => {
-  const benches = [makeBench(), makeBench()];
+  const rigs = [makeRig(), makeRig()];
   const books = new Books('app');
   const shaper = testShaper((event) => (event.includes('"as":"kept"') ? { out: [event] } : { out: [] }));
   const lane = new SourceLane({
     books,
-    routes: benches.map(({ batcher }, sink) => ({
+    routes: rigs.map(({ batcher }, sink) => ({
       sink: String(sink),
       dataset: 'logs',
       batcher,
@@ -143,44 +143,44 @@ test('event has the worst outcome of its sinks, and is filtered only when each o
     committedTo: () => 0,
   });
   await lane.accept(blockOf(bytesOf(['kept', 'several2', 'filtered', 'withheld'])));
-  for (const { batcher } of benches) batcher.flush();
-  settleAll(benches[0]!.sealed);
+  for (const { batcher } of rigs) batcher.flush();
+  settleAll(rigs[0]!.sealed);
   expect(books.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 });
-  settleAll(benches[1]!.sealed);
+  settleAll(rigs[1]!.sealed);
   expect(books.settled).toEqual({ delivered: 2, dead_lettered: 1, dropped: 0, filtered: 1 });
   expect(books.transformErrors).toBe(1);
 });
 
 test('batch whose events are made once is kept apart from those that can be rebuilt', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(bytesOf(['kept'])));
+  const rig = makeRig();
+  await rig.take(blockOf(bytesOf(['kept'])));
   const shaper = testShaper(shapeAsTold, { isDeterministic: false });
-  await bench.take(blockOf(bytesOf(['kept']), { stream: 's2', shape: { ...shape } }), { shaper });
-  bench.batcher.flush();
-  expect(bench.sealed.map(({ rereadable, isTracked, isOnce, canBeRebuilt }) => [rereadable, isTracked, isOnce, canBeRebuilt])).toEqual([
+  await rig.take(blockOf(bytesOf(['kept']), { stream: 's2', shape: { ...shape } }), { shaper });
+  rig.batcher.flush();
+  expect(rig.sealed.map(({ rereadable, isTracked, isOnce, canBeRebuilt }) => [rereadable, isTracked, isOnce, canBeRebuilt])).toEqual([
     [true, true, false, true],
     [false, true, true, false],
   ]);
 });
 
 test('checksum of a body is that of all its events, shaped or not', async () => {
-  const bench = makeBench();
-  await bench.take(blockOf(Buffer.from('one\n')), { rereadable: false });
-  await bench.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
+  const rig = makeRig();
+  await rig.take(blockOf(Buffer.from('one\n')), { rereadable: false });
+  await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
     rereadable: false,
     shaper: testShaper(shapeAsTold),
   });
-  bench.batcher.flush();
-  expect(bench.sealed[0]!.bodyCrc).toBe(crc32(bodyOf(bench.sealed[0]!)));
+  rig.batcher.flush();
+  expect(rig.sealed[0]!.bodyCrc).toBe(crc32(bodyOf(rig.sealed[0]!)));
 });
 
 test('changed shaper gives another digest, and so another key', async () => {
   const digests = [];
   for (const digest of ['one', 'two', 'one']) {
-    const bench = makeBench();
-    await bench.take(blockOf(bytesOf(['kept'])), { shaper: testShaper(shapeAsTold, { digest }) });
-    bench.batcher.flush();
-    digests.push(bench.sealed[0]!.spans[0]!.digest);
+    const rig = makeRig();
+    await rig.take(blockOf(bytesOf(['kept'])), { shaper: testShaper(shapeAsTold, { digest }) });
+    rig.batcher.flush();
+    digests.push(rig.sealed[0]!.spans[0]!.digest);
   }
   expect(digests[0]).toBe(digests[2]);
   expect(new Set(digests).size).toBe(2);
@@ -201,7 +201,7 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
       fc.integer({ min: 1, max: 12 }),
       fc.boolean(),
       async (blocks, layout, maxEvents, isAsync) => {
-        const bench = makeBench({ maxBytes: 4096, maxEvents, slots: 500 });
+        const rig = makeRig({ maxBytes: 4096, maxEvents, slots: 500 });
         const shaper = testShaper(shapeAsTold, { isAsync });
         const expected: string[] = [];
         const seen: string[] = [];
@@ -232,14 +232,14 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
             at += text.length;
           }
           expected.push(...texts.flatMap((text) => expectedOf(Buffer.from(`${text.split('\n')[0]}\n`))));
-          await bench.take(block, { shaper });
+          await rig.take(block, { shaper });
           offset += bytes.length;
         }
-        bench.batcher.flush();
-        expect(sentOf(bench.sealed)).toEqual(expected);
+        rig.batcher.flush();
+        expect(sentOf(rig.sealed)).toEqual(expected);
         expect(shaper.seen).toEqual(seen);
         let reached = 0;
-        for (const batch of bench.sealed) {
+        for (const batch of rig.sealed) {
           expect(batch.events <= maxEvents || batch.accepted === 1).toBe(true);
           expect(batch.accepted).toBe(batch.spans.reduce((sum, { events }) => sum + events, 0));
           for (const { from, to } of batch.spans) {
@@ -248,12 +248,12 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
           }
         }
         expect(reached).toBe(offset);
-        expect(bench.books.accepted).toBe(n);
-        const withheld = bench.sealed.flatMap((batch) => withheldLetters(new Shipment(batch)));
+        expect(rig.books.accepted).toBe(n);
+        const withheld = rig.sealed.flatMap((batch) => withheldLetters(new Shipment(batch)));
         expect(withheld.every(({ spanOffset, spanEnd }) => spanOffset < spanEnd)).toBe(true);
         expect(withheld.length).toBe(seen.filter((each) => /"as":"(withheld|mixed)"/.test(each)).length);
-        settleAll(bench.sealed);
-        const { settled } = bench.books;
+        settleAll(rig.sealed);
+        const { settled } = rig.books;
         expect(settled.delivered + settled.dead_lettered + settled.dropped + settled.filtered).toBe(n);
         expect(settled.filtered).toBe(seen.filter((each) => /"as":"(filtered|several0)"/.test(each)).length);
         expect(settled.dead_lettered).toBe(withheld.length);

@@ -9,7 +9,7 @@ import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { until } from '../support/until.ts';
 import { testTiming } from './timing.ts';
 
-interface Bench {
+interface Rig {
   readonly service: FakeService;
   readonly failed: FailedEvents[];
   /** Stores the pieces as one stream. */
@@ -21,7 +21,7 @@ interface Bench {
   readonly sent: () => ReceivedRequest[];
 }
 
-async function start(): Promise<Bench> {
+async function start(): Promise<Rig> {
   const service = await startFakeService();
   const client: Client = createClient({ url: service.url, timing: testTiming() });
   await client.datasets.create({ name: 'logs' });

@@ -7,14 +7,14 @@ import { type Responder, replyWith } from '../support/fake-ingest.ts';
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { NOW_MS, testTiming, type TestTiming } from './timing.ts';
 
-interface Bench {
+interface Rig {
   readonly service: FakeService;
   readonly client: Client;
   readonly timing: TestTiming;
   readonly retries: Retry[];
 }
 
-async function start(): Promise<Bench> {
+async function start(): Promise<Rig> {
   const service = await startFakeService();
   const [timing, retries] = [testTiming(), [] as Retry[]];
   const client = createClient({ url: service.url, timing, onRetry: (retry) => retries.push(retry) });

@@ -9,14 +9,14 @@ import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-books.ts';
 
-interface Bench {
+interface Rig {
   readonly service: FaultService;
   readonly folder: string;
   log(name: string): string;
   start(): Promise<{ program: Program; address: string }>;
 }
 
-async function makeBench(sink = '', source = ''): Promise<Bench> {
+async function makeRig(sink = '', source = ''): Promise<Rig> {
   const service = new FaultService();
   const url = await service.start();
   onTestFinished(() => service.stop());
@@ -49,7 +49,7 @@ function linesOf(from: number, to: number): string {
   return Array.from({ length: to - from }, (_, index) => `${lineOf(from + index)}\n`).join('');
 }
 
-function storedSeqs({ service }: Bench): number[] {
+function storedSeqs({ service }: Rig): number[] {
   return service.stored.map((event) => Number(/line (\d+)/.exec(event)![1])).sort((a, b) => a - b);
 }
 
@@ -67,7 +67,7 @@ function heldBy({ process }: Program): string[] {
   });
 }
 
-function spooledBytes({ folder }: Bench): number {
+function spooledBytes({ folder }: Rig): number {
   const spool = join(folder, 'data/spool/store');
   return existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')).length : 0;
 }
@@ -81,93 +81,93 @@ async function metric(address: string, name: string): Promise<number> {
 }
 
 test('a file that is deleted while the service is away goes into the disk buffer whole, is let go, and survives a kill', async () => {
-  const bench = await makeBench();
-  bench.service.respond = () => ({ status: 503 });
+  const rig = await makeRig();
+  rig.service.respond = () => ({ status: 503 });
   const count = 100_000;
-  writeFileSync(bench.log('keep.log'), linesOf(count, count + 1000));
-  writeFileSync(bench.log('gone.log'), linesOf(0, count));
-  const { program, address } = await bench.start();
+  writeFileSync(rig.log('keep.log'), linesOf(count, count + 1000));
+  writeFileSync(rig.log('gone.log'), linesOf(0, count));
+  const { program, address } = await rig.start();
   await until('the reader waits for the service', async () => (await metric(address, 'tailrace_backpressure_seconds_total')) > 0.2);
   expect(await metric(address, 'tailrace_source_lag_bytes')).toBeGreaterThan(1_000_000);
-  rmSync(bench.log('gone.log'));
+  rmSync(rig.log('gone.log'));
   await until('all of it is read', async () => (await metric(address, 'tailrace_events_held')) >= count);
   await until('it is let go', () => heldBy(program).length === 0);
   expect(findImbalances(await metrics(address))).toEqual([]);
   expect(await metric(address, 'tailrace_source_lost_bytes_total')).toBe(0);
   // Of a file that is still there: at most what shares a batch with the other.
-  appendFileSync(bench.log('keep.log'), linesOf(count + 1000, count + 2000));
+  appendFileSync(rig.log('keep.log'), linesOf(count + 1000, count + 2000));
   await program.end('SIGKILL');
-  expect(spooledBytes(bench)).toBeGreaterThan(0);
-  bench.service.respond = () => undefined;
-  const again = await bench.start();
-  await until('everything is stored', () => bench.service.stored.length >= count + 2000);
-  await until('the disk buffer is empty', () => spooledBytes(bench) === 0);
-  expect(storedSeqs(bench)).toEqual(range(count + 2000));
-  expect(bench.service.misusedKeys).toEqual([]);
+  expect(spooledBytes(rig)).toBeGreaterThan(0);
+  rig.service.respond = () => undefined;
+  const again = await rig.start();
+  await until('everything is stored', () => rig.service.stored.length >= count + 2000);
+  await until('the disk buffer is empty', () => spooledBytes(rig) === 0);
+  expect(storedSeqs(rig)).toEqual(range(count + 2000));
+  expect(rig.service.misusedKeys).toEqual([]);
   expect(await metric(again.address, 'tailrace_source_lost_bytes_total')).toBe(0);
   expect(await again.program.end()).toBe(0);
   expect(again.program.stderr()).not.toContain('are gone');
 });
 
 test('batches under way keep their keys over a delete, a kill and a restart', async () => {
-  const bench = await makeBench(', concurrency: 2');
+  const rig = await makeRig(', concurrency: 2');
   const keys = new Map<string, Set<string>>();
-  bench.service.respond = ({ key, events }) => {
+  rig.service.respond = ({ key, events }) => {
     for (const event of events) {
       const seq = /line \d+/.exec(event)![0];
       keys.set(seq, (keys.get(seq) ?? new Set()).add(key));
     }
     return { status: 503 };
   };
-  writeFileSync(bench.log('a.log'), linesOf(0, 500));
-  const { program } = await bench.start();
+  writeFileSync(rig.log('a.log'), linesOf(0, 500));
+  const { program } = await rig.start();
   await until('it is sent', () => keys.size === 500);
-  rmSync(bench.log('a.log'));
-  await until('it is in the disk buffer', () => spooledBytes(bench) > 0);
+  rmSync(rig.log('a.log'));
+  await until('it is in the disk buffer', () => spooledBytes(rig) > 0);
   await program.end('SIGKILL');
   const before = new Set([...keys.values()].flatMap((each) => [...each]));
-  bench.service.respond = () => undefined;
-  const again = await bench.start();
-  await until('everything is stored', () => bench.service.stored.length >= 500);
+  rig.service.respond = () => undefined;
+  const again = await rig.start();
+  await until('everything is stored', () => rig.service.stored.length >= 500);
   expect(await again.program.end()).toBe(0);
-  expect(storedSeqs(bench)).toEqual(range(500));
-  for (const { key, events } of bench.service.requests) if (events.length > 0) expect(before).toContain(key);
+  expect(storedSeqs(rig)).toEqual(range(500));
+  for (const { key, events } of rig.service.requests) if (events.length > 0) expect(before).toContain(key);
 });
 
 test('a stop keeps what is unread of deleted files', async () => {
-  const bench = await makeBench(', buffer: {disk: {max_bytes: 1MiB}}');
-  bench.service.respond = () => ({ status: 503 });
+  const rig = await makeRig(', buffer: {disk: {max_bytes: 1MiB}}');
+  rig.service.respond = () => ({ status: 503 });
   const count = 60_000;
-  writeFileSync(bench.log('a.log'), linesOf(0, count));
-  const { program, address } = await bench.start();
+  writeFileSync(rig.log('a.log'), linesOf(0, count));
+  const { program, address } = await rig.start();
   await until('the reader waits', async () => (await metric(address, 'tailrace_backpressure_seconds_total')) > 0.2);
-  rmSync(bench.log('a.log'));
+  rmSync(rig.log('a.log'));
   await program.says('file was deleted');
   expect(await program.end()).toBe(0);
-  bench.service.respond = () => undefined;
-  const again = await bench.start();
-  await until('everything is stored', () => bench.service.stored.length >= count);
+  rig.service.respond = () => undefined;
+  const again = await rig.start();
+  await until('everything is stored', () => rig.service.stored.length >= count);
   expect(await again.program.end()).toBe(0);
-  expect(storedSeqs(bench)).toEqual(range(count));
+  expect(storedSeqs(rig)).toEqual(range(count));
 });
 
 test('a deleted file that neither disk buffer nor budget has room for is given up, counted to the byte, and said', async () => {
-  const bench = await makeBench(', buffer: {disk: {max_bytes: 1MiB}}, compression: none', ', max_deleted_bytes: 1MiB');
-  bench.service.respond = () => ({ status: 503 });
+  const rig = await makeRig(', buffer: {disk: {max_bytes: 1MiB}}, compression: none', ', max_deleted_bytes: 1MiB');
+  rig.service.respond = () => ({ status: 503 });
   const count = 300_000;
   const text = linesOf(0, count);
-  writeFileSync(bench.log('a.log'), text);
-  const { program, address } = await bench.start();
+  writeFileSync(rig.log('a.log'), text);
+  const { program, address } = await rig.start();
   await until('the reader waits', async () => (await metric(address, 'tailrace_backpressure_seconds_total')) > 0.2);
-  rmSync(bench.log('a.log'));
+  rmSync(rig.log('a.log'));
   await program.says('deleted file is given up before it was read');
   await until('it is let go', () => heldBy(program).length === 0);
   const lost = await metric(address, 'tailrace_source_lost_bytes_total');
   expect(lost).toBeGreaterThan(1_000_000);
   expect(findImbalances(await metrics(address))).toEqual([]);
-  bench.service.respond = () => undefined;
+  rig.service.respond = () => undefined;
   await until('the rest is stored', async () => (await metric(address, 'tailrace_events_held')) === 0);
-  const seqs = storedSeqs(bench);
+  const seqs = storedSeqs(rig);
   expect(new Set(seqs).size).toBe(seqs.length);
   const missing = range(count).filter((seq) => seq >= seqs.length);
   expect(seqs).toEqual(range(seqs.length));

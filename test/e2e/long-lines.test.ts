@@ -18,13 +18,13 @@ interface Seen {
   readonly rest: Record<string, unknown>;
 }
 
-interface Bench {
+interface Rig {
   readonly folder: string;
   readonly config: string;
   readonly seen: Seen[];
 }
 
-async function setUp(source: string): Promise<Bench> {
+async function setUp(source: string): Promise<Rig> {
   const folder = makeTree({ 'logs/.keep': '' });
   const service = await FakeIngest.start();
   const seen: Seen[] = [];

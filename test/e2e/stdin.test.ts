@@ -8,7 +8,7 @@ import { BINARY, type Program, startCommand } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
-interface Bench {
+interface Rig {
   readonly folder: string;
   readonly service: FakeIngest;
   /** Runs a shell's script, in which `$AGENT` is `tailrace run` with the configuration. */
@@ -17,7 +17,7 @@ interface Bench {
 
 type Event = Record<string, unknown>;
 
-async function setUp(source = '{type: stdin}'): Promise<Bench> {
+async function setUp(source = '{type: stdin}'): Promise<Rig> {
   const folder = makeTree({});
   const service = await FakeIngest.start();
   const config = join(folder, 'tailrace.yaml');

@@ -14,11 +14,11 @@ import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { createFileSource } from '../../../src/sources/file/source.ts';
 import { loadShaping } from '../../../src/sources/framing/line-shaping.ts';
 import { openState } from '../../../src/state/database/store.ts';
-import { bodyOf, kernel, makeBench } from '../../batcher/blocks.ts';
+import { bodyOf, kernel, makeRig } from '../../batcher/blocks.ts';
 import { MemoryLog } from '../../support/memory-log.ts';
 import { SteppedClock } from '../../support/stepped-clock.ts';
 import { fileSourceConfig } from '../../support/source-config.ts';
-import type { StepClock } from './tail-bench.ts';
+import type { StepClock } from './tail-rig.ts';
 
 const MAX_BYTES = 4096;
 
@@ -66,7 +66,7 @@ export interface AgentProcess {
 export async function startProcess({ folder, clock, fileSystem, multiline, sent }: ProcessOptions): Promise<AgentProcess> {
   const log = new MemoryLog();
   const state = openState({ folder: join(folder, 'data'), sinksOf: () => ['store'], log });
-  const { batcher, books, room, sealed } = makeBench({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
+  const { batcher, books, room, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
   const lane = new SourceLane({
     books,
     routes: [{ sink: 'store', dataset: 'logs', batcher }],
@@ -111,7 +111,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
       await source.pollOnce();
       batcher.flush();
       for (const batch of sealed.splice(0)) {
-        // The bench counts from 1 in every process.
+        // The rig counts from 1 in every process.
         Object.assign(batch, { id: state.nextBatchId(), key: keyOf(batch.sink, batch.dataset, batch.spans) });
         state.commit([batch.toStored()]);
         send(batch);

@@ -2,7 +2,7 @@
 import { appendFileSync, copyFileSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { LaneDouble } from '../lane-double.ts';
-import { TailBench } from './tail-bench.ts';
+import { TailRig } from './tail-rig.ts';
 
 const le = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const be = (text: string): Buffer => le(text).swap16();
@@ -29,32 +29,32 @@ test.each([
     ['x\n'.repeat(50_000), `${TRAPS}${'y'.repeat(40_000)}`],
     ['', TRAPS],
   ] as const) {
-    const bench = new TailBench({ startAt: 'end', ...options });
-    writeFileSync(bench.path('a.log'), Buffer.concat([mark, encode(`${old}${begun}`)]));
-    await bench.start();
-    await bench.drain();
-    expect(eventsOf(bench.lane)).toEqual([]);
-    appendFileSync(bench.path('a.log'), encode(`rest\r\nnew ${TRAPS}\n`));
-    await bench.drain();
-    expect(eventsOf(bench.lane)).toEqual([`${begun}rest`, `new ${TRAPS}`]);
-    bench.commit();
-    await bench.start();
-    appendFileSync(bench.path('a.log'), encode('newer\n'));
-    await bench.drain();
-    expect(eventsOf(bench.lane)).toEqual(['newer']);
+    const rig = new TailRig({ startAt: 'end', ...options });
+    writeFileSync(rig.path('a.log'), Buffer.concat([mark, encode(`${old}${begun}`)]));
+    await rig.start();
+    await rig.drain();
+    expect(eventsOf(rig.lane)).toEqual([]);
+    appendFileSync(rig.path('a.log'), encode(`rest\r\nnew ${TRAPS}\n`));
+    await rig.drain();
+    expect(eventsOf(rig.lane)).toEqual([`${begun}rest`, `new ${TRAPS}`]);
+    rig.commit();
+    await rig.start();
+    appendFileSync(rig.path('a.log'), encode('newer\n'));
+    await rig.drain();
+    expect(eventsOf(rig.lane)).toEqual(['newer']);
   }
 });
 
 test('start_at: end in half a code unit goes on with the whole one', async () => {
-  const bench = new TailBench({ startAt: 'end' });
+  const rig = new TailRig({ startAt: 'end' });
   const bytes = le(`\ufeffold\n${TRAPS}\nlast\n`);
   const cut = 2 + 2 * 'old\n'.length + 3;
-  writeFileSync(bench.path('a.log'), bytes.subarray(0, cut));
-  await bench.start();
-  await bench.drain();
-  appendFileSync(bench.path('a.log'), bytes.subarray(cut));
-  await bench.drain();
-  expect(eventsOf(bench.lane)).toEqual([TRAPS, 'last']);
+  writeFileSync(rig.path('a.log'), bytes.subarray(0, cut));
+  await rig.start();
+  await rig.drain();
+  appendFileSync(rig.path('a.log'), bytes.subarray(cut));
+  await rig.drain();
+  expect(eventsOf(rig.lane)).toEqual([TRAPS, 'last']);
 });
 
 test.each([
@@ -62,14 +62,14 @@ test.each([
   ['utf-8', Buffer.alloc(0), (text: string) => Buffer.from(text), '€'],
 ])('start_at: end inside of a line over the limit tears no character of %s', async (_, mark, encode, character) => {
   for (let cut = 1; cut < 5; cut += 1) {
-    const bench = new TailBench({ startAt: 'end', maxEventBytes: 1024 });
+    const rig = new TailRig({ startAt: 'end', maxEventBytes: 1024 });
     const bytes = Buffer.concat([mark, encode(character.repeat(2000))]);
-    writeFileSync(bench.path('a.log'), bytes.subarray(0, bytes.length - cut));
-    await bench.start();
-    await bench.drain();
-    appendFileSync(bench.path('a.log'), Buffer.concat([bytes.subarray(bytes.length - cut), encode('\nnext\n')]));
-    await bench.drain();
-    const events = eventsOf(bench.lane);
+    writeFileSync(rig.path('a.log'), bytes.subarray(0, bytes.length - cut));
+    await rig.start();
+    await rig.drain();
+    appendFileSync(rig.path('a.log'), Buffer.concat([bytes.subarray(bytes.length - cut), encode('\nnext\n')]));
+    await rig.drain();
+    const events = eventsOf(rig.lane);
     expect(events.at(-1)).toBe('next');
     expect(events.join('')).not.toContain('\ufffd');
   }
@@ -78,50 +78,50 @@ test.each([
 test.each(['rename', 'copytruncate', 'rename, stopped', 'copytruncate, stopped'])(
   'files in UTF-16 survive a rotation by %s',
   async (how) => {
-    const bench = new TailBench();
-    writeFileSync(bench.path('a.log'), le(`\ufeffone ${TRAPS}\ntwo\n`));
-    await bench.start();
-    await bench.drain();
-    appendFileSync(bench.path('a.log'), le('three\nfour'));
+    const rig = new TailRig();
+    writeFileSync(rig.path('a.log'), le(`\ufeffone ${TRAPS}\ntwo\n`));
+    await rig.start();
+    await rig.drain();
+    appendFileSync(rig.path('a.log'), le('three\nfour'));
     if (how.startsWith('rename')) {
-      renameSync(bench.path('a.log'), bench.path('a.log.1'));
-      writeFileSync(bench.path('a.log'), be('\ufefffive\nsix ü\n'));
+      renameSync(rig.path('a.log'), rig.path('a.log.1'));
+      writeFileSync(rig.path('a.log'), be('\ufefffive\nsix ü\n'));
     } else {
-      if (!how.endsWith('stopped')) await bench.source.scanOnce();
-      copyFileSync(bench.path('a.log'), bench.path('a.log.1'));
-      truncateSync(bench.path('a.log'));
-      appendFileSync(bench.path('a.log'), be('\ufefffive\nsix ü\n'));
+      if (!how.endsWith('stopped')) await rig.source.scanOnce();
+      copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
+      truncateSync(rig.path('a.log'));
+      appendFileSync(rig.path('a.log'), be('\ufefffive\nsix ü\n'));
     }
-    const before = eventsOf(bench.lane);
+    const before = eventsOf(rig.lane);
     if (how.endsWith('stopped')) {
-      bench.commit();
-      await bench.start();
+      rig.commit();
+      await rig.start();
     } else before.splice(0);
-    await bench.drain();
-    await bench.pass(12);
-    const all = [...before, ...eventsOf(bench.lane)];
+    await rig.drain();
+    await rig.pass(12);
+    const all = [...before, ...eventsOf(rig.lane)];
     expect(all.sort()).toEqual([`one ${TRAPS}`, 'two', 'three', 'four', 'five', 'six ü'].sort());
-    expect(bench.source.stats.lostBytes).toBe(0);
+    expect(rig.source.stats.lostBytes).toBe(0);
   },
 );
 
 test('parts of lines in UTF-16 keep their numbers over turns and restarts, beside files in UTF-8', async () => {
-  const bench = new TailBench({ maxEventBytes: 1024, onOversize: 'split' });
+  const rig = new TailRig({ maxEventBytes: 1024, onOversize: 'split' });
   const long = `ਊ${'Ċ'.repeat(1500)}`;
-  writeFileSync(bench.path('a.log'), be(`\ufeffshort\n${long}`));
-  writeFileSync(bench.path('b.log'), `plain ${'z'.repeat(3000)}`);
+  writeFileSync(rig.path('a.log'), be(`\ufeffshort\n${long}`));
+  writeFileSync(rig.path('b.log'), `plain ${'z'.repeat(3000)}`);
   const parts = (): unknown[] =>
-    bench.lane.blocks.flatMap(({ shape, single }) =>
+    rig.lane.blocks.flatMap(({ shape, single }) =>
       single?.marks ? [[(shape.wrapFields['file'] as string).slice(-5), single.marks['part'], single.marks['part_last']]] : [],
     );
-  await bench.start();
-  await bench.drain();
+  await rig.start();
+  await rig.drain();
   const first = parts();
-  bench.commit();
-  await bench.start();
-  appendFileSync(bench.path('a.log'), be('\nnext\n'));
-  appendFileSync(bench.path('b.log'), '\nnext\n');
-  await bench.drain();
+  rig.commit();
+  await rig.start();
+  appendFileSync(rig.path('a.log'), be('\nnext\n'));
+  appendFileSync(rig.path('b.log'), '\nnext\n');
+  await rig.drain();
   const all = [...first, ...parts()] as [string, number, boolean | undefined][];
   for (const name of ['a.log', 'b.log']) {
     const own = all.filter(([file]) => file === name);
@@ -142,16 +142,16 @@ test.each([
   ['half of a mark', Buffer.of(0xff), ['\ufffd']],
   ['lone surrogates in UTF-16', le('\ufeff\ud800a\n\udc00\n'), ['\ufffda', '\ufffd']],
 ])('file of %s is read whole, once', async (_, bytes, expected) => {
-  const bench = new TailBench({ once: true });
-  writeFileSync(bench.path('a.log'), bytes);
-  await bench.start();
-  await bench.source.run();
-  expect(eventsOf(bench.lane)).toEqual(expected);
-  expect(bench.source.stats.readBytes).toBe(bytes.length);
-  bench.commit();
-  await bench.start();
-  await bench.source.run();
-  expect(bench.lane.blocks).toEqual([]);
+  const rig = new TailRig({ once: true });
+  writeFileSync(rig.path('a.log'), bytes);
+  await rig.start();
+  await rig.source.run();
+  expect(eventsOf(rig.lane)).toEqual(expected);
+  expect(rig.source.stats.readBytes).toBe(bytes.length);
+  rig.commit();
+  await rig.start();
+  await rig.source.run();
+  expect(rig.lane.blocks).toEqual([]);
 });
 
 test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads and turns stay whole', async () => {
@@ -160,34 +160,32 @@ test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads
     ['shift_jis', Buffer.from('\x95\x5c'.repeat(151), 'latin1'), '表'.repeat(151)],
     ['gb18030', Buffer.from('\x81\x30\x89\x38'.repeat(75), 'latin1'), undefined],
   ] as const) {
-    const bench = new TailBench({ charset });
+    const rig = new TailRig({ charset });
     const count = 20_000;
-    writeFileSync(bench.path('a.log'), Buffer.concat(Array.from({ length: count }, () => Buffer.concat([line, Buffer.of(10)]))));
-    await bench.start();
-    await bench.drain();
-    const events = new Set(eventsOf(bench.lane));
+    writeFileSync(rig.path('a.log'), Buffer.concat(Array.from({ length: count }, () => Buffer.concat([line, Buffer.of(10)]))));
+    await rig.start();
+    await rig.drain();
+    const events = new Set(eventsOf(rig.lane));
     expect(events.size).toBe(1);
-    expect(bench.lane.count).toBe(count);
+    expect(rig.lane.count).toBe(count);
     if (text !== undefined) expect([...events]).toEqual([text]);
-    expect(readFileSync(bench.path('a.log')).length).toBe(bench.source.stats.readBytes);
+    expect(readFileSync(rig.path('a.log')).length).toBe(rig.source.stats.readBytes);
   }
 });
 
 // Symptom: UTF-16 without a mark was stored with a NUL beside each character, line ends torn, and no word of it.
 test('file that looks like UTF-16 without a byte order mark is named, with the charset that it is likely in', async () => {
-  const bench = new TailBench();
-  writeFileSync(bench.path('le.log'), le('one line of text\r\n'));
-  writeFileSync(bench.path('be.log'), be('one line of text\r\n'));
-  writeFileSync(bench.path('marked.log'), le('\ufeffone line of text\r\n'));
-  writeFileSync(bench.path('plain.log'), 'one line of text\n');
-  writeFileSync(bench.path('hole.log'), `${'\0'.repeat(100)}one line of text\n`);
-  await bench.start();
-  await bench.drain();
-  const said = bench
-    .said(/looks like UTF-16/)
-    .map(({ level, fields }) => `${level} ${String(fields['path'])} ${String(fields['charset'])}`);
-  expect(said.toSorted()).toEqual([`warn ${bench.path('be.log')} utf-16be`, `warn ${bench.path('le.log')} utf-16le`]);
-  const named = new TailBench({ charset: 'utf-16le' });
+  const rig = new TailRig();
+  writeFileSync(rig.path('le.log'), le('one line of text\r\n'));
+  writeFileSync(rig.path('be.log'), be('one line of text\r\n'));
+  writeFileSync(rig.path('marked.log'), le('\ufeffone line of text\r\n'));
+  writeFileSync(rig.path('plain.log'), 'one line of text\n');
+  writeFileSync(rig.path('hole.log'), `${'\0'.repeat(100)}one line of text\n`);
+  await rig.start();
+  await rig.drain();
+  const said = rig.said(/looks like UTF-16/).map(({ level, fields }) => `${level} ${String(fields['path'])} ${String(fields['charset'])}`);
+  expect(said.toSorted()).toEqual([`warn ${rig.path('be.log')} utf-16be`, `warn ${rig.path('le.log')} utf-16le`]);
+  const named = new TailRig({ charset: 'utf-16le' });
   writeFileSync(named.path('le.log'), le('one line of text\r\n'));
   await named.start();
   await named.drain();

@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkS
 import { expect, test } from 'vitest';
 import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/core/limits.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { failingFileSystem, startBench, systemError, TailBench } from './tail-bench.ts';
+import { failingFileSystem, startRig, systemError, TailRig } from './tail-rig.ts';
 
 test('unreadable file among readable ones is named once, tried again ever less often, and read when it can be', async () => {
   let isClosed = true;
@@ -15,22 +15,22 @@ test('unreadable file among readable ones is named once, tried again ever less o
       return real.open(path);
     },
   }));
-  const bench = new TailBench({ fileSystem });
-  writeFileSync(bench.path('secret.log'), 'hidden\n');
-  writeFileSync(bench.path('a.log'), 'one\n');
-  await bench.start();
-  await bench.pass(60);
-  expect(bench.byFile).toEqual({ 'a.log': ['one'] });
-  expect(bench.said(/cannot read file/)).toMatchObject([{ level: 'warn', fields: { path: bench.path('secret.log'), code: 'EACCES' } }]);
-  expect(bench.source.stats.files['failed']).toBe(1);
+  const rig = new TailRig({ fileSystem });
+  writeFileSync(rig.path('secret.log'), 'hidden\n');
+  writeFileSync(rig.path('a.log'), 'one\n');
+  await rig.start();
+  await rig.pass(60);
+  expect(rig.byFile).toEqual({ 'a.log': ['one'] });
+  expect(rig.said(/cannot read file/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('secret.log'), code: 'EACCES' } }]);
+  expect(rig.source.stats.files['failed']).toBe(1);
   expect(tries).toBeGreaterThan(3);
   expect(tries).toBeLessThan(10);
-  expect(bench.source.explain(bench.path('secret.log'))).toMatchObject({ state: 'failed', lastError: 'EACCES: made to fail' });
+  expect(rig.source.explain(rig.path('secret.log'))).toMatchObject({ state: 'failed', lastError: 'EACCES: made to fail' });
   isClosed = false;
-  await bench.pass(31);
-  expect(bench.byFile['secret.log']).toEqual(['hidden']);
-  expect(bench.source.stats.files['failed']).toBe(0);
-  expect(bench.said(/can be read again/)).toHaveLength(1);
+  await rig.pass(31);
+  expect(rig.byFile['secret.log']).toEqual(['hidden']);
+  expect(rig.source.stats.files['failed']).toBe(0);
+  expect(rig.said(/can be read again/)).toHaveLength(1);
 });
 
 test('deleted file that is still written to is not given up for one read that failed long after the delete', async () => {
@@ -42,23 +42,23 @@ test('deleted file that is still written to is not given up for one read that fa
       throw systemError('EIO');
     },
   }));
-  const bench = new TailBench({ fileSystem });
-  const fd = openSync(bench.path('a.log'), 'w');
+  const rig = new TailRig({ fileSystem });
+  const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'line 0\n');
-  await bench.start();
-  await bench.pass(1);
-  unlinkSync(bench.path('a.log'));
+  await rig.start();
+  await rig.pass(1);
+  unlinkSync(rig.path('a.log'));
   const written = ['line 0'];
   for (let minute = 1; minute <= 20; minute += 1) {
     written.push(`line ${minute}`);
     writeSync(fd, `line ${minute}\n`);
     failsOnce = minute === 15;
-    await bench.pass(6);
+    await rig.pass(6);
   }
   closeSync(fd);
-  expect(bench.texts).toEqual(written);
-  expect(bench.source.stats.lostBytes).toBe(0);
-  expect(bench.said(/cannot read file/)).toHaveLength(1);
+  expect(rig.texts).toEqual(written);
+  expect(rig.source.stats.lostBytes).toBe(0);
+  expect(rig.said(/cannot read file/)).toHaveLength(1);
 });
 
 /** A process that may have no more than `most` files open. */
@@ -81,19 +81,19 @@ function scarceFileSystem(most: number): { readonly fileSystem: FileSystem; open
 
 test('source that runs out of descriptors says so once, gives half of them back, and reads every file', async () => {
   const { fileSystem, open } = scarceFileSystem(40);
-  const bench = new TailBench({ fileSystem });
-  for (let n = 0; n < 300; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
-  await bench.start();
-  await bench.drain();
+  const rig = new TailRig({ fileSystem });
+  for (let n = 0; n < 300; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
+  await rig.start();
+  await rig.drain();
   expect(open()).toBeLessThanOrEqual(20);
-  for (let n = 0; n < 300; n += 1) appendFileSync(bench.path(`${n}.log`), `${n} more\n`);
-  await bench.drain();
-  expect(new Set(bench.texts).size).toBe(600);
-  expect(bench.texts).toHaveLength(600);
-  expect(bench.log.filter(({ level }) => level === 'warn')).toMatchObject([
+  for (let n = 0; n < 300; n += 1) appendFileSync(rig.path(`${n}.log`), `${n} more\n`);
+  await rig.drain();
+  expect(new Set(rig.texts).size).toBe(600);
+  expect(rig.texts).toHaveLength(600);
+  expect(rig.log.filter(({ level }) => level === 'warn')).toMatchObject([
     { fields: { code: 'EMFILE', limit: 20 }, text: expect.stringMatching(/no file descriptor is left.*ulimit -n/) as string },
   ]);
-  expect(bench.source.stats.files['failed']).toBe(0);
+  expect(rig.source.stats.files['failed']).toBe(0);
 });
 
 test('source that ran out of descriptors while others had them keeps more files open again later, and says it again only then', async () => {
@@ -105,26 +105,26 @@ test('source that ran out of descriptors while others had them keeps more files 
       return real.open(path);
     },
   }));
-  const bench = new TailBench({ fileSystem });
-  for (let n = 0; n < 100; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
-  await bench.start();
-  await bench.pass(10);
+  const rig = new TailRig({ fileSystem });
+  for (let n = 0; n < 100; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
+  await rig.start();
+  await rig.pass(10);
   left = Infinity;
   const touchAll = async (): Promise<number> => {
-    for (let n = 0; n < 100; n += 1) appendFileSync(bench.path(`${n}.log`), 'more\n');
-    await bench.drain();
-    return bench.source.stats.files['active']!;
+    for (let n = 0; n < 100; n += 1) appendFileSync(rig.path(`${n}.log`), 'more\n');
+    await rig.drain();
+    return rig.source.stats.files['active']!;
   };
-  await bench.pass(60);
+  await rig.pass(60);
   const kept: number[] = [];
   for (let minute = 0; minute < 6; minute += 1) {
     kept.push(await touchAll());
-    await bench.pass(60);
+    await rig.pass(60);
   }
   expect(kept[0]).toBeLessThanOrEqual(2 * MIN_OPEN_FILES);
   expect(kept.at(-1)).toBe(100);
-  expect(bench.texts).toHaveLength(700);
-  expect(bench.said(/no file descriptor is left/)).toHaveLength(1);
+  expect(rig.texts).toHaveLength(700);
+  expect(rig.said(/no file descriptor is left/)).toHaveLength(1);
 });
 
 test('folder that cannot be looked at for a while takes nothing away', async () => {
@@ -139,18 +139,18 @@ test('folder that cannot be looked at for a while takes nothing away', async () 
       return real.stat(path);
     },
   }));
-  const bench = new TailBench({ fileSystem });
-  writeFileSync(bench.path('a.log'), 'one\n');
-  writeFileSync(bench.path('b.log'), 'never read\n');
-  await bench.start();
-  await bench.pass(30);
+  const rig = new TailRig({ fileSystem });
+  writeFileSync(rig.path('a.log'), 'one\n');
+  writeFileSync(rig.path('b.log'), 'never read\n');
+  await rig.start();
+  await rig.pass(30);
   isClosed = true;
-  appendFileSync(bench.path('a.log'), 'two\n');
-  await bench.pass(300, 10);
-  expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 11, files: { deleted: 0 } });
+  appendFileSync(rig.path('a.log'), 'two\n');
+  await rig.pass(300, 10);
+  expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 11, files: { deleted: 0 } });
   isClosed = false;
-  await bench.drain();
-  expect(bench.texts).toEqual(['one', 'two']);
+  await rig.drain();
+  expect(rig.texts).toEqual(['one', 'two']);
 });
 
 test('more files than may be open are all followed, with bounded descriptors', async () => {
@@ -167,18 +167,18 @@ test('more files than may be open are all followed, with bounded descriptors', a
       real.close(fd);
     },
   }));
-  const bench = new TailBench({ fileSystem });
+  const rig = new TailRig({ fileSystem });
   const count = MAX_OPEN_FILES + 100;
-  for (let n = 0; n < count; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
-  await bench.start();
-  await bench.drain();
-  for (let n = 0; n < count; n += 1) appendFileSync(bench.path(`${n}.log`), `${n} more\n`);
-  await bench.drain();
-  expect(bench.texts).toHaveLength(2 * count);
+  for (let n = 0; n < count; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
+  await rig.start();
+  await rig.drain();
+  for (let n = 0; n < count; n += 1) appendFileSync(rig.path(`${n}.log`), `${n} more\n`);
+  await rig.drain();
+  expect(rig.texts).toHaveLength(2 * count);
   expect(most).toBeLessThanOrEqual(MAX_OPEN_FILES);
-  await bench.pass(15);
+  await rig.pass(15);
   expect(open).toBe(0);
-  expect(bench.source.stats.files).toMatchObject({ idle: count, active: 0 });
+  expect(rig.source.stats.files).toMatchObject({ idle: count, active: 0 });
 });
 
 test('file that is swapped for a FIFO between scan and open is not read and blocks nothing', async () => {
@@ -191,28 +191,28 @@ test('file that is swapped for a FIFO between scan and open is not read and bloc
       return real.open(path);
     },
   }));
-  const bench = new TailBench({ fileSystem });
-  await bench.start();
-  writeFileSync(bench.path('a.log'), 'one\n');
+  const rig = new TailRig({ fileSystem });
+  await rig.start();
+  writeFileSync(rig.path('a.log'), 'one\n');
   swap = () => {
-    unlinkSync(bench.path('a.log'));
-    execFileSync('mkfifo', [bench.path('a.log')]);
+    unlinkSync(rig.path('a.log'));
+    execFileSync('mkfifo', [rig.path('a.log')]);
   };
-  await bench.pass(3);
-  expect(bench.texts).toEqual([]);
-  expect(bench.said(/FIFO/)).toHaveLength(1);
+  await rig.pass(3);
+  expect(rig.texts).toEqual([]);
+  expect(rig.said(/FIFO/)).toHaveLength(1);
 });
 
 test('source lets go of every descriptor when it stops', async () => {
-  const bench = await startBench();
-  for (let n = 0; n < 20; n += 1) writeFileSync(bench.path(`${n}.log`), `${n}\n`);
-  await bench.drain();
+  const rig = await startRig();
+  for (let n = 0; n < 20; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
+  await rig.drain();
   const held = (): string[] =>
     readdirSync('/proc/self/fd').flatMap((fd) => {
       const path = nodeFileSystem.pathOf(Number(fd)) ?? readlinkSync('/proc/self/exe');
-      return path.startsWith(bench.folder) ? [path] : [];
+      return path.startsWith(rig.folder) ? [path] : [];
     });
   expect(held()).toHaveLength(20);
-  await bench.source.stop();
+  await rig.source.stop();
   expect(held()).toEqual([]);
 });

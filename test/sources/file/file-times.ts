@@ -6,7 +6,7 @@
 import { appendFileSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { freshFolders, makeFolder } from './tail-bench.ts';
+import { freshFolders, makeFolder } from './tail-rig.ts';
 
 export interface FileTimes {
   readonly fileSystem: FileSystem;

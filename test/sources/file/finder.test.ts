@@ -8,7 +8,7 @@ import { explainMiss } from '../../../src/sources/file/scan/glob.ts';
 import { compileExclude, compileInclude } from '../../../src/sources/file/scan/glob.ts';
 import { Notices } from '../../../src/sources/file/scan/notices.ts';
 import { makeTree } from '../../support/temp-tree.ts';
-import { failingFileSystem, StepClock, systemError } from './tail-bench.ts';
+import { failingFileSystem, StepClock, systemError } from './tail-rig.ts';
 
 function makeFinder(include: string[], exclude: string[] = [], fileSystem: FileSystem = nodeFileSystem) {
   const log: string[] = [];

@@ -17,7 +17,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest';
 import { TURN_BYTES } from '../../../src/core/limits.ts';
 import { LaneDouble } from '../lane-double.ts';
-import { type BenchOptions, failingFileSystem, freshFolders, TailBench } from './tail-bench.ts';
+import { type RigOptions, failingFileSystem, freshFolders, TailRig } from './tail-rig.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -55,165 +55,165 @@ class Writer {
   }
 }
 
-async function startWith(include: string, options: BenchOptions = {}): Promise<TailBench> {
-  const bench = new TailBench(options);
-  return bench.start({ include: [bench.path(include)] });
+async function startWith(include: string, options: RigOptions = {}): Promise<TailRig> {
+  const rig = new TailRig(options);
+  return rig.start({ include: [rig.path(include)] });
 }
 
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-const holesIn = (bench: TailBench): unknown[] => bench.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes']);
+const holesIn = (rig: TailRig): unknown[] => rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes']);
 
 const sizes = [60, 5000, 200 * KiB, 3 * MiB, 2 * TURN_BYTES + MiB];
 test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as const)))(
   'lines behind a hole arrive, and those of the copies once, with %s and %i bytes',
   async ([include, bytes]) => {
-    const bench = await startWith(include);
-    const writer = new Writer(bench.path('a.log'));
+    const rig = await startWith(include);
+    const writer = new Writer(rig.path('a.log'));
     writer.write(bytes);
-    await bench.drain();
+    await rig.drain();
     const holes: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       // Not all of it is read before the copy is made.
       writer.write();
       writer.copyTruncate();
-      await bench.source.scanOnce();
+      await rig.source.scanOnce();
       writer.write();
       holes.push(statSync(writer.path).size - writer.written.at(-1)!.length - 1);
       writer.write();
-      await bench.drain();
+      await rig.drain();
     }
-    await bench.pass(60);
-    expect(sorted(bench.texts)).toEqual(writer.written);
-    expect(bench.texts.some((text) => text.includes('\0'))).toBe(false);
-    expect(holesIn(bench)).toEqual(holes);
-    expect(bench.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0, truncatedEvents: 0 });
-    bench.commit();
-    await bench.start({ include: [bench.path(include)] });
+    await rig.pass(60);
+    expect(sorted(rig.texts)).toEqual(writer.written);
+    expect(rig.texts.some((text) => text.includes('\0'))).toBe(false);
+    expect(holesIn(rig)).toEqual(holes);
+    expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0, truncatedEvents: 0 });
+    rig.commit();
+    await rig.start({ include: [rig.path(include)] });
     writer.write();
-    await bench.pass(30);
-    expect(bench.texts).toEqual([writer.written.at(-1)]);
-    expect(holesIn(bench)).toEqual(holes);
+    await rig.pass(30);
+    expect(rig.texts).toEqual([writer.written.at(-1)]);
+    expect(holesIn(rig)).toEqual(holes);
   },
 );
 
 test.for(inGlobs)('what was rotated with holes while the source was stopped is read whole, once, with %s', async (include) => {
-  const bench = await startWith(include);
-  bench.bornNow();
-  const writer = new Writer(bench.path('a.log'));
+  const rig = await startWith(include);
+  rig.bornNow();
+  const writer = new Writer(rig.path('a.log'));
   writer.write(300);
-  await bench.drain();
-  bench.commit();
-  const before = bench.texts;
+  await rig.drain();
+  rig.commit();
+  const before = rig.texts;
   writer.write(MiB);
   writer.copyTruncate();
   writer.write(2 * MiB);
   writer.copyTruncate();
   writer.write(20);
-  await bench.start({ include: [bench.path(include)] });
-  await bench.drain();
-  await bench.pass(60);
-  expect(sorted([...before, ...bench.texts])).toEqual(writer.written);
-  expect(holesIn(bench)).toHaveLength(2);
-  expect(bench.source.stats.lostBytes).toBe(0);
+  await rig.start({ include: [rig.path(include)] });
+  await rig.drain();
+  await rig.pass(60);
+  expect(sorted([...before, ...rig.texts])).toEqual(writer.written);
+  expect(holesIn(rig)).toHaveLength(2);
+  expect(rig.source.stats.lostBytes).toBe(0);
 });
 
 test('hole that is shorter than a file is known by was left while the source was stopped', async () => {
-  const bench = await startWith('*.log');
-  const writer = new Writer(bench.path('a.log'));
+  const rig = await startWith('*.log');
+  const writer = new Writer(rig.path('a.log'));
   writer.write(100);
-  await bench.drain();
-  bench.commit();
+  await rig.drain();
+  rig.commit();
   truncateSync(writer.path, 0);
   writer.write();
-  await bench.start();
-  await bench.drain();
-  expect(bench.texts).toEqual([writer.written.at(-1)]);
+  await rig.start();
+  await rig.drain();
+  expect(rig.texts).toEqual([writer.written.at(-1)]);
 });
 
 test('hole with nothing behind it is no event and no lag, and what comes behind it arrives', async () => {
-  const bench = await startWith('*.log');
-  const writer = new Writer(bench.path('a.log'));
+  const rig = await startWith('*.log');
+  const writer = new Writer(rig.path('a.log'));
   writer.write(5 * MiB);
-  await bench.drain();
-  const count = bench.texts.length;
+  await rig.drain();
+  const count = rig.texts.length;
   const { size: position } = statSync(writer.path);
   truncateSync(writer.path, 0);
   for (const size of [3000, 2 * MiB, position + 2]) {
     truncateSync(writer.path, size);
-    await bench.pass(20);
-    expect(bench.source.stats).toMatchObject({ lagBytes: 0, files: { idle: 1 } });
+    await rig.pass(20);
+    expect(rig.source.stats).toMatchObject({ lagBytes: 0, files: { idle: 1 } });
   }
-  expect(holesIn(bench)).toEqual([]);
+  expect(holesIn(rig)).toEqual([]);
   writer.write();
-  await bench.pass(2);
+  await rig.pass(2);
   // It is written over the end of what looked like the hole.
-  expect(bench.texts.slice(count)).toEqual([writer.written.at(-1)]);
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
+  expect(rig.texts.slice(count)).toEqual([writer.written.at(-1)]);
+  expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 0 });
 });
 
 test('hole with nothing behind it that is deleted, or cut, is no loss', async () => {
-  const bench = await startWith('*.log');
-  writeFileSync(bench.path('a.log'), Buffer.alloc(2 * MiB));
-  await bench.pass(12);
-  truncateSync(bench.path('a.log'), MiB);
-  await bench.pass(12);
-  truncateSync(bench.path('a.log'), 10 * MiB);
-  await bench.source.scanOnce();
-  truncateSync(bench.path('a.log'), 5 * MiB);
-  await bench.drain();
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0 });
-  truncateSync(bench.path('a.log'), 5000);
-  await bench.pass(12);
+  const rig = await startWith('*.log');
+  writeFileSync(rig.path('a.log'), Buffer.alloc(2 * MiB));
+  await rig.pass(12);
+  truncateSync(rig.path('a.log'), MiB);
+  await rig.pass(12);
+  truncateSync(rig.path('a.log'), 10 * MiB);
+  await rig.source.scanOnce();
+  truncateSync(rig.path('a.log'), 5 * MiB);
+  await rig.drain();
+  expect(rig.source.stats).toMatchObject({ lagBytes: 0 });
+  truncateSync(rig.path('a.log'), 5000);
+  await rig.pass(12);
   // Nobody looked at what was cut off first.
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
+  expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
   // Where NULs were before.
-  appendFileSync(bench.path('a.log'), 'text\n');
-  await bench.pass(12);
-  expect(bench.texts).toEqual(['text']);
-  expect(bench.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
+  appendFileSync(rig.path('a.log'), 'text\n');
+  await rig.pass(12);
+  expect(rig.texts).toEqual(['text']);
+  expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
 });
 
 test('lines of and with NULs are events as they are, but behind a hole at the beginning of a file', async () => {
-  const bench = await startWith('*.log');
-  writeFileSync(bench.path('few.log'), `${'\0'.repeat(1023)}a\n\0\nb\n`);
+  const rig = await startWith('*.log');
+  writeFileSync(rig.path('few.log'), `${'\0'.repeat(1023)}a\n\0\nb\n`);
   const nuls = '\0'.repeat(5000);
-  writeFileSync(bench.path('many.log'), `${nuls}a\n${nuls}b\n${nuls}\n`);
-  await bench.drain();
-  expect(bench.byFile).toEqual({ 'few.log': [`${'\0'.repeat(1023)}a`, '\0', 'b'], 'many.log': ['a', `${nuls}b`, nuls] });
+  writeFileSync(rig.path('many.log'), `${nuls}a\n${nuls}b\n${nuls}\n`);
+  await rig.drain();
+  expect(rig.byFile).toEqual({ 'few.log': [`${'\0'.repeat(1023)}a`, '\0', 'b'], 'many.log': ['a', `${nuls}b`, nuls] });
   // Shorter than what was there before: a program that appends wrote them.
-  truncateSync(bench.path('few.log'), 0);
-  appendFileSync(bench.path('few.log'), '\0\0c\n');
-  await bench.drain();
-  expect(bench.texts.at(-1)).toBe('\0\0c');
+  truncateSync(rig.path('few.log'), 0);
+  appendFileSync(rig.path('few.log'), '\0\0c\n');
+  await rig.drain();
+  expect(rig.texts.at(-1)).toBe('\0\0c');
 });
 
 test('NULs at the beginning of UTF-16 are characters', async () => {
-  const bench = new TailBench({ charset: 'utf-16be', maxEventBytes: 64 * KiB });
-  writeFileSync(bench.path('a.log'), Buffer.from(`${'\0'.repeat(3000)}text\nnext\n`, 'utf16le').swap16());
-  await bench.start();
-  await bench.drain();
-  expect(bench.texts).toEqual([`${'\0'.repeat(3000)}text`, 'next']);
-  expect(holesIn(bench)).toEqual([]);
+  const rig = new TailRig({ charset: 'utf-16be', maxEventBytes: 64 * KiB });
+  writeFileSync(rig.path('a.log'), Buffer.from(`${'\0'.repeat(3000)}text\nnext\n`, 'utf16le').swap16());
+  await rig.start();
+  await rig.drain();
+  expect(rig.texts).toEqual([`${'\0'.repeat(3000)}text`, 'next']);
+  expect(holesIn(rig)).toEqual([]);
 });
 
 test.for(['before a look', 'in its middle', 'behind its end'])('a kill %s of the hole loses nothing and repeats nothing', async (when) => {
-  const bench = await startWith('*.log*');
-  const writer = new Writer(bench.path('a.log'));
+  const rig = await startWith('*.log*');
+  const writer = new Writer(rig.path('a.log'));
   writer.write(3 * TURN_BYTES);
-  await bench.drain();
-  bench.commit();
-  const before = bench.texts;
+  await rig.drain();
+  rig.commit();
+  const before = rig.texts;
   writer.copyTruncate();
   writer.write(100);
-  await bench.source.scanOnce();
-  if (when === 'in its middle') await bench.source.readRound();
-  if (when === 'behind its end') while (holesIn(bench).length === 0) await bench.source.scanOnce();
-  expect(holesIn(bench)).toHaveLength(when === 'behind its end' ? 1 : 0);
-  expect(bench.texts).toEqual(before);
-  await bench.start({ include: [bench.path('*.log*')] });
-  await bench.drain();
-  await bench.pass(30);
-  expect([...before, ...bench.texts]).toEqual(writer.written);
+  await rig.source.scanOnce();
+  if (when === 'in its middle') await rig.source.readRound();
+  if (when === 'behind its end') while (holesIn(rig).length === 0) await rig.source.scanOnce();
+  expect(holesIn(rig)).toHaveLength(when === 'behind its end' ? 1 : 0);
+  expect(rig.texts).toEqual(before);
+  await rig.start({ include: [rig.path('*.log*')] });
+  await rig.drain();
+  await rig.pass(30);
+  expect([...before, ...rig.texts]).toEqual(writer.written);
 });
 
 test('span behind a hole is read again as it was, without the hole', async () => {
@@ -225,17 +225,17 @@ test('span behind a hole is read again as it was, without the hole', async () =>
       return real.read(fd, into, position);
     },
   }));
-  const bench = await startWith('*.log', { maxEventBytes: 1000, onOversize: 'split', fileSystem });
-  writeFileSync(bench.path('a.log'), `${'\0'.repeat(5 * MiB)}${'x'.repeat(2500)}\nnext\n`);
-  await bench.drain();
-  expect(bench.lane.blocks.map(({ offset, single }) => [offset - 5 * MiB, single?.marks?.['part']])).toEqual([
+  const rig = await startWith('*.log', { maxEventBytes: 1000, onOversize: 'split', fileSystem });
+  writeFileSync(rig.path('a.log'), `${'\0'.repeat(5 * MiB)}${'x'.repeat(2500)}\nnext\n`);
+  await rig.drain();
+  expect(rig.lane.blocks.map(({ offset, single }) => [offset - 5 * MiB, single?.marks?.['part']])).toEqual([
     [0, 1],
     [1000, 2],
     [2000, 3],
     [2501, undefined],
   ]);
-  bench.commit();
-  await bench.start();
+  rig.commit();
+  await rig.start();
   reads.length = 0;
   for (const [from, length, part] of [
     [0, 1000, 1],
@@ -243,9 +243,9 @@ test('span behind a hole is read again as it was, without the hole', async () =>
     [2501, 5, undefined],
   ] as const) {
     const at = 5 * MiB + from;
-    const span = { source: 'app', stream: [...bench.streams.records.keys()][0]!, from: at, to: at + length, events: 1, sum: 0 };
+    const span = { source: 'app', stream: [...rig.streams.records.keys()][0]!, from: at, to: at + length, events: 1, sum: 0 };
     const lane = new LaneDouble();
-    expect(await bench.source.reread!({ ...span, tail: { length: 0, crc: 0 } }, lane)).toBe(span.to);
+    expect(await rig.source.reread!({ ...span, tail: { length: 0, crc: 0 } }, lane)).toBe(span.to);
     expect(lane.blocks.map(({ offset, single }) => [offset, single?.marks?.['part']])).toEqual([[at, part]]);
   }
   expect(Math.min(...reads)).toBe(5 * MiB);
@@ -255,30 +255,30 @@ test('span behind a hole is read again as it was, without the hole', async () =>
 test.for(inGlobs.flatMap((include) => [false, true].map((isKilled) => [include, isKilled] as const)))(
   'generations with holes that come while the sinks take nothing are all read, with %s, killed: %s',
   async ([include, isKilled]) => {
-    const bench = await startWith(include);
-    const writer = new Writer(bench.path('a.log'));
+    const rig = await startWith(include);
+    const writer = new Writer(rig.path('a.log'));
     writer.write(300 * KiB);
-    await bench.drain();
-    bench.commit();
-    const before = bench.texts;
-    writeFileSync(bench.path('b.log'), 'holds\n');
-    bench.lane.hold();
-    const reading = bench.source.pollOnce();
-    await bench.lane.until(({ waiting }) => waiting === 1);
+    await rig.drain();
+    rig.commit();
+    const before = rig.texts;
+    writeFileSync(rig.path('b.log'), 'holds\n');
+    rig.lane.hold();
+    const reading = rig.source.pollOnce();
+    await rig.lane.until(({ waiting }) => waiting === 1);
     for (let round = 0; round < 3; round += 1) {
       writer.copyTruncate();
       writer.write(300 * KiB);
       // One of them comes and goes between two looks.
-      if (round !== 1) await bench.source.scanOnce();
-      else if (isKilled) await bench.start({ include: [bench.path(include)] });
+      if (round !== 1) await rig.source.scanOnce();
+      else if (isKilled) await rig.start({ include: [rig.path(include)] });
     }
-    for (const lane of bench.lanes) lane.release();
+    for (const lane of rig.lanes) lane.release();
     if (!isKilled) await reading;
-    await bench.drain();
-    await bench.pass(60);
-    const texts = [...(isKilled ? before : []), ...bench.texts].filter((text) => text !== 'holds');
+    await rig.drain();
+    await rig.pass(60);
+    const texts = [...(isKilled ? before : []), ...rig.texts].filter((text) => text !== 'holds');
     expect(sorted(texts)).toEqual(writer.written);
-    expect(bench.source.stats.lostBytes).toBe(0);
+    expect(rig.source.stats.lostBytes).toBe(0);
   },
 );
 
@@ -287,9 +287,9 @@ test('file that is truncated at any moment while its hole is looked at is read w
   for (let nth = 1, isOver = false; !isOver; nth += 1) {
     let calls = -Infinity;
     const fail = (): void => {
-      if ((calls += 1) === nth) writeFileSync(bench.path('a.log'), rows.join('\n') + '\n');
+      if ((calls += 1) === nth) writeFileSync(rig.path('a.log'), rows.join('\n') + '\n');
     };
-    const bench = await startWith('*.log', {
+    const rig = await startWith('*.log', {
       fileSystem: failingFileSystem((real) => ({
         stat: (path) => freshFolders.stat(path),
         fstat(fd) {
@@ -304,41 +304,41 @@ test('file that is truncated at any moment while its hole is looked at is read w
         },
       })),
     });
-    writeFileSync(bench.path('a.log'), '');
-    await bench.drain();
-    writeFileSync(bench.path('a.log'), Buffer.concat([Buffer.alloc(600 * KiB), Buffer.from('old\n')]));
+    writeFileSync(rig.path('a.log'), '');
+    await rig.drain();
+    writeFileSync(rig.path('a.log'), Buffer.concat([Buffer.alloc(600 * KiB), Buffer.from('old\n')]));
     calls = 0;
-    await bench.source.pollOnce();
+    await rig.source.pollOnce();
     isOver = calls < nth;
     calls = -Infinity;
-    await bench.drain();
-    expect(bench.texts.filter((text) => text !== 'old')).toEqual(isOver ? [] : rows);
+    await rig.drain();
+    expect(rig.texts.filter((text) => text !== 'old')).toEqual(isOver ? [] : rows);
   }
 });
 
 // Cause: what is before the beginning of a stream counted as content that was compared.
 test('file that only begins with a hole like the one that was read is no copy of it', async () => {
-  const bench = await startWith('*.log*');
+  const rig = await startWith('*.log*');
   const hole = Buffer.alloc(MiB);
-  writeFileSync(bench.path('a.log'), Buffer.concat([hole, Buffer.from('one\n'.repeat(100))]));
-  await bench.drain();
-  truncateSync(bench.path('a.log'), 0);
-  writeFileSync(bench.path('a.log.1'), Buffer.concat([hole, Buffer.from('two\n'.repeat(50))]));
-  await bench.pass(120);
-  expect(bench.texts.filter((text) => text === 'two')).toHaveLength(50);
+  writeFileSync(rig.path('a.log'), Buffer.concat([hole, Buffer.from('one\n'.repeat(100))]));
+  await rig.drain();
+  truncateSync(rig.path('a.log'), 0);
+  writeFileSync(rig.path('a.log.1'), Buffer.concat([hole, Buffer.from('two\n'.repeat(50))]));
+  await rig.pass(120);
+  expect(rig.texts.filter((text) => text === 'two')).toHaveLength(50);
 });
 
 test('event that a rotation cuts is joined to its lines behind the hole', async () => {
-  const bench = new TailBench({ multiline: { kind: 'start', pattern: '^\\d', timeoutMs: 5000, maxLines: 2000, maxBytes: Infinity } });
-  await bench.start({ include: [bench.path('*.log*')] });
-  const fd = openSync(bench.path('a.log'), 'w');
+  const rig = new TailRig({ multiline: { kind: 'start', pattern: '^\\d', timeoutMs: 5000, maxLines: 2000, maxBytes: Infinity } });
+  await rig.start({ include: [rig.path('*.log*')] });
+  const fd = openSync(rig.path('a.log'), 'w');
   onTestFinished(() => closeSync(fd));
   writeSync(fd, `1 one\n2 two\n${' at x\n'.repeat(1000)}`);
-  await bench.source.pollOnce();
-  copyFileSync(bench.path('a.log'), bench.path('a.log.1'));
-  truncateSync(bench.path('a.log'), 0);
+  await rig.source.pollOnce();
+  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
+  truncateSync(rig.path('a.log'), 0);
   writeSync(fd, ' at y\n3 three\n');
-  await bench.pass(30);
-  const events = bench.lane.blocks.flatMap((block) => block.events.map(String));
+  await rig.pass(30);
+  const events = rig.lane.blocks.flatMap((block) => block.events.map(String));
   expect(events).toEqual(['1 one', `2 two\n${' at x\n'.repeat(1000)} at y`, '3 three']);
 });

@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { datedName } from '../../../src/sources/file/scan/rotated-names.ts';
 import { steppedTimes } from './file-times.ts';
-import { TailBench } from './tail-bench.ts';
+import { TailRig } from './tail-rig.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 const HALF_DAY_MS = 12 * 3_600_000;
@@ -12,15 +12,15 @@ const HALF_DAY_MS = 12 * 3_600_000;
 async function begun(name: string) {
   const times = steppedTimes();
   const { fileSystem, nowMs } = times;
-  const bench = new TailBench({ multiline, fileSystem, nowMs });
-  const write = (to: string, text: string): void => times.append(bench.path(to), text);
-  const events = (): string[] => bench.lane.blocks.flatMap((block) => block.events.map(String)).sort();
+  const rig = new TailRig({ multiline, fileSystem, nowMs });
+  const write = (to: string, text: string): void => times.append(rig.path(to), text);
+  const events = (): string[] => rig.lane.blocks.flatMap((block) => block.events.map(String)).sort();
   write(name, 'Z\n');
   times.pass(HALF_DAY_MS);
   write(name, 'A one\n');
-  await bench.start();
-  await bench.drain();
-  return { bench, times, write, events };
+  await rig.start();
+  await rig.drain();
+  return { rig, times, write, events };
 }
 
 test.each([
@@ -29,34 +29,34 @@ test.each([
   ['app.2026-11-21T09.log', 'app.2026-11-21T10.log'],
   ['app-20261121.log', 'app-20261123.log'],
 ])('event that is cut between %s and %s is one event', async (first, next) => {
-  const { bench, write, events } = await begun(first);
+  const { rig, write, events } = await begun(first);
   write(next, ' two\n three\nB\n');
-  await bench.drain();
+  await rig.drain();
   expect(events()).toEqual(['A one\n two\n three', 'Z']);
-  expect(bench.lane.blocks.at(-1)).toMatchObject({ continued: [{ from: 0, to: 12 }] });
-  await bench.pass(6);
+  expect(rig.lane.blocks.at(-1)).toMatchObject({ continued: [{ from: 0, to: 12 }] });
+  await rig.pass(6);
   expect(events()).toEqual(['A one\n two\n three', 'B', 'Z']);
 });
 
 test('event that is cut while the agent is stopped is joined, also over a file that has nothing but its lines', async () => {
-  const { bench, write, events } = await begun('app-20261121.log');
-  bench.commit();
+  const { rig, write, events } = await begun('app-20261121.log');
+  rig.commit();
   write('app-20261122.log', ' two\n');
   write('app-20261123.log', ' three\nB\n');
-  await bench.start();
-  await bench.drain();
+  await rig.start();
+  await rig.drain();
   expect(events()).toEqual(['A one\n two\n three']);
   // Not committed: all of it once more.
-  await bench.start();
-  await bench.drain();
+  await rig.start();
+  await rig.drain();
   expect(events()).toEqual(['A one\n two\n three']);
 });
 
 test('event goes on in the file of the next date also where its own was renamed at once', async () => {
-  const { bench, write, events } = await begun('app-20261121.log');
-  renameSync(bench.path('app-20261121.log'), bench.path('app-20261121.log.1'));
+  const { rig, write, events } = await begun('app-20261121.log');
+  renameSync(rig.path('app-20261121.log'), rig.path('app-20261121.log.1'));
   write('app-20261122.log', ' two\nB\n');
-  await bench.drain();
+  await rig.drain();
   expect(events()).toEqual(['A one\n two', 'Z']);
 });
 
@@ -66,40 +66,40 @@ test.each([
   ['a number that is no date', 'app-20261322.log', 0],
   ['a date that came when its event was over', 'app-20261122.log', 6000],
 ])('file of %s is not joined', async (_, name, pauseMs) => {
-  const { bench, times, write, events } = await begun('app-20261121.log');
+  const { rig, times, write, events } = await begun('app-20261121.log');
   times.pass(pauseMs);
   write(name, ' two\nB\n');
-  await bench.drain();
-  await bench.pass(6);
+  await rig.drain();
+  await rig.pass(6);
   expect(events()).toEqual([' two', 'A one', 'B', 'Z']);
 });
 
 test('file of an earlier date that is found late has no part in it', async () => {
-  const { bench, write, events } = await begun('app-20261121.log');
+  const { rig, write, events } = await begun('app-20261121.log');
   write('app-20261120.log', 'Y\n');
-  await bench.source.scanOnce();
+  await rig.source.scanOnce();
   write('app-20261122.log', ' two\nB\n');
-  await bench.drain();
-  await bench.pass(6);
+  await rig.drain();
+  await rig.pass(6);
   expect(events()).toEqual(['A one\n two', 'B', 'Y', 'Z']);
 });
 
 test('files of two dates that are written side by side are not joined', async () => {
-  const { bench, times, write, events } = await begun('job-20261121.log');
+  const { rig, times, write, events } = await begun('job-20261121.log');
   write('job-20261122.log', ' banner\nB\n');
   times.pass(1000);
   write('job-20261121.log', ' two\n');
-  await bench.drain();
-  await bench.pass(6);
+  await rig.drain();
+  await rig.pass(6);
   expect(events()).toEqual([' banner', 'A one\n two', 'B', 'Z']);
 });
 
 test('line that is cut between two dates comes as two lines, and nothing is joined to its beginning', async () => {
-  const { bench, write, events } = await begun('app-20261121.log');
+  const { rig, write, events } = await begun('app-20261121.log');
   write('app-20261121.log', ' tw');
   write('app-20261122.log', 'o\n three\nB\n');
-  await bench.drain();
-  await bench.pass(12);
+  await rig.drain();
+  await rig.pass(12);
   expect(events()).toEqual(['A one\n tw', 'B', 'Z', 'o\n three']);
 });
 

@@ -2,12 +2,12 @@
 import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type FileTimes, steppedTimes } from './file-times.ts';
-import { failingFileSystem, TailBench } from './tail-bench.ts';
+import { failingFileSystem, TailRig } from './tail-rig.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 
 interface Site {
-  readonly bench: TailBench;
+  readonly rig: TailRig;
   readonly times: FileTimes;
   readonly log: string;
   readonly events: () => string[];
@@ -16,13 +16,13 @@ interface Site {
 /** A file that was read to within its second event. */
 async function begun(times = steppedTimes()): Promise<Site> {
   const { fileSystem, nowMs } = times;
-  const bench = new TailBench({ multiline, fileSystem, nowMs });
-  const log = bench.path('a.log');
+  const rig = new TailRig({ multiline, fileSystem, nowMs });
+  const log = rig.path('a.log');
   times.append(log, 'Z\nA one\n');
-  await bench.start();
-  await bench.drain();
-  const events = (): string[] => bench.lane.blocks.flatMap((block) => block.events.map(String));
-  return { bench, times, log, events };
+  await rig.start();
+  await rig.drain();
+  const events = (): string[] => rig.lane.blocks.flatMap((block) => block.events.map(String));
+  return { rig, times, log, events };
 }
 
 /** The path has files with these texts, one after the other, before anyone looks; all but the last are rotated away. */
@@ -37,7 +37,7 @@ function rotateUnseen({ times, log }: Site, pauseMs: number, texts: readonly str
 test('files are joined in the order in which they were made, be it a tick of the clock apart', async () => {
   const site = await begun();
   rotateUnseen(site, 1, [' two\n', ' three\n', ' four\nB\n']);
-  await site.bench.drain();
+  await site.rig.drain();
   expect(site.events()).toEqual(['Z', 'A one\n two\n three\n four']);
 });
 
@@ -45,17 +45,17 @@ test('files that were seen together are joined in the order in which they were m
   // Their streams are not made in that order.
   const site = await begun(steppedTimes(1, [1]));
   rotateUnseen(site, 1, [' two\n', ' three\n', ' four\nB\n']);
-  await site.bench.source.scanOnce();
-  await site.bench.start();
-  await site.bench.drain();
+  await site.rig.source.scanOnce();
+  await site.rig.start();
+  await site.rig.drain();
   expect(site.events()).toEqual(['Z', 'A one\n two\n three\n four']);
 });
 
 test('files that were made within one tick of the clock are not joined', async () => {
   const site = await begun(steppedTimes(1000));
   rotateUnseen(site, 0, [' two\n', ' three\n', ' four\nB\n']);
-  await site.bench.drain();
-  await site.bench.pass(20);
+  await site.rig.drain();
+  await site.rig.pass(20);
   expect(site.events().sort()).toEqual([' four', ' three', ' two', 'A one', 'B', 'Z']);
 });
 
@@ -68,33 +68,33 @@ function copyAside({ times, log }: Site, n: number, text: string): void {
 
 test('what was copied and truncated is joined in its order where an empty copy was not decided about since the restart', async () => {
   const site = await begun();
-  const { bench, times } = site;
+  const { rig, times } = site;
   for (const [n, text] of ['', ' two\n', ' three\n', ' four\nB\n'].entries()) {
     if (n === 3) {
-      bench.commit();
-      await bench.start();
+      rig.commit();
+      await rig.start();
     }
     times.pass(1000);
-    await bench.source.scanOnce();
+    await rig.source.scanOnce();
     copyAside(site, n + 1, text);
-    await bench.source.scanOnce();
+    await rig.source.scanOnce();
   }
-  await bench.drain();
+  await rig.drain();
   expect(site.events()).toEqual(['A one\n two\n three\n four']);
 });
 
 test('copies that were made hours apart while no agent ran are joined: when they were made says nothing of their lines', async () => {
   const site = await begun();
-  const { bench, times } = site;
-  bench.commit();
+  const { rig, times } = site;
+  rig.commit();
   for (const [n, text] of [' two\n', ' three\n', ' four\nB\n'].entries()) {
     copyAside(site, n + 1, text);
     times.pass(3_600_000);
   }
-  await bench.start();
-  await bench.drain();
+  await rig.start();
+  await rig.drain();
   expect(site.events()).toEqual(['A one\n two\n three\n four']);
-  expect(bench.source.stats.lostBytes).toBe(0);
+  expect(rig.source.stats.lostBytes).toBe(0);
 });
 
 // Symptom: an event went on with lines that were written hours before it. Cause: what was in a file that was truncated after it was
@@ -103,12 +103,12 @@ test('truncation at any moment of a start joins no event with lines of another o
   const wrong: string[] = [];
   for (let nth = 1, isOver = false; !isOver; nth += 1) {
     const site = await begun();
-    const { bench, times } = site;
-    bench.commit();
+    const { rig, times } = site;
+    rig.commit();
     for (const [n, text] of [' two\nB\n', ' three\nC\n'].entries()) {
       times.pass(1000);
       copyAside(site, n + 1, text);
-      await bench.source.scanOnce();
+      await rig.source.scanOnce();
     }
     times.pass(1000);
     let calls = 0;
@@ -124,11 +124,11 @@ test('truncation at any moment of a start joins no event with lines of another o
         ]),
       ),
     );
-    await bench.start({ fileSystem });
+    await rig.start({ fileSystem });
     isOver = calls < nth;
     calls = Infinity;
-    await bench.drain();
-    await bench.pass(30);
+    await rig.drain();
+    await rig.pass(30);
     const events = site.events();
     const whole = ['A one\n two', 'B\n three', 'C\n four'];
     const lines = events.join('\n').split('\n').toSorted();

@@ -9,7 +9,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AgentProcess, messagesOf, type Sent, startProcess } from './agent-process.ts';
 import { steppedTimes } from './file-times.ts';
-import { makeFolder, StepClock, systemError } from './tail-bench.ts';
+import { makeFolder, StepClock, systemError } from './tail-rig.ts';
 
 const RUNS = Number(process.env['TAILRACE_JOINING_RUNS'] ?? 40);
 const seed = Number(process.env['TAILRACE_JOINING_SEED'] ?? Date.now() % 1_000_000_000);

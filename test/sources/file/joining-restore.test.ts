@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type AgentProcess, type Sent, startProcess } from './agent-process.ts';
-import { failingFileSystem, freshFolders, makeFolder, StepClock, systemError } from './tail-bench.ts';
+import { failingFileSystem, freshFolders, makeFolder, StepClock, systemError } from './tail-rig.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 // More than what a file is known by.

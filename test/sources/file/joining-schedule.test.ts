@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STREAM_ORDER_MS } from '../../../src/core/limits.ts';
 import { type FileTimes, steppedTimes, systemTimes } from './file-times.ts';
-import { TailBench } from './tail-bench.ts';
+import { TailRig } from './tail-rig.ts';
 
 const RUNS = Number(process.env['TAILRACE_JOINING_RUNS'] ?? 40);
 const seed = Number(process.env['TAILRACE_JOINING_SEED'] ?? Date.now() % 1_000_000_000);
@@ -39,16 +39,16 @@ const system = fc.constant({ toString: () => 'the system', start: systemTimes })
 /** Runs the steps; returns the events that were written, and those that came. */
 async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', include: string, times: FileTimes) {
   const { fileSystem, nowMs } = times;
-  const bench = new TailBench({ multiline, fileSystem, nowMs });
-  const log = bench.path('a.log');
+  const rig = new TailRig({ multiline, fileSystem, nowMs });
+  const log = rig.path('a.log');
   const written: string[][] = [['E begin']];
   times.append(log, 'E begin\n');
-  await bench.start({ multiline, include: [bench.path(include)] });
+  await rig.start({ multiline, include: [rig.path(include)] });
   let rotations = 0;
   const came: string[] = [];
   const take = (): void => {
-    came.push(...bench.lane.blocks.flatMap(({ events }) => events.map(String)));
-    bench.commit();
+    came.push(...rig.lane.blocks.flatMap(({ events }) => events.map(String)));
+    rig.commit();
   };
   let lines = 0;
   for (const each of [...steps, 'poll', 'poll', 'event', 'poll', 'poll', 'poll'] as const) {
@@ -62,20 +62,20 @@ async function run(steps: readonly Step[], how: 'rename' | 'copytruncate', inclu
       if (how === 'rename') renameSync(log, aside);
       else {
         // What was never looked at when it is truncated is no one's.
-        await bench.source.pollOnce();
+        await rig.source.pollOnce();
         times.copy(log, aside);
         times.truncate(log);
       }
       times.pass(PAUSE_MS);
-    } else if (each === 'scan') await bench.source.scanOnce();
-    else if (each === 'poll') for (let n = 0; n < 4; n += 1) await bench.source.pollOnce();
+    } else if (each === 'scan') await rig.source.scanOnce();
+    else if (each === 'poll') for (let n = 0; n < 4; n += 1) await rig.source.pollOnce();
     else if (each === 'restart') {
       take();
-      await bench.start({ multiline, include: [bench.path(include)] });
+      await rig.start({ multiline, include: [rig.path(include)] });
     }
   }
   // What is open at the end of each file.
-  await bench.pass(120, 10);
+  await rig.pass(120, 10);
   take();
   return { written: written.map((event) => event.join('\n')), came };
 }

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TURN_BYTES } from '../../../src/core/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
-import { failingFileSystem, TailBench } from './tail-bench.ts';
+import { failingFileSystem, TailRig } from './tail-rig.ts';
 
 const FILES = 2000;
 
@@ -26,79 +26,79 @@ function countingFileSystem(): { readonly fileSystem: FileSystem; readonly calls
 
 test('2,000 idle files cost a stat each at a scan, and nothing else; of 100 that grow only these are opened', async () => {
   const { fileSystem, calls } = countingFileSystem();
-  const bench = new TailBench({ fileSystem });
-  for (let n = 0; n < FILES; n += 1) writeFileSync(bench.path(`${n}.log`), `first of ${n}\n`);
-  await bench.start();
-  await bench.drain();
+  const rig = new TailRig({ fileSystem });
+  for (let n = 0; n < FILES; n += 1) writeFileSync(rig.path(`${n}.log`), `first of ${n}\n`);
+  await rig.start();
+  await rig.drain();
   // Until nothing is open any more, and the folder's listing is believed.
-  await bench.pass(20, 5);
-  expect(bench.lane.count).toBe(FILES);
-  expect(bench.source.stats.files).toMatchObject({ idle: FILES, active: 0 });
+  await rig.pass(20, 5);
+  expect(rig.lane.count).toBe(FILES);
+  expect(rig.source.stats.files).toMatchObject({ idle: FILES, active: 0 });
   const reset = (): void => Object.keys(calls).forEach((name) => (calls[name] = 0));
 
   reset();
-  await bench.source.pollOnce();
+  await rig.source.pollOnce();
   // And one for their folder.
   expect(calls).toEqual({ stat: FILES + 1, readdir: 0, open: 0, fstat: 0, peek: 0, read: 0, close: 0 });
 
-  for (let n = 0; n < 100; n += 1) appendFileSync(bench.path(`${n * 19}.log`), 'second\n');
+  for (let n = 0; n < 100; n += 1) appendFileSync(rig.path(`${n * 19}.log`), 'second\n');
   reset();
-  await bench.source.pollOnce();
+  await rig.source.pollOnce();
   expect(calls).toMatchObject({ stat: FILES + 1, readdir: 0, open: 100, read: 100 });
-  expect(bench.lane.count).toBe(FILES + 100);
+  expect(rig.lane.count).toBe(FILES + 100);
 });
 
 test('quiet files get their turns beside one with a backlog of 100 MB: between two turns of each lie two of the loud one at most', async () => {
-  const bench = new TailBench();
+  const rig = new TailRig();
   const line = `${'x'.repeat(64 * 1024 - 1)}\n`;
-  writeFileSync(bench.path('loud.log'), line.repeat(1600));
+  writeFileSync(rig.path('loud.log'), line.repeat(1600));
   const quiet = ['a.log', 'm.log', 'z.log'];
-  for (const name of quiet) writeFileSync(bench.path(name), 'quiet 0\n');
-  await bench.start();
+  for (const name of quiet) writeFileSync(rig.path(name), 'quiet 0\n');
+  await rig.start();
   let polls = 0;
   for (let more = true; more; polls += 1) {
-    ({ moreToRead: more } = await bench.source.pollOnce());
-    bench.clock.advance(1000);
-    for (const name of quiet) appendFileSync(bench.path(name), `quiet ${polls + 1}\n`);
+    ({ moreToRead: more } = await rig.source.pollOnce());
+    rig.clock.advance(1000);
+    for (const name of quiet) appendFileSync(rig.path(name), `quiet ${polls + 1}\n`);
   }
-  await bench.drain();
+  await rig.drain();
   // Bytes of the loud file between two lines of each quiet one.
   for (const name of quiet) {
     let between = 0;
     let most = 0;
-    for (const block of bench.lane.blocks) {
+    for (const block of rig.lane.blocks) {
       const file = block.shape.wrapFields['file'];
-      if (file === bench.path('loud.log')) between += block.length;
-      else if (file === bench.path(name)) [most, between] = [Math.max(most, between), 0];
+      if (file === rig.path('loud.log')) between += block.length;
+      else if (file === rig.path(name)) [most, between] = [Math.max(most, between), 0];
     }
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(2 * (TURN_BYTES + line.length));
-    expect(bench.byFile[name]).toEqual(Array.from({ length: polls + 1 }, (_, n) => `quiet ${n}`));
+    expect(rig.byFile[name]).toEqual(Array.from({ length: polls + 1 }, (_, n) => `quiet ${n}`));
   }
   expect(polls).toBeGreaterThanOrEqual(25);
-  expect(bench.byFile['loud.log']).toHaveLength(1600);
+  expect(rig.byFile['loud.log']).toHaveLength(1600);
 });
 
 test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async () => {
-  const bench = new TailBench();
-  writeFileSync(bench.path('loud.log'), `${'x'.repeat(1023)}\n`.repeat(40 * 1024));
-  writeFileSync(bench.path('quiet.log'), 'one\n');
-  await bench.start();
-  const running = bench.source.run();
+  const rig = new TailRig();
+  writeFileSync(rig.path('loud.log'), `${'x'.repeat(1023)}\n`.repeat(40 * 1024));
+  writeFileSync(rig.path('quiet.log'), 'one\n');
+  await rig.start();
+  const running = rig.source.run();
   const isQuiet = (block: { shape: { wrapFields: Record<string, unknown> } }): boolean =>
-    block.shape.wrapFields['file'] === bench.path('quiet.log');
-  await bench.lane.until((lane) => lane.blocks.some(isQuiet));
-  bench.lane.hold();
-  await bench.lane.until((lane) => lane.waiting === 1);
-  const before = bench.lane.blocks.length;
-  appendFileSync(bench.path('quiet.log'), 'two\n');
-  await bench.source.scanOnce();
-  bench.lane.release();
-  await bench.lane.until((lane) => lane.blocks.filter(isQuiet).length === 2);
-  const index = bench.lane.blocks.findLastIndex(isQuiet);
-  const between = bench.lane.blocks.slice(before, index).reduce((sum, block) => sum + block.length, 0);
+    block.shape.wrapFields['file'] === rig.path('quiet.log');
+  await rig.lane.until((lane) => lane.blocks.some(isQuiet));
+  rig.lane.hold();
+  await rig.lane.until((lane) => lane.waiting === 1);
+  const before = rig.lane.blocks.length;
+  appendFileSync(rig.path('quiet.log'), 'two\n');
+  await rig.source.scanOnce();
+  rig.lane.release();
+  await rig.lane.until((lane) => lane.blocks.filter(isQuiet).length === 2);
+  const index = rig.lane.blocks.findLastIndex(isQuiet);
+  const between = rig.lane.blocks.slice(before, index).reduce((sum, block) => sum + block.length, 0);
   expect(between).toBeLessThanOrEqual(2 * TURN_BYTES);
-  bench.lane.giveUp();
-  await bench.source.stop();
+  rig.lane.giveUp();
+  await rig.source.stop();
   await running;
 });

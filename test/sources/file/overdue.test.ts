@@ -6,62 +6,62 @@ import { startReporting } from '../../../src/agent/service-manager/report.ts';
 import { SCAN_GRACE_MS } from '../../../src/core/limits.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
 import { settleTurns, until } from '../../support/until.ts';
-import { failingFileSystem, TailBench } from './tail-bench.ts';
+import { failingFileSystem, TailRig } from './tail-rig.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 /** A running source with one file. */
-async function run(bench = new TailBench()): Promise<TailBench> {
-  writeFileSync(bench.path('app.log'), 'one\n');
-  await bench.start();
-  const ended = bench.source.run();
+async function run(rig = new TailRig()): Promise<TailRig> {
+  writeFileSync(rig.path('app.log'), 'one\n');
+  await rig.start();
+  const ended = rig.source.run();
   onTestFinished(async () => {
-    await bench.source.stop();
+    await rig.source.stop();
     await ended;
   });
   await settleTurns();
-  return bench;
+  return rig;
 }
 
 test('source whose scan hangs is overdue after its deadline, and no more once the scan goes on', async () => {
-  const bench = await run();
+  const rig = await run();
   const hung = Promise.withResolvers<Awaited<ReturnType<Finder['find']>>>();
   vi.spyOn(Finder.prototype, 'find').mockImplementationOnce(() => hung.promise);
-  bench.clock.advance(SCAN_GRACE_MS / 2);
+  rig.clock.advance(SCAN_GRACE_MS / 2);
   await settleTurns();
-  bench.clock.advance(SCAN_GRACE_MS);
-  expect(bench.source.overdue!()).toBeUndefined();
-  bench.clock.advance(1000);
-  expect(bench.source.overdue!()).toBe('a scan is 61 s late');
+  rig.clock.advance(SCAN_GRACE_MS);
+  expect(rig.source.overdue!()).toBeUndefined();
+  rig.clock.advance(1000);
+  expect(rig.source.overdue!()).toBe('a scan is 61 s late');
   hung.resolve(new Map());
-  await until('it goes on', () => bench.source.overdue!() === undefined);
+  await until('it goes on', () => rig.source.overdue!() === undefined);
 });
 
 test('source whose timer never fires is overdue once the scan is', async () => {
-  const bench = new TailBench();
-  bench.clock.sleep = (_ms, signal) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
-  await run(bench);
-  bench.clock.advance(SCAN_GRACE_MS);
-  expect(bench.source.overdue!()).toBeUndefined();
-  bench.clock.advance(SCAN_GRACE_MS);
-  expect(bench.source.overdue!()).toMatch(/^a scan is \d+ s late$/);
+  const rig = new TailRig();
+  rig.clock.sleep = (_ms, signal) => new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
+  await run(rig);
+  rig.clock.advance(SCAN_GRACE_MS);
+  expect(rig.source.overdue!()).toBeUndefined();
+  rig.clock.advance(SCAN_GRACE_MS);
+  expect(rig.source.overdue!()).toMatch(/^a scan is \d+ s late$/);
 });
 
 test('source is not overdue in silence, nor while its sink takes nothing, nor after it has stopped', async () => {
-  const bench = await run();
-  bench.lane.hold();
-  appendFileSync(bench.path('app.log'), 'two\n');
+  const rig = await run();
+  rig.lane.hold();
+  appendFileSync(rig.path('app.log'), 'two\n');
   for (let minutes = 0; minutes < 10; minutes += 1) {
     for (let step = 0; step < 12; step += 1) {
-      bench.clock.advance(5000);
+      rig.clock.advance(5000);
       await settleTurns();
-      expect(bench.source.overdue!()).toBeUndefined();
+      expect(rig.source.overdue!()).toBeUndefined();
     }
   }
-  bench.lane.release();
-  await bench.source.stop();
-  bench.clock.advance(10 * SCAN_GRACE_MS);
-  expect(bench.source.overdue!()).toBeUndefined();
+  rig.lane.release();
+  await rig.source.stop();
+  rig.clock.advance(10 * SCAN_GRACE_MS);
+  expect(rig.source.overdue!()).toBeUndefined();
 });
 
 test('source is not overdue during a scan that takes long and goes on', async () => {
@@ -69,22 +69,22 @@ test('source is not overdue during a scan that takes long and goes on', async ()
   // Each look takes a tenth of a second: 200 s for all files, 50 s for each slice of them.
   const fileSystem = failingFileSystem((real) => ({
     stat(path) {
-      if (isSlow) bench.clock.advance(100);
+      if (isSlow) rig.clock.advance(100);
       return real.stat(path);
     },
   }));
-  const bench: TailBench = new TailBench({ fileSystem });
-  for (let file = 0; file < 2000; file += 1) writeFileSync(bench.path(`${file}.log`), '');
-  await run(bench);
+  const rig: TailRig = new TailRig({ fileSystem });
+  for (let file = 0; file < 2000; file += 1) writeFileSync(rig.path(`${file}.log`), '');
+  await run(rig);
   const find = vi.spyOn(Finder.prototype, 'find');
   isSlow = true;
-  bench.clock.advance(SCAN_GRACE_MS / 2);
+  rig.clock.advance(SCAN_GRACE_MS / 2);
   const answers = new Set<string | undefined>();
   await until('a slow scan has begun', () => find.mock.results.length > 0);
   const scan = { isDone: false };
   void (find.mock.results[0]!.value as Promise<unknown>).then(() => (scan.isDone = true));
   while (!scan.isDone) {
-    answers.add(bench.source.overdue!());
+    answers.add(rig.source.overdue!());
     await setImmediate();
   }
   isSlow = false;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TailBench } from './tail-bench.ts';
+import { TailRig } from './tail-rig.ts';
 
 type Step =
   | { readonly kind: 'append'; readonly file: number; readonly lines: number; readonly isCut: boolean }
@@ -71,31 +71,31 @@ function arrived(texts: readonly string[], generations: number): number[][] {
 
 async function play(steps: readonly Step[], include: string): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tailrace-schedule-')));
-  const bench = new TailBench({ include: [join(folder, include)], partialTimeoutMs: Infinity }, folder);
+  const rig = new TailRig({ include: [join(folder, include)], partialTimeoutMs: Infinity }, folder);
   const model = new Model();
   /** By stream, so that the two halves of a line that was sent in two are beside each other. */
   const texts = new Map<string, string>();
   const collect = (): void => {
-    for (const { stream, lines } of bench.lane.blocks) texts.set(stream, (texts.get(stream) ?? '') + lines.map(String).join(''));
+    for (const { stream, lines } of rig.lane.blocks) texts.set(stream, (texts.get(stream) ?? '') + lines.map(String).join(''));
   };
   const see = (): void => model.files.forEach((known) => (known.wasSeen = true));
   /** A file that no scan ever saw is not known under its new name. */
   const show = async (path: string): Promise<void> => {
     if (model.files.get(path)?.wasSeen) return;
-    await bench.source.scanOnce();
+    await rig.source.scanOnce();
     see();
   };
   const remove = async (path: string): Promise<void> => {
-    await bench.source.scanOnce();
+    await rig.source.scanOnce();
     see();
     rmSync(path);
     model.files.delete(path);
     // Until the disk buffer takes what is deleted, a kill before its last bytes are committed would lose them.
-    await bench.drain();
-    bench.commit();
+    await rig.drain();
+    rig.commit();
   };
   try {
-    await bench.start();
+    await rig.start();
     for (const each of steps) {
       const path = 'file' in each ? join(folder, `app${each.file}.log`) : '';
       if (each.kind === 'append') model.write(path, each.lines, each.isCut);
@@ -106,28 +106,28 @@ async function play(steps: readonly Step[], include: string): Promise<void> {
         for (let n = KEPT - 1; n > 0; n -= 1) if (existsSync(`${path}.${n}`)) model.rename(`${path}.${n}`, `${path}.${n + 1}`);
         model.rename(path, `${path}.1`);
       } else if (each.kind === 'delete' && existsSync(path)) await remove(path);
-      else if (each.kind === 'scan') await bench.source.scanOnce().then(see);
-      else if (each.kind === 'poll') await bench.source.pollOnce().then(see);
-      else if (each.kind === 'pass') await bench.pass(12).then(see);
-      else if (each.kind === 'commit') bench.commit();
+      else if (each.kind === 'scan') await rig.source.scanOnce().then(see);
+      else if (each.kind === 'poll') await rig.source.pollOnce().then(see);
+      else if (each.kind === 'pass') await rig.pass(12).then(see);
+      else if (each.kind === 'commit') rig.commit();
       else if (each.kind === 'restart') {
         // So that every file has its stream; what was read and not committed is read again.
-        await bench.source.pollOnce();
+        await rig.source.pollOnce();
         see();
         collect();
-        await bench.source.stop();
-        await bench.start();
+        await rig.source.stop();
+        await rig.start();
       }
     }
-    await bench.drain();
+    await rig.drain();
     collect();
     const isKilled = steps.some((each) => each.kind === 'restart');
     const numbers = arrived([...texts.values()], model.lines.length).map((each) =>
       isKilled ? [...new Set(each)].sort((a, b) => a - b) : each,
     );
     expect(numbers).toEqual(model.lines.map((count) => Array.from({ length: count }, (_, n) => n)));
-    expect(bench.source.stats.lostBytes).toBe(0);
-    await bench.source.stop();
+    expect(rig.source.stats.lostBytes).toBe(0);
+    await rig.source.stop();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

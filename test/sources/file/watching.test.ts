@@ -17,10 +17,10 @@ import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { type FolderChanged, watchFolder } from '../../../src/sources/file/scan/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';
-import { failingFileSystem, systemError, TailBench } from './tail-bench.ts';
+import { failingFileSystem, systemError, TailRig } from './tail-rig.ts';
 
 interface Watched {
-  readonly bench: TailBench;
+  readonly rig: TailRig;
   /** Watches that are there now, by folder. */
   readonly watches: ReadonlyMap<string, FolderChanged>;
   /** How often all files were looked at. */
@@ -61,34 +61,34 @@ async function startWatched(watch?: (real: Watch) => Watch, options: object = {}
       };
     },
   }));
-  const bench = new TailBench({ fileSystem, maxScanIntervalMs: MAX_SCAN_INTERVAL_MS, ...options });
-  mkdirSync(bench.path('quiet'));
-  writeFileSync(bench.path('quiet/idle.log'), 'idle\n');
-  await bench.start({ include: [bench.path('**/*.log')] });
-  const running = bench.source.run();
+  const rig = new TailRig({ fileSystem, maxScanIntervalMs: MAX_SCAN_INTERVAL_MS, ...options });
+  mkdirSync(rig.path('quiet'));
+  writeFileSync(rig.path('quiet/idle.log'), 'idle\n');
+  await rig.start({ include: [rig.path('**/*.log')] });
+  const running = rig.source.run();
   onTestFinished(async () => {
-    bench.lane.giveUp();
-    await bench.source.stop();
+    rig.lane.giveUp();
+    await rig.source.stop();
     await running;
   });
   const seconds = async (count: number): Promise<void> => {
     for (let second = 0; second < count; second += 1) {
-      bench.clock.advance(1000);
+      rig.clock.advance(1000);
       await settleTurns();
     }
   };
   const watched: Watched = {
-    bench,
+    rig,
     watches,
     fullScans: () => scans,
     looksAt: (path) => looks.get(path) ?? 0,
     seconds,
     async arrive(lines) {
       // More than the time between two looks.
-      bench.clock.advance(HOT_LOOK_MS);
+      rig.clock.advance(HOT_LOOK_MS);
       await until(`the lines ${lines.join(', ')} arrive`, () => {
-        bench.clock.advance(0);
-        return lines.every((line) => bench.texts.includes(line));
+        rig.clock.advance(0);
+        return lines.every((line) => rig.texts.includes(line));
       });
     },
     async calm() {
@@ -118,44 +118,44 @@ test('full scans are ever further apart while watches tell of everything, as far
 });
 
 test('lines, new files, rotated files and files of new folders are read without a wait for a scan', async () => {
-  const { bench, arrive, calm, fullScans } = await startWatched();
-  writeFileSync(bench.path('a.log'), 'one\n');
+  const { rig, arrive, calm, fullScans } = await startWatched();
+  writeFileSync(rig.path('a.log'), 'one\n');
   await arrive(['one']);
   await calm();
   const before = fullScans();
-  appendFileSync(bench.path('a.log'), 'two\n');
+  appendFileSync(rig.path('a.log'), 'two\n');
   await arrive(['two']);
-  writeFileSync(bench.path('b.log'), 'new\n');
+  writeFileSync(rig.path('b.log'), 'new\n');
   await arrive(['new']);
-  renameSync(bench.path('a.log'), bench.path('a.log.1'));
-  appendFileSync(bench.path('a.log.1'), 'late\n');
-  writeFileSync(bench.path('a.log'), 'next\n');
+  renameSync(rig.path('a.log'), rig.path('a.log.1'));
+  appendFileSync(rig.path('a.log.1'), 'late\n');
+  writeFileSync(rig.path('a.log'), 'next\n');
   await arrive(['late', 'next']);
-  appendFileSync(bench.path('a.log.1'), 'later\n');
+  appendFileSync(rig.path('a.log.1'), 'later\n');
   await arrive(['later']);
   expect(fullScans()).toBe(before);
-  mkdirSync(bench.path('made/since'), { recursive: true });
-  writeFileSync(bench.path('made/since/c.log'), 'deep\n');
+  mkdirSync(rig.path('made/since'), { recursive: true });
+  writeFileSync(rig.path('made/since/c.log'), 'deep\n');
   await arrive(['deep']);
-  expect(bench.source.stats.missedChanges ?? 0).toBe(0);
+  expect(rig.source.stats.missedChanges ?? 0).toBe(0);
 });
 
 test('a folder that is removed and made again, or is not there at first, is watched once it is there', async () => {
-  const { bench, arrive, calm } = await startWatched(undefined, {});
-  mkdirSync(bench.path('app'));
-  writeFileSync(bench.path('app/a.log'), 'one\n');
+  const { rig, arrive, calm } = await startWatched(undefined, {});
+  mkdirSync(rig.path('app'));
+  writeFileSync(rig.path('app/a.log'), 'one\n');
   await arrive(['one']);
   await calm();
-  rmSync(bench.path('app'), { recursive: true });
-  mkdirSync(bench.path('app'));
-  writeFileSync(bench.path('app/a.log'), 'two\n');
+  rmSync(rig.path('app'), { recursive: true });
+  mkdirSync(rig.path('app'));
+  writeFileSync(rig.path('app/a.log'), 'two\n');
   await arrive(['two']);
-  renameSync(bench.path('app'), bench.path('old'));
-  mkdirSync(bench.path('app'));
-  writeFileSync(bench.path('app/a.log'), 'three\n');
+  renameSync(rig.path('app'), rig.path('old'));
+  mkdirSync(rig.path('app'));
+  writeFileSync(rig.path('app/a.log'), 'three\n');
   await arrive(['three']);
 
-  const later = new TailBench({
+  const later = new TailRig({
     fileSystem: failingFileSystem((real) => ({ watch: real.watch! })),
     maxScanIntervalMs: MAX_SCAN_INTERVAL_MS,
   });
@@ -172,12 +172,12 @@ test('a folder that is removed and made again, or is not there at first, is watc
 });
 
 test('a symbolic link is watched where it leads to', async () => {
-  const { bench, arrive, calm, fullScans } = await startWatched();
-  const pods = `${bench.folder}-pods`;
+  const { rig, arrive, calm, fullScans } = await startWatched();
+  const pods = `${rig.folder}-pods`;
   mkdirSync(pods);
   onTestFinished(() => rmSync(pods, { recursive: true }));
   writeFileSync(`${pods}/0`, 'one\n');
-  symlinkSync(`${pods}/0`, bench.path('pod.log'));
+  symlinkSync(`${pods}/0`, rig.path('pod.log'));
   await arrive(['one']);
   await calm();
   const before = fullScans();
@@ -187,31 +187,31 @@ test('a symbolic link is watched where it leads to', async () => {
 });
 
 test('where the system has no watch left, scans come every scan_interval, and the log says once what to raise', async () => {
-  const { bench, seconds, fullScans } = await startWatched(() => () => {
+  const { rig, seconds, fullScans } = await startWatched(() => () => {
     throw systemError('ENOSPC');
   });
   const before = fullScans();
   await seconds(50);
   expect(fullScans() - before).toBeGreaterThanOrEqual(49);
-  expect(bench.said(/no more folders can be watched.*fs\.inotify\.max_user_watches/)).toHaveLength(1);
+  expect(rig.said(/no more folders can be watched.*fs\.inotify\.max_user_watches/)).toHaveLength(1);
 });
 
 test('a change that no watch told of is found by a scan, counted, and brings the short interval back', async () => {
-  const { bench, arrive, calm, seconds, fullScans, watches } = await startWatched(silent);
-  writeFileSync(bench.path('a.log'), 'one\n');
+  const { rig, arrive, calm, seconds, fullScans, watches } = await startWatched(silent);
+  writeFileSync(rig.path('a.log'), 'one\n');
   await seconds(4);
   await arrive(['one']);
   await calm();
-  const missed = bench.source.stats.missedChanges ?? 0;
-  appendFileSync(bench.path('a.log'), 'two\n');
+  const missed = rig.source.stats.missedChanges ?? 0;
+  appendFileSync(rig.path('a.log'), 'two\n');
   await seconds(MAX_SCAN_INTERVAL_MS / 1000 + 3);
-  expect(bench.texts).toContain('two');
-  expect(bench.source.stats.missedChanges).toBe(missed + 1);
+  expect(rig.texts).toContain('two');
+  expect(rig.source.stats.missedChanges).toBe(missed + 1);
   // And so it stays until the watch tells of something.
   const before = fullScans();
   await seconds(20);
   expect(fullScans() - before).toBeGreaterThanOrEqual(19);
-  watches.get(bench.folder)!('a.log', false);
+  watches.get(rig.folder)!('a.log', false);
   await seconds(5);
   const trusted = fullScans();
   await seconds(120);
@@ -219,124 +219,124 @@ test('a change that no watch told of is found by a scan, counted, and brings the
 });
 
 test('the watch of a busy folder is closed, its files are looked at in turns, and it comes back when they are quiet', async () => {
-  const { bench, arrive, calm, watches, fullScans } = await startWatched(silent);
-  writeFileSync(bench.path('a.log'), 'one\n');
-  watches.get(bench.folder)!('a.log', true);
+  const { rig, arrive, calm, watches, fullScans } = await startWatched(silent);
+  writeFileSync(rig.path('a.log'), 'one\n');
+  watches.get(rig.folder)!('a.log', true);
   await arrive(['one']);
   await calm();
-  const tell = watches.get(bench.folder)!;
+  const tell = watches.get(rig.folder)!;
   for (let event = 0; event < 10 * HOT_EVENTS; event += 1) tell('a.log', false);
-  expect([...watches.keys()]).toEqual([bench.path('quiet')]);
+  expect([...watches.keys()]).toEqual([rig.path('quiet')]);
   const before = fullScans();
   for (const line of ['two', 'three']) {
-    appendFileSync(bench.path('a.log'), `${line}\n`);
-    bench.clock.advance(HOT_LOOK_MS);
+    appendFileSync(rig.path('a.log'), `${line}\n`);
+    rig.clock.advance(HOT_LOOK_MS);
     await settleTurns();
-    expect(bench.texts).toContain(line);
+    expect(rig.texts).toContain(line);
   }
   expect(fullScans()).toBe(before);
   for (let passedMs = 0; passedMs < MAX_PARK_MS; passedMs += 100) {
-    bench.clock.advance(100);
+    rig.clock.advance(100);
     await settleTurns();
   }
-  expect(watches.has(bench.folder)).toBe(true);
+  expect(watches.has(rig.folder)).toBe(true);
 });
 
 test('while a folder is busy its watch tells of new files, which are opened at once, and not of appends', async () => {
   let told = 0;
-  const { bench, arrive, watches, fullScans } = await startWatched((real) => (folder, changed, failed) => {
+  const { rig, arrive, watches, fullScans } = await startWatched((real) => (folder, changed, failed) => {
     const count = (name: string | undefined, isEntry: boolean): void => {
-      if (folder === bench.folder) told += 1;
+      if (folder === rig.folder) told += 1;
       changed(name, isEntry);
     };
     return real(folder, count, failed);
   });
-  writeFileSync(bench.path('a.log'), 'one\n');
+  writeFileSync(rig.path('a.log'), 'one\n');
   await arrive(['one']);
   const park = (): void => {
-    for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(bench.folder)!('a.log', false);
+    for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(rig.folder)!('a.log', false);
   };
   park();
   await settleTurns();
-  bench.clock.advance(HOT_LOOK_MS);
+  rig.clock.advance(HOT_LOOK_MS);
   await settleTurns();
   const [before, scans] = [told, fullScans()];
-  for (let n = 0; n < 100; n += 1) appendFileSync(bench.path('a.log'), 'more\n');
-  const active = bench.source.stats.files['active']!;
-  renameSync(bench.path('a.log'), bench.path('a.log.1'));
-  writeFileSync(bench.path('a.log'), 'two\n');
+  for (let n = 0; n < 100; n += 1) appendFileSync(rig.path('a.log'), 'more\n');
+  const active = rig.source.stats.files['active']!;
+  renameSync(rig.path('a.log'), rig.path('a.log.1'));
+  writeFileSync(rig.path('a.log'), 'two\n');
   // Less than the time between two looks at a busy folder, which find what was appended.
-  bench.clock.advance(NAMES_LOOK_MS);
+  rig.clock.advance(NAMES_LOOK_MS);
   await until('the new file is known', () => {
-    bench.clock.advance(0);
-    return bench.source.stats.files['active']! > active || bench.texts.includes('two');
+    rig.clock.advance(0);
+    return rig.source.stats.files['active']! > active || rig.texts.includes('two');
   });
   expect(told - before).toBe(3);
   expect(fullScans()).toBe(scans);
 });
 
 test('without inotify functions Node watches folders, and the watch of a busy one is closed', async () => {
-  const { bench, arrive, calm, watches } = await startWatched(
+  const { rig, arrive, calm, watches } = await startWatched(
     () => (folder, changed, failed) => watchFolder(undefined, folder, changed, failed),
   );
-  writeFileSync(bench.path('a.log'), 'one\n');
+  writeFileSync(rig.path('a.log'), 'one\n');
   await arrive(['one']);
   await calm();
-  appendFileSync(bench.path('a.log'), 'two\n');
+  appendFileSync(rig.path('a.log'), 'two\n');
   await arrive(['two']);
-  for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(bench.folder)?.('a.log', false);
-  expect(watches.has(bench.folder)).toBe(false);
-  writeFileSync(bench.path('b.log'), 'three\n');
+  for (let event = 0; event < HOT_EVENTS; event += 1) watches.get(rig.folder)?.('a.log', false);
+  expect(watches.has(rig.folder)).toBe(false);
+  writeFileSync(rig.path('b.log'), 'three\n');
   await arrive(['three']);
 });
 
 test('files are opened at birth while the lane takes nothing', async () => {
-  const { bench } = await startWatched();
-  bench.lane.hold();
-  for (let n = 0; n < 20; n += 1) writeFileSync(bench.path(`b${n}.log`), `line ${n}\n`);
+  const { rig } = await startWatched();
+  rig.lane.hold();
+  for (let n = 0; n < 20; n += 1) writeFileSync(rig.path(`b${n}.log`), `line ${n}\n`);
   await until('all files are known', () => {
-    bench.clock.advance(20);
-    return (bench.source.stats.files['active'] ?? 0) >= 20;
+    rig.clock.advance(20);
+    return (rig.source.stats.files['active'] ?? 0) >= 20;
   });
-  for (let n = 0; n < 20; n += 1) rmSync(bench.path(`b${n}.log`));
-  bench.lane.release();
+  for (let n = 0; n < 20; n += 1) rmSync(rig.path(`b${n}.log`));
+  rig.lane.release();
   await until('all of them are read', () => {
-    bench.clock.advance(20);
-    return bench.texts.length === 21;
+    rig.clock.advance(20);
+    return rig.texts.length === 21;
   });
 });
 
 test('looks at a busy folder leave its deleted files out, and what is still written to these is read', async () => {
-  const { bench, arrive, calm, looksAt } = await startWatched();
+  const { rig, arrive, calm, looksAt } = await startWatched();
   await calm();
-  const path = bench.path('gone.log');
+  const path = rig.path('gone.log');
   const fd = openSync(path, 'a');
   onTestFinished(() => closeSync(fd));
   writeSync(fd, 'one\n');
   await arrive(['one']);
   rmSync(path);
-  bench.clock.advance(HOT_LOOK_MS);
+  rig.clock.advance(HOT_LOOK_MS);
   await until('the delete is noticed', () => {
-    bench.clock.advance(0);
-    return bench.source.stats.files['deleted'] === 1;
+    rig.clock.advance(0);
+    return rig.source.stats.files['deleted'] === 1;
   });
   const before = looksAt(path);
   for (const name of ['a', 'b', 'c']) {
-    writeFileSync(bench.path(`${name}.log`), `${name}\n`);
+    writeFileSync(rig.path(`${name}.log`), `${name}\n`);
     await arrive([name]);
   }
   expect(looksAt(path)).toBe(before);
   writeSync(fd, 'two\n');
-  bench.clock.advance(LOOK_EVERY_MS);
+  rig.clock.advance(LOOK_EVERY_MS);
   await arrive(['two']);
 });
 
 test('rotations by copies that nobody saw are counted by the copy that was there before', async () => {
-  const { bench, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
-  const log = bench.path('a.log');
+  const { rig, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
+  const log = rig.path('a.log');
   const rotate = (line: string): void => {
     if (existsSync(`${log}.1`)) renameSync(`${log}.1`, `${log}.2`);
-    bench.bornNow();
+    rig.bornNow();
     copyFileSync(log, `${log}.1`);
     writeFileSync(log, `${line}\n`);
   };
@@ -346,35 +346,35 @@ test('rotations by copies that nobody saw are counted by the copy that was there
     rotate(line);
     await seconds(3);
   }
-  expect(bench.source.stats.missedRotations ?? 0).toBe(0);
+  expect(rig.source.stats.missedRotations ?? 0).toBe(0);
   for (const line of ['line 3', 'line 4', 'line 5', 'line 6']) rotate(line);
   await seconds(3);
-  expect(bench.source.stats.missedRotations).toBe(1);
-  expect(bench.texts).not.toContain('line 3');
+  expect(rig.source.stats.missedRotations).toBe(1);
+  expect(rig.texts).not.toContain('line 3');
 });
 
 test('rotations that nobody saw are counted and said', async () => {
-  const { bench, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
-  const write = (name: string, line: string): void => writeFileSync(bench.path(name), `${line}\n`);
+  const { rig, seconds } = await startWatched(silent, { maxScanIntervalMs: 1000, include: undefined });
+  const write = (name: string, line: string): void => writeFileSync(rig.path(name), `${line}\n`);
   const rotate = (line: string): void => {
-    rmSync(bench.path('a.log.2'), { force: true });
+    rmSync(rig.path('a.log.2'), { force: true });
     try {
-      renameSync(bench.path('a.log.1'), bench.path('a.log.2'));
+      renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
     } catch {
       // There is none yet.
     }
-    renameSync(bench.path('a.log'), bench.path('a.log.1'));
-    bench.bornNow();
+    renameSync(rig.path('a.log'), rig.path('a.log.1'));
+    rig.bornNow();
     write('a.log', line);
   };
   write('a.log', 'line 0');
   await seconds(3);
   rotate('line 1');
   await seconds(3);
-  expect(bench.source.stats.missedRotations ?? 0).toBe(0);
+  expect(rig.source.stats.missedRotations ?? 0).toBe(0);
   for (const line of ['line 2', 'line 3', 'line 4', 'line 5']) rotate(line);
   await seconds(3);
-  expect(bench.source.stats.missedRotations).toBe(2);
-  expect(bench.said(/rotated more than once between two looks/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
-  expect(bench.texts).not.toContain('line 2');
+  expect(rig.source.stats.missedRotations).toBe(2);
+  expect(rig.said(/rotated more than once between two looks/)).toMatchObject([{ level: 'warn', fields: { rotations: 3 } }]);
+  expect(rig.texts).not.toContain('line 2');
 });

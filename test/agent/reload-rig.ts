@@ -29,7 +29,7 @@ export interface Parts {
   readonly top?: string;
 }
 
-export async function startBench(more = '') {
+export async function startRig(more = '') {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
@@ -64,9 +64,9 @@ ${sinks}
   return { service, folder, program, port, net, file, configure, reload, samples, messages, telemetry };
 }
 
-export type Bench = Awaited<ReturnType<typeof startBench>>;
+export type Rig = Awaited<ReturnType<typeof startRig>>;
 
-export async function openConnection({ port }: Bench): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
+export async function openConnection({ port }: Rig): Promise<{ socket: Socket; send: (text: string) => void; isClosed: () => boolean }> {
   const socket = connect(port, '127.0.0.1');
   let isClosed = false;
   socket.on('error', () => {}).on('close', () => (isClosed = true));
@@ -77,11 +77,11 @@ export async function openConnection({ port }: Bench): Promise<{ socket: Socket;
 
 /** Reloads under load, the service up and down: nothing may be lost or stored twice, no counter may go back, a stop in the middle is obeyed. */
 export async function stormOfReloads(reloads: number): Promise<void> {
-  const bench = await startBench();
-  const { service, folder, port, net, file, configure, reload, program, samples, messages } = bench;
+  const rig = await startRig();
+  const { service, folder, port, net, file, configure, reload, program, samples, messages } = rig;
   let isAway = false;
   service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
-  const { send, isClosed } = await openConnection(bench);
+  const { send, isClosed } = await openConnection(rig);
   const udp = createSocket('udp4');
   udp.connect(port, '127.0.0.1');
   await once(udp, 'connect');

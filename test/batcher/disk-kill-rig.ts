@@ -1,14 +1,14 @@
 /** A disk buffer and dead letters on a folder, before a service that refuses one event. */
 import { join } from 'node:path';
 import { DeadLetters, toLetter } from '../../src/state/dead-letters.ts';
-import { delivered } from './delivery-bench.ts';
-import { DiskBench } from './disk-bench.ts';
+import { delivered } from './delivery-rig.ts';
+import { DiskRig } from './disk-rig.ts';
 
 /** Batches and their numbers of events. */
 export const TAKEN = { first: 3, ill: 4, last: 2 };
 export const isPoison = (text: string): boolean => text.includes('"batch":"ill","n":2,');
 
-export class KillBench extends DiskBench {
+export class KillRig extends DiskRig {
   readonly letters: DeadLetters;
 
   /** `stored` hears of every request that the service stores, before it is answered. */

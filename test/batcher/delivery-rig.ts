@@ -36,7 +36,7 @@ export interface OpenRequest {
   answer(outcome: Outcome, status?: number, elapsedMs?: number): Promise<void>;
 }
 
-export interface BenchOptions {
+export interface RigOptions {
   readonly concurrency?: number;
   readonly compression?: 'gzip' | 'zstd' | 'none';
   readonly maxElapsedMs?: number;
@@ -44,7 +44,7 @@ export interface BenchOptions {
   readonly commitEveryMs?: number;
 }
 
-export class DeliveryBench {
+export class DeliveryRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
   readonly room = new Room(64 * 1024 * 1024, 1024, []);
@@ -69,7 +69,7 @@ export class DeliveryBench {
   #offset = 0;
   #id = 0;
 
-  constructor(options: BenchOptions = {}) {
+  constructor(options: RigOptions = {}) {
     this.delivery = new Delivery(
       {
         sink: this.#makeSink(),

@@ -1,4 +1,4 @@
-/** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One bench is one life of a process. */
+/** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One rig is one life of a process. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
@@ -20,7 +20,7 @@ export interface DiskRequest {
   answer(outcome: Outcome, status?: number): Promise<void>;
 }
 
-export interface DiskBenchOptions {
+export interface DiskRigOptions {
   readonly maxBytes?: number;
   readonly whenFull?: 'block' | 'drop_newest' | 'drop_oldest';
   readonly concurrency?: number;
@@ -35,7 +35,7 @@ export interface DiskBenchOptions {
   readonly stream?: string;
 }
 
-export class DiskBench {
+export class DiskRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
   readonly room: Room;
@@ -55,7 +55,7 @@ export class DiskBench {
   #offset = 0;
   #id = 0;
 
-  constructor(folder: string, options: DiskBenchOptions = {}) {
+  constructor(folder: string, options: DiskRigOptions = {}) {
     const free = Array.from({ length: options.slots ?? 1 }, () => ({ at: 0, bytes: Buffer.alloc(1024) }));
     this.room = new Room(options.room ?? 64 * 1024 * 1024, 1024, free);
     const { clock, log, room } = this;

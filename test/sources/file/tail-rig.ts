@@ -82,14 +82,14 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made to fail`), { code });
 }
 
-export interface BenchOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
+export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   readonly once?: boolean;
   readonly fileSystem?: FileSystem;
   /** Wall clock of new streams; the system's, as that of the files. */
   readonly nowMs?: () => number;
 }
 
-export class TailBench {
+export class TailRig {
   readonly folder: string;
   readonly clock = new StepClock();
   readonly streams: MemoryStreamStore;
@@ -97,7 +97,7 @@ export class TailBench {
   readonly lanes: LaneDouble[] = [];
   source!: FileSource;
   lane!: LaneDouble;
-  readonly #options: BenchOptions;
+  readonly #options: RigOptions;
   #committedBlocks = 0;
 
   /** Files that are made from now on are younger than the streams before, and older than those after. */
@@ -105,7 +105,7 @@ export class TailBench {
     for (const until = Date.now() + 2 * BIRTH_SLACK_MS; Date.now() < until;);
   }
 
-  constructor(options: BenchOptions = {}, folder = makeFolder()) {
+  constructor(options: RigOptions = {}, folder = makeFolder()) {
     const { nowMs = Date.now, ...rest } = options;
     this.#options = rest;
     this.streams = new MemoryStreamStore(nowMs);
@@ -117,7 +117,7 @@ export class TailBench {
   }
 
   /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
-  async start(changes: BenchOptions = {}): Promise<this> {
+  async start(changes: RigOptions = {}): Promise<this> {
     const { once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
     const config = fileSourceConfig(this.path('*.log'), rest);
     const write = (level: string) => (fields: object, text: string) =>
@@ -191,6 +191,6 @@ export class TailBench {
 }
 
 /** A source that is open, on a folder of its own. */
-export function startBench(options: BenchOptions = {}): Promise<TailBench> {
-  return new TailBench(options).start();
+export function startRig(options: RigOptions = {}): Promise<TailRig> {
+  return new TailRig(options).start();
 }
