@@ -5,7 +5,8 @@
 import { openSync, readSync } from 'node:fs';
 import { loadConfig } from '../src/config/load/load.ts';
 import type { Region } from '../src/core/block.ts';
-import { KERNEL_SLACK_BYTES, READ_CHUNK_BYTES } from '../src/core/limits.ts';
+import { KERNEL_SLACK_BYTES } from '../src/core/limits.ts';
+import { READ_CHUNK_BYTES } from '../src/sources/framing/limits.ts';
 import { createKernel } from '../src/kernel/kernel.ts';
 import { Connections } from '../src/sinks/ingest/http/connections.ts';
 

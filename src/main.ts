@@ -3,6 +3,7 @@ import { isSea } from 'node:sea';
 import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
+import { assertLimits } from './cli/limit-relations.ts';
 import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
   // `run` prints only its log, which takes care of itself.
   if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {
+    assertLimits();
     const program = await createProgram(exitWith, command === 'run' ? 'run' : undefined);
     await program.parseAsync(withoutVainHelp(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {

@@ -4,7 +4,7 @@
  * is there a transaction for it. While nothing is settled there is no timer.
  */
 import type { Clock } from '../core/time/clock.ts';
-import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from '../core/limits.ts';
+import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from './limits.ts';
 import type { State } from '../state/database/store.ts';
 
 export class SettlementSaver {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
-import { SOURCE_STOP_GRACE_MS } from '../core/limits.ts';
+import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
 import type { Rooms } from './build/components.ts';

@@ -1,7 +1,7 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
 import type { Block, ReadTime, Region, Span, StreamRange, Tail } from '../core/block.ts';
-import { MAX_SPAN_READS } from '../core/limits.ts';
+import { MAX_SPAN_READS } from './limits.ts';
 import type { Withheld } from '../core/shaping.ts';
 import { addSums, subtractSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
-import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../core/limits.ts';
+import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../service/limits.ts';
 import type { Log } from '../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../config/fields/units.ts';
 import type { ServiceLimits } from '../service/limits.ts';

@@ -3,7 +3,7 @@
  * organizations, tokens. Promises: requests that may be repeated are repeated over a passing failure, others never are; every
  * failure is a `ClientError`, or the reason of the caller's own signal.
  */
-import { CLIENT_TIMEOUT_MS } from '../core/limits.ts';
+import { CLIENT_TIMEOUT_MS } from './limits.ts';
 import type * as api from './api-types.ts';
 import type { SettingNames } from './failure.ts';
 import { createHttp, type Tls } from './http.ts';

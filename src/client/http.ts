@@ -2,7 +2,8 @@
 import { Agent, ProxyAgent } from 'undici';
 import { systemAuthorities } from '../config/connect/tls-files.ts';
 import { flattenHeaders } from './answer.ts';
-import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS, MAX_CONNECT_MS } from '../core/limits.ts';
+import { CLIENT_ANSWER_BYTES, CLIENT_CONNECTIONS } from './limits.ts';
+import { MAX_CONNECT_MS } from '../core/limits.ts';
 
 /** PEM text or bytes. */
 export interface Tls {

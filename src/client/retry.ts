@@ -1,5 +1,5 @@
 /** When a failed request is sent again, and after how long. Deciding is pure; waiting goes through one seam. */
-import { CLIENT_FIRST_WAIT_MS, CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../core/limits.ts';
+import { CLIENT_FIRST_WAIT_MS, CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from './limits.ts';
 import type { ClientError } from './client-error.ts';
 
 /** What a second request with the same content does: reads again, stores nothing twice (it has a key), or does it twice. */

@@ -1,6 +1,6 @@
 /** What is wrong with a configuration: every problem with its place and, where one is known, the fix. */
 import { UsageError } from '../core/errors.ts';
-import { MAX_CONFIG_PROBLEMS } from '../core/limits.ts';
+import { MAX_CONFIG_PROBLEMS } from './limits.ts';
 
 /** `line` and `column` count from 1. `message` and `fix` have no final full stop and hold no secret. */
 export interface Problem {

@@ -4,7 +4,8 @@
  */
 import type { EventShape, Marks, Region } from '../core/block.ts';
 import { TailraceError } from '../core/errors.ts';
-import { KERNEL_SLACK_BYTES, MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import { KERNEL_SLACK_BYTES } from '../core/limits.ts';
+import { MAX_JSON_DEPTH, MAX_TEMPLATE_BYTES } from './limits.ts';
 import { sumInPlace, WEIGHTS_BYTES } from './content-sum.ts';
 import { Gaps } from './gaps.ts';
 import { checkRange } from './range.ts';

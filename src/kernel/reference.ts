@@ -3,7 +3,7 @@
  * rather than fast. Shares nothing with the kernel and its templates, so that a fault in one shows against the other.
  */
 import type { EventShape, JsonValue, Marks } from '../core/block.ts';
-import { MAX_JSON_DEPTH } from '../core/limits.ts';
+import { MAX_JSON_DEPTH } from './limits.ts';
 import { createZone, type Zone } from '../core/time/zone.ts';
 import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
 

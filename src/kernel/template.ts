@@ -10,7 +10,8 @@
  *   the timestamp field. A `_time` among `fields` counts as a field and takes the place of the read time.
  */
 import { TailraceError } from '../core/errors.ts';
-import { MAX_FIELDS, MAX_TEMPLATE_BYTES } from '../core/limits.ts';
+import { MAX_FIELDS } from '../core/limits.ts';
+import { MAX_TEMPLATE_BYTES } from './limits.ts';
 import type { EventShape, EventTimes, JsonValue, Marks } from '../core/block.ts';
 
 /** The text of `parse_error` with format `json`. */

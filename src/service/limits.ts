@@ -1,14 +1,87 @@
-/** The bounds of the service that its operator may set; the others are in core/limits. */
-import {
-  SERVICE_BODY_BYTES,
-  SERVICE_DATASET_FIELDS,
-  SERVICE_QUERY_MEMORY_BYTES,
-  SERVICE_QUERY_SECONDS,
-  SERVICE_REQUEST_SECONDS,
-  SERVICE_RESULT_BYTES,
-} from '../core/limits.ts';
-import type { QueryLimits } from './engine/engine.ts';
+/** Bounds of the service: the fixed ones, then those that its operator may set. */
 
+/** Bytes of an ingest body after decompression; over it 413. */
+export const SERVICE_BODY_BYTES = 10 * 1024 * 1024;
+/** Events of one ingest request; over it 413 and nothing is stored. */
+export const SERVICE_REQUEST_EVENTS = 10_000;
+/** UTF-8 bytes of a field's flattened name; over it the event fails. */
+export const SERVICE_FIELD_NAME_BYTES = 200;
+/** Fields a dataset may have; an event that would add one more fails. */
+export const SERVICE_DATASET_FIELDS = 1024;
+/** What the two above may be set to at most. */
+export const SERVICE_MOST_BODY_BYTES = 256 * 1024 * 1024;
+export const SERVICE_MOST_FIELDS = 60_000;
+/** Nesting of one event's value; over it the event fails. */
+export const SERVICE_EVENT_DEPTH = 100;
+/** Datasets of one service (each is a table of the engine). */
+export const SERVICE_DATASETS = 10_000;
+/** Days that a dataset may keep its events for, as far as it is limited. */
+export const SERVICE_RETENTION_DAYS = 36_500;
+/** Annotations, and starred queries, of one service. */
+export const SERVICE_SAVED = 10_000;
+/** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
+export const SERVICE_USERS = 1_000;
+export const SERVICE_TOKENS = 1_000;
+/** Characters of a user's or token's name or e-mail address, of a field's unit, and of a description. */
+export const SERVICE_NAME_LENGTH = 200;
+export const SERVICE_UNIT_LENGTH = 64;
+export const SERVICE_DESCRIPTION_LENGTH = 10_000;
+/** Characters of an Idempotency-Key. */
+export const SERVICE_KEY_LENGTH = 256;
+/** Idempotency keys kept per dataset, at least; pruned when there are half as many more. */
+export const SERVICE_KEPT_KEYS = 10_000;
+/** Ingest requests under way at a time, and bytes of their bodies; over either 429, before the body is read. */
+export const SERVICE_INGESTS_IN_FLIGHT = 64;
+export const SERVICE_INGEST_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
+/** How much larger a compressed body is taken to be, until it is known. */
+export const SERVICE_GUESSED_COMPRESSION = 10;
+/** Connections at a time; more are closed at once. */
+export const SERVICE_CONNECTIONS = 1024;
+/** Time that a request has, first byte to last. */
+export const SERVICE_REQUEST_SECONDS = 120;
+/** Events of a page when the query sets no limit, and the most it may ask for. */
+export const SERVICE_QUERY_DEFAULT_EVENTS = 1000;
+export const SERVICE_QUERY_MAX_EVENTS = 50_000;
+/** Queries that wait for events at a time, and how long one may wait. */
+export const SERVICE_HELD_QUERIES = 512;
+export const SERVICE_HOLD_SECONDS = 60;
+/** What one query may use. */
+export const SERVICE_QUERY_SECONDS = 10;
+export const SERVICE_QUERY_MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Bytes of waiting blocks that go into the engine as one insert. */
+export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
+/** Connections to one server of the engine, and selects under way at a time. */
+export const SERVICE_ENGINE_CONNECTIONS = 16;
+export const SERVICE_SELECTS_IN_FLIGHT = 8;
+/** Time that a server of the engine has for an insert, for another statement, and to say that it is there. */
+export const SERVICE_INSERT_SECONDS = 30;
+export const SERVICE_STATEMENT_SECONDS = 120;
+export const SERVICE_PING_MS = 5000;
+/** How long a server that did not answer in time is not asked again. */
+export const SERVICE_SILENCE_MS = 5000;
+/** Rows, and bytes by their average size, that a move between engines takes at a time. */
+export const SERVICE_MOVE_ROWS = 100_000;
+export const SERVICE_MOVE_BYTES = 64 * 1024 * 1024;
+/** Bytes of one value in a query: a server takes fields of 128 KiB, and escaping may double them. */
+export const SERVICE_BOUND_VALUE_BYTES = 60 * 1024;
+/** Bytes of one query's result inside the engine. */
+export const SERVICE_RESULT_BYTES = 128 * 1024 * 1024;
+/** Parts of one query: aggregations, group-by fields, sort keys, projected fields, filter nodes. */
+export const SERVICE_QUERY_PARTS = 256;
+/** Time buckets of one series. */
+export const SERVICE_QUERY_BUCKETS = 10_000;
+/** Selects inside each other that a query may need; the engine takes 100. */
+export const SERVICE_QUERY_NESTING = 20;
+/** Characters of the SQL of one statement; the engine takes 256 KiB. */
+export const SERVICE_QUERY_SQL = 200 * 1024;
+/** Items that make_list and make_set collect at most in a group. */
+export const SERVICE_QUERY_LIST_ITEMS = 100_000;
+/** Values of one topk, bins of one histogram. */
+export const SERVICE_QUERY_TOPK = 1000;
+/** Cells of a reply with all fields of a dataset; over it, fields that no row of the page has are left out. */
+export const SERVICE_QUERY_CELLS = 5_000_000;
+
+/** What the operator may set. */
 export interface ServiceLimits {
   /** Bytes of an ingest body after decompression. */
   readonly bodyBytes: number;
@@ -34,7 +107,7 @@ export const DEFAULT_LIMITS: ServiceLimits = {
   requestSeconds: SERVICE_REQUEST_SECONDS,
 };
 
-export const queryLimitsOf = ({ querySeconds, queryMemoryBytes }: ServiceLimits): QueryLimits => ({
+export const queryLimitsOf = ({ querySeconds, queryMemoryBytes }: ServiceLimits) => ({
   seconds: querySeconds,
   memoryBytes: queryMemoryBytes,
   resultBytes: SERVICE_RESULT_BYTES,

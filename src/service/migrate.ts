@@ -5,7 +5,7 @@
  */
 import { TailraceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../core/limits.ts';
+import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from './limits.ts';
 import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from './engine/chdb.ts';
 import { parseClickhouseUrl } from './engine/clickhouse-url.ts';
 import type { Engine } from './engine/engine.ts';

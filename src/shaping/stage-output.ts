@@ -1,5 +1,5 @@
 /** What a stage writes: the events that come of each event, or what `on_error` says of one that its transform failed on. */
-import { MAX_SHAPED_BYTES } from '../core/limits.ts';
+import { MAX_SHAPED_BYTES } from './limits.ts';
 import { ByteWriter } from './events/byte-writer.ts';
 import type { Members } from './events/members.ts';
 import { writeWith } from './events/write-event.ts';

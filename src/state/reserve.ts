@@ -6,7 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, statfsSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../core/errors.ts';
-import { STATE_RESERVE_BYTES } from '../core/limits.ts';
+import { STATE_RESERVE_BYTES } from './limits.ts';
 import type { Log } from '../core/log.ts';
 
 /** Of the reserve, in the database: it grows only by the rows of more streams and batches than there ever were at once. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../src/client/ingest/ingest-stream.ts';
 import type { FailedEvents } from '../../src/client/ingest/send-chunk.ts';
-import { CLIENT_CHUNKS_IN_FLIGHT } from '../../src/core/limits.ts';
+import { CLIENT_CHUNKS_IN_FLIGHT } from '../../src/client/limits.ts';
 import { type ReceivedRequest, type Responder, replyWith } from '../support/fake-ingest.ts';
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import type { Retry } from '../../src/client/requester.ts';
 import { waitMsOf } from '../../src/client/retry.ts';
-import { CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../../src/core/limits.ts';
+import { CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from '../../src/client/limits.ts';
 import { type Responder, replyWith } from '../support/fake-ingest.ts';
 import { type FakeService, startFakeService } from '../support/fake-service.ts';
 import { NOW_MS, testTiming, type TestTiming } from './timing.ts';

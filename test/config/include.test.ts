@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatProblem } from '../../src/config/config-error.ts';
 import { loadConfig, readConfig } from '../../src/config/load/load.ts';
-import { MAX_INCLUDED_FILES } from '../../src/core/limits.ts';
+import { MAX_INCLUDED_FILES } from '../../src/config/limits.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 

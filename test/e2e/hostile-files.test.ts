@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { READ_CHUNK_BYTES } from '../../src/core/limits.ts';
+import { READ_CHUNK_BYTES } from '../../src/sources/framing/limits.ts';
 import { addressOf, makeSite, QUICK, range, startShipping } from '../support/shipping.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,7 @@
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { STREAM_ORDER_MS } from '../../src/core/limits.ts';
+import { STREAM_ORDER_MS } from '../../src/sources/file/limits.ts';
 import type { Program } from '../support/program.ts';
 import { addressOf, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';

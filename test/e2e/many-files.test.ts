@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAX_OPEN_FILES } from '../../src/core/limits.ts';
+import { MAX_OPEN_FILES } from '../../src/sources/file/limits.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';

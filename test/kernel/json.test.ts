@@ -1,7 +1,7 @@
 /** Lines that are JSON objects, and lines that only look like it. */
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/core/block.ts';
-import { MAX_JSON_DEPTH } from '../../src/core/limits.ts';
+import { MAX_JSON_DEPTH } from '../../src/kernel/limits.ts';
 import { eventText } from './drive.ts';
 
 const TIME = '2026-11-21T10:15:00.000Z';

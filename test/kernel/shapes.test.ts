@@ -1,6 +1,6 @@
 /** Objects built like others before them: compared instead of parsed, and held to the grammar all the same. `drive` compares each with the oracle. */
 import { expect, test } from 'vitest';
-import { MAX_TEMPLATE_BYTES } from '../../src/core/limits.ts';
+import { MAX_TEMPLATE_BYTES } from '../../src/kernel/limits.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { drive } from './drive.ts';
 import { BAD_VALUES, GOOD_VALUES } from './lines.ts';

@@ -107,6 +107,11 @@ test.each([
     'src/agent and src/agent/build import each other',
   ],
   [
+    'limits that import more than limits',
+    { 'src/core/limits.ts': "import { a } from './a.ts';\nexport const limit = a;\n", 'src/core/a.ts': 'export const a = 1;\n' },
+    'limits.ts imports nothing but limits',
+  ],
+  [
     'a folder with sixteen files',
     Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`src/agent/part/${index}.ts`, 'export const a = 1;\n'])),
     'src/agent/part: more than 15 files',

@@ -1,6 +1,6 @@
 /** Waits for events of a dataset: what ends them, and how many there may be. */
 import { describe, expect, test } from 'vitest';
-import { SERVICE_HELD_QUERIES } from '../../src/core/limits.ts';
+import { SERVICE_HELD_QUERIES } from '../../src/service/limits.ts';
 import { openArrivals } from '../../src/service/datasets/arrivals.ts';
 
 const MINUTE = 60_000;

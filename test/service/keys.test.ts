@@ -1,7 +1,7 @@
 /** Idempotency keys against a database and an engine that can be stopped at any step: what is kept, what is counted, what waits. */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SERVICE_KEPT_KEYS } from '../../src/core/limits.ts';
+import { SERVICE_KEPT_KEYS } from '../../src/service/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Engine } from '../../src/service/engine/engine.ts';
 import { openKeys, type Keys, type Range } from '../../src/service/ingest/keys.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, w
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { STATE_RESERVE_BYTES } from '../../src/core/limits.ts';
+import { STATE_RESERVE_BYTES } from '../../src/state/limits.ts';
 import { openDatabase } from '../../src/state/database/database.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';

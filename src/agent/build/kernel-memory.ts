@@ -1,7 +1,8 @@
 /** How much of the kernel's memory a configuration needs: it is sized once, at the start. */
 import type { Config, SourceConfig } from '../../config/model.ts';
 import { codeOf } from '../../core/errors.ts';
-import { READ_CHUNK_BYTES, SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../core/limits.ts';
+import { READ_CHUNK_BYTES } from '../../sources/framing/limits.ts';
+import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../sources/syslog/limits.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { memoryOf } from './sink-pipeline.ts';
 

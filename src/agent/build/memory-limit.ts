@@ -1,5 +1,5 @@
 /** Says where a container or unit gives the agent too little memory. */
-import { LEAST_MEMORY_BYTES } from '../../core/limits.ts';
+import { LEAST_MEMORY_BYTES } from '../limits.ts';
 
 /** `limitBytes`: of the control group, 0 or more than any machine has where there is none. */
 export function describeShortMemory(limitBytes = process.constrainedMemory()): { message: string; fix: string } | undefined {

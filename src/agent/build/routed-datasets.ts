@@ -1,6 +1,6 @@
 /** The datasets of each sink that `to_dataset` has named so far, as the state keeps them. */
 import type { DatasetRegistry } from '../../batcher/fill/router.ts';
-import { MAX_ROUTED_DATASETS } from '../../core/limits.ts';
+import { MAX_ROUTED_DATASETS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import { sinkOf } from '../../core/owner.ts';
 import type { State } from '../../state/database/store.ts';

@@ -9,7 +9,7 @@ import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import { SOURCE_STOP_GRACE_MS } from '../../core/limits.ts';
+import { SOURCE_STOP_GRACE_MS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { State } from '../../state/database/store.ts';
 import { isRereadable } from '../build/create-source.ts';

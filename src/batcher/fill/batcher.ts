@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Block, EventShape, Region } from '../../core/block.ts';
-import { SHAPING_VERSION } from '../../core/limits.ts';
+import { SHAPING_VERSION } from '../limits.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';

@@ -2,7 +2,7 @@
  * The way of a block into open batches where its events are shaped: piece by piece, each placed whole before the next is made. Other
  * sources may fill the same batches while a piece waits for room, or for a script.
  */
-import { MAX_FATE_RUNS } from '../../core/limits.ts';
+import { MAX_FATE_RUNS } from '../limits.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Template } from '../../kernel/kernel.ts';
 import { type Batch, ONCE } from '../batch.ts';

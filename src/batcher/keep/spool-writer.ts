@@ -5,7 +5,7 @@
  */
 import { messageOf } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { FULL_NOTICE_MS, MAX_SPOOL_WRITES } from '../../core/limits.ts';
+import { FULL_NOTICE_MS, MAX_SPOOL_WRITES } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';

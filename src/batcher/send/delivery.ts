@@ -4,7 +4,7 @@
  */
 import PQueue from 'p-queue';
 import { messageOf } from '../../core/errors.ts';
-import { HOPELESS_AFTER_MS } from '../../core/limits.ts';
+import { HOPELESS_AFTER_MS } from '../limits.ts';
 import { type Batch, keyOf } from '../batch.ts';
 import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
 import { Dispatch } from './dispatch.ts';

@@ -2,7 +2,7 @@
  * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. What one worker learns from the
  * service (a wait it asks for, how many requests it bears, that it takes no compression) holds for all of them.
  */
-import { MAX_RETRY_AFTER_MS } from '../../core/limits.ts';
+import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { IngestResult, Outcome, SendResult } from '../../core/sink.ts';
 import { nextBackoffMs } from './backoff.ts';
 import type { Batch } from '../batch.ts';

@@ -3,7 +3,7 @@
  * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
  */
 import { createHash } from 'node:crypto';
-import { MAX_EXTRA_REQUESTS } from '../../core/limits.ts';
+import { MAX_EXTRA_REQUESTS } from '../limits.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
 import type { Batch } from '../batch.ts';

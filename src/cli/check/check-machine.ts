@@ -8,7 +8,7 @@ import { readSecret } from '../../config/connect/secrets.ts';
 import { readTlsFiles, TlsFileError } from '../../config/connect/tls-files.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { TailraceError } from '../../core/errors.ts';
-import { UDP_RECEIVE_BUFFER_BYTES } from '../../core/limits.ts';
+import { UDP_RECEIVE_BUFFER_BYTES } from '../../sources/syslog/limits.ts';
 import { silentLog } from '../../core/log.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { Finder } from '../../sources/file/scan/finder.ts';

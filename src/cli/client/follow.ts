@@ -5,7 +5,7 @@ import type { Client } from '../../client/client.ts';
 import { pagesOf } from '../../client/pages.ts';
 import { FollowWindow } from '../../core/follow-window.ts';
 import { UsageError } from '../../core/errors.ts';
-import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
+import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/plan/arrivals-text.ts';
 import { flush, plural, say } from './output/print.ts';

@@ -5,7 +5,8 @@ import type { Compression, FailedEvents } from '../../client/ingest/send-chunk.t
 import { ingestStream, type StreamOptions, type StreamSummary } from '../../client/ingest/ingest-stream.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { CLIENT_NAMED_FAILURES, MAX_LABELS_BYTES } from '../../core/limits.ts';
+import { CLIENT_NAMED_FAILURES } from '../../client/limits.ts';
+import { MAX_LABELS_BYTES } from '../../config/limits.ts';
 import { asciiJson } from '../../client/paths.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { type Input, openInputs, openText } from './ingest-input.ts';

@@ -6,7 +6,7 @@ import type { Client } from '../../client/client.ts';
 import { isPage, pagesOf, pagesOfDataset } from '../../client/pages.ts';
 import { printable } from '../../config/quote.ts';
 import { messageOf, UsageError } from '../../core/errors.ts';
-import { CLIENT_PAGE_ROWS } from '../../core/limits.ts';
+import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import type { ConnectionArguments } from './connection.ts';
 import { heading, plural, say, terminalColumns, write, writeLines } from './output/print.ts';
 import { startProgress } from './output/progress.ts';

@@ -1,5 +1,6 @@
 /** The events of one ingest request, and how they become its body. */
-import { CLIENT_CHUNK_BYTES, MAX_BATCH_EVENTS } from '../../core/limits.ts';
+import { CLIENT_CHUNK_BYTES } from '../limits.ts';
+import { MAX_BATCH_EVENTS } from '../../core/limits.ts';
 import type { IngestFormat } from '../client.ts';
 import type { SplitEvent } from './event-bytes.ts';
 

@@ -3,7 +3,7 @@
  * by their lines. Promises: bounded memory; an event that came slowly is sent after a second; a chunk is sent again under its own key only.
  */
 import { randomUUID } from 'node:crypto';
-import { CLIENT_CHUNKS_IN_FLIGHT, CLIENT_FLUSH_MS } from '../../core/limits.ts';
+import { CLIENT_CHUNKS_IN_FLIGHT, CLIENT_FLUSH_MS } from '../limits.ts';
 import type { Client, IngestFormat, IngestOptions } from '../client.ts';
 import { openChunk } from './chunk.ts';
 import type { SplitEvent, Splitter } from './event-bytes.ts';

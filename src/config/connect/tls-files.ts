@@ -1,7 +1,7 @@
 /** Reads the certificates and the key of a sink's `tls`. Promises: what it returns fits together; no message holds a key. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { messageOf, TailraceError } from '../../core/errors.ts';
-import { MAX_TLS_FILE_BYTES } from '../../core/limits.ts';
+import { MAX_TLS_FILE_BYTES } from '../limits.ts';
 import type { TlsFiles } from '../model.ts';
 import { readSmallFile, stampOf } from './small-file.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from '../../core/block.ts';
-import { MAX_SCAN_INTERVAL_MS } from '../../core/limits.ts';
+import { MAX_SCAN_INTERVAL_MS } from '../limits.ts';
 import { defaultBatchBytes } from '../../core/sink-memory.ts';
 import type { Environment } from './expand.ts';
 import { finish } from '../fields/field.ts';

@@ -4,7 +4,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Pair, ParsedNode, Scalar } from 'yaml';
-import { MAX_CONFIG_DEPTH } from '../../core/limits.ts';
+import { MAX_CONFIG_DEPTH } from '../limits.ts';
 import { LineIndex } from './line-index.ts';
 import { quote } from '../quote.ts';
 import { findUnquotedVariables, type UnquotedVariables } from './unquoted-variables.ts';

@@ -1,5 +1,5 @@
 /** `include_config`: files with sources, sinks and tests of their own become parts of the configuration that names them. */
-import { MAX_INCLUDED_BYTES } from '../../core/limits.ts';
+import { MAX_INCLUDED_BYTES } from '../limits.ts';
 import type { Problem } from '../config-error.ts';
 import type { ConfigTexts } from './config-texts.ts';
 import { parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from './document.ts';

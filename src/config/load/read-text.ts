@@ -1,7 +1,7 @@
 /** Reads a configuration file as UTF-8 text, bounded, or says in one problem why it cannot be. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { MAX_CONFIG_BYTES } from '../../core/limits.ts';
+import { MAX_CONFIG_BYTES } from '../limits.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import type { Position } from './line-index.ts';
 

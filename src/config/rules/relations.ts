@@ -3,7 +3,8 @@
  * they are told in one go with the problems of single keys; what could not be read is not judged a second time.
  */
 import type { JsonValue } from '../../core/block.ts';
-import { MAX_CSV_COLUMNS, MAX_FIELDS, MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../../core/limits.ts';
+import { MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../limits.ts';
+import { MAX_CSV_COLUMNS, MAX_FIELDS } from '../../core/limits.ts';
 import type { Section } from '../load/components.ts';
 import type { Environment } from '../load/expand.ts';
 import type { Draft } from '../fields/field.ts';

@@ -1,5 +1,5 @@
 /** What `let` gave names to: values, tables and functions; and the bound on what a text may grow to through them. */
-import { SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../../core/limits.ts';
+import { SERVICE_QUERY_NODES, SERVICE_QUERY_SUBQUERIES } from '../limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';

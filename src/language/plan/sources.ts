@@ -1,5 +1,5 @@
 /** Where the rows of a query come from: datasets by name, tables of `let`, and the operators that begin a query. */
-import { SERVICE_QUERY_MADE_ROWS } from '../../core/limits.ts';
+import { SERVICE_QUERY_MADE_ROWS } from '../limits.ts';
 import { readUnion, unionOf, type UnionText } from '../operators/union.ts';
 import { columnsOf, type Step } from '../operators/operator.ts';
 import { searched, readSearch } from '../operators/search.ts';

@@ -2,7 +2,7 @@
  * A transform's text: the operators that one event goes through, without a dataset. Each step keeps its own text and place, for messages and
  * for what compiles steps one by one.
  */
-import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../../core/limits.ts';
+import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';

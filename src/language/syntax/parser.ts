@@ -2,7 +2,7 @@
  * A query's text while it is read: the current token, what every syntax is made of (signs, lists, counts), and the bounds on the number of its
  * parts and their nesting. Throws an `AplError`.
  */
-import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../../core/limits.ts';
+import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';

@@ -4,7 +4,8 @@
  */
 import { parse } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
-import { MAX_CSV_COLUMNS, MAX_CSV_HEADER_BYTES } from '../../core/limits.ts';
+import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
+import { MAX_CSV_HEADER_BYTES } from '../limits.ts';
 import type { Grouping, GroupingLimits } from '../text/grouping.ts';
 import { emptyFields, type EventFields, type FormatParser, unparsed } from './line-parser.ts';
 

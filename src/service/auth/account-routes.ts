@@ -1,7 +1,7 @@
 /** Users, the current user and the one organisation, under /v1 and /v2. They take personal tokens only. */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_NAME_LENGTH } from '../../core/limits.ts';
+import { SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';

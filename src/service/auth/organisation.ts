@@ -1,6 +1,6 @@
 /** The one organisation of a local service, as the API shows it: a plan without payment, a license that states this service's limits. */
 import { z } from 'zod';
-import { SERVICE_DATASETS, SERVICE_USERS } from '../../core/limits.ts';
+import { SERVICE_DATASETS, SERVICE_USERS } from '../limits.ts';
 import { ROLES, type Role } from './rights.ts';
 
 const time = z.iso.datetime();

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../../core/limits.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH } from '../limits.ts';
 import { badRequest, forbidden } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';

@@ -3,7 +3,7 @@
  * takes the same time: a given token's hash is compared with every known one.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { SERVICE_TOKENS } from '../../core/limits.ts';
+import { SERVICE_TOKENS } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 import type { Capabilities } from './rights.ts';

@@ -1,6 +1,6 @@
 /** The users of the organisation: kept in the database, few, held in memory. The owner, made at the first start, can not be removed. */
 import { randomUUID } from 'node:crypto';
-import { SERVICE_USERS } from '../../core/limits.ts';
+import { SERVICE_USERS } from '../limits.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
 import type { Role } from './rights.ts';

@@ -2,7 +2,7 @@
  * Who waits for events of a dataset: a query with `streaming-duration` is held open until some are stored or its time is over. Nothing is
  * polled: an ingest request that stored events wakes those that wait for its dataset.
  */
-import { SERVICE_HELD_QUERIES } from '../../core/limits.ts';
+import { SERVICE_HELD_QUERIES } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
 export interface Arrivals {

@@ -3,7 +3,7 @@
  * one at start, a removed one's table is dropped. A table that the database never heard of is somebody's data (the database may be an
  * older copy): it is left alone, said in the log, and its number is not given out.
  */
-import { SERVICE_DATASETS } from '../../core/limits.ts';
+import { SERVICE_DATASETS } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,6 +1,6 @@
 /** Requests and replies of the dataset endpoints. */
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../../core/limits.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
 import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
 

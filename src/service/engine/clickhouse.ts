@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import PQueue from 'p-queue';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { SERVICE_SELECTS_IN_FLIGHT } from '../../core/limits.ts';
+import { SERVICE_SELECTS_IN_FLIGHT } from '../limits.ts';
 import { prepareDatabase } from './clickhouse-setup.ts';
 import type { ClickhouseAddress } from './clickhouse-url.ts';
 import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.ts';

@@ -4,7 +4,7 @@
  * costs some 10 ms whatever its size, and parts are merged less often.
  */
 import PQueue from 'p-queue';
-import { SERVICE_INSERT_GROUP_BYTES } from '../../core/limits.ts';
+import { SERVICE_INSERT_GROUP_BYTES } from '../limits.ts';
 
 export interface InsertGroups {
   /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it. */

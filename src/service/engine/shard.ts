@@ -9,7 +9,7 @@ import {
   SERVICE_PING_MS,
   SERVICE_SILENCE_MS,
   SERVICE_STATEMENT_SECONDS,
-} from '../../core/limits.ts';
+} from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Param, QueryResult } from './engine.ts';
 import { FORMAT_SETTINGS } from './settings.ts';

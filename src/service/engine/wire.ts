@@ -1,5 +1,5 @@
 /** Values on their way into an engine and rows on their way out. */
-import { SERVICE_BOUND_VALUE_BYTES } from '../../core/limits.ts';
+import { SERVICE_BOUND_VALUE_BYTES } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { Cell, Param, QueryResult } from './engine.ts';
 

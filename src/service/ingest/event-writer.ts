@@ -2,7 +2,8 @@
  * Events into rows: flattens nested objects to dotted names, finds the time, renames reserved names, checks every limit, and
  * writes what passes into the request's block. An event is staged first and written whole or not at all.
  */
-import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES, SERVICE_STRING_BYTES } from '../../core/limits.ts';
+import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
+import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES } from '../limits.ts';
 import { EMPTY_BIT, HUGE_BIT, TYPE_BITS, ZERO_BIT } from '../datasets/catalog.ts';
 import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
 import { quote } from '../http/api-error.ts';

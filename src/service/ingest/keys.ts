@@ -4,7 +4,7 @@
  * means stored, anything less is deleted and the key forgotten, so that the resend stores it anew. Only full answers (200) are kept.
  */
 import type { Log } from '../../core/log.ts';
-import { SERVICE_KEPT_KEYS } from '../../core/limits.ts';
+import { SERVICE_KEPT_KEYS } from '../limits.ts';
 import type { Engine } from '../engine/engine.ts';
 import { tableOf, timeLiteral } from '../engine/tables.ts';
 import type { Metadata } from '../metadata.ts';

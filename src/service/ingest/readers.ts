@@ -4,7 +4,7 @@
  */
 import { CsvError, parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../core/errors.ts';
-import { SERVICE_REQUEST_EVENTS } from '../../core/limits.ts';
+import { SERVICE_REQUEST_EVENTS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseExact } from './exact-json.ts';
 

@@ -1,6 +1,6 @@
 /** How much ingest is under way: requests and bytes of their bodies are counted before a body is read, so that memory stays bounded. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../../core/limits.ts';
+import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
 export interface IngestRoom {

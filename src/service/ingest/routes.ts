@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_KEY_LENGTH } from '../../core/limits.ts';
+import { SERVICE_KEY_LENGTH } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { ingestRoom } from './room.ts';

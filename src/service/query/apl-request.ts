@@ -1,6 +1,6 @@
 /** The body and the parameters of a query by text, checked. */
 import { z } from 'zod';
-import { SERVICE_HOLD_SECONDS } from '../../core/limits.ts';
+import { SERVICE_HOLD_SECONDS } from '../limits.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { constantOf } from './legacy/nodes.ts';
 import { readRowId } from './sql/field.ts';

@@ -1,6 +1,6 @@
 /** One query from its request to the text of its reply, the same for both forms: range, tree, statements, result. */
 import { messageOf } from '../../core/errors.ts';
-import { SERVICE_QUERY_MAX_EVENTS } from '../../core/limits.ts';
+import { SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
 import type { Dataset } from '../datasets/catalog.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';

@@ -1,7 +1,7 @@
 /** /v2/annotations: what happened at a time, beside the events of some datasets. */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } from '../../core/limits.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_QUERY_PARTS } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
 import type { Action } from '../auth/rights.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';

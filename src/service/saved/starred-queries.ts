@@ -1,7 +1,8 @@
 /** /v2/apl-starred-queries: queries by text that users keep under a name. */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { SERVICE_NAME_LENGTH, SERVICE_QUERY_TEXT, SERVICE_SAVED } from '../../core/limits.ts';
+import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
+import { SERVICE_NAME_LENGTH, SERVICE_SAVED } from '../limits.ts';
 import type { Caller } from '../auth/auth.ts';
 import { badRequest, forbidden, notFound, quote } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';

@@ -1,5 +1,5 @@
 /** mv-expand: siblings of a row, one for each item of an array. */
-import { TRANSFORM_EXPANDED_ROWS } from '../../core/limits.ts';
+import { TRANSFORM_EXPANDED_ROWS } from '../limits.ts';
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Of } from './call.ts';
 import { compile } from './expressions.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import { MAX_SCRIPT_BYTES } from '../../core/limits.ts';
+import { MAX_SCRIPT_BYTES } from '../limits.ts';
 
 export interface ScriptFile {
   /** Absolute. */

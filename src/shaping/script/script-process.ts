@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { isSea } from 'node:sea';
 import { codeOf } from '../../core/errors.ts';
-import { MAX_SCRIPT_HEAP_MIB, MAX_SCRIPT_REPLY_BYTES, MAX_SCRIPT_RSS_BYTES } from '../../core/limits.ts';
+import { MAX_SCRIPT_HEAP_MIB, MAX_SCRIPT_REPLY_BYTES, MAX_SCRIPT_RSS_BYTES } from '../limits.ts';
 import { HOST_SOURCE, OUT_OF_MEMORY_EXIT, REPLIES_FD, REQUESTS_FD, UNCAUGHT_EXIT } from './host-source.ts';
 
 /** The hidden command by which the single executable runs the process's program. */

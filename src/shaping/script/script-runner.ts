@@ -3,13 +3,7 @@
  * is killed, what the script had remembered is gone, and the event that it was at has failed. The rest goes on in a new one.
  */
 import { TailraceError } from '../../core/errors.ts';
-import {
-  MAX_SCRIPT_EVENT_MS,
-  MAX_SCRIPT_EXTERNAL_BYTES,
-  MAX_SCRIPT_RSS_BYTES,
-  MAX_SCRIPT_START_MS,
-  MAX_SHAPED_BYTES,
-} from '../../core/limits.ts';
+import { MAX_SCRIPT_EVENT_MS, MAX_SCRIPT_EXTERNAL_BYTES, MAX_SCRIPT_RSS_BYTES, MAX_SCRIPT_START_MS, MAX_SHAPED_BYTES } from '../limits.ts';
 import type { ResultMember } from '../events/write-event.ts';
 import { TOO_LARGE } from '../stage-output.ts';
 import type { ScriptSetup } from './host-source.ts';

@@ -1,6 +1,6 @@
 /** Creates a dataset that the service does not have, when the configuration allows it: once at a time, and not too often. */
 import type { Clock } from '../../core/time/clock.ts';
-import { CREATE_DATASET_PAUSE_MS } from '../../core/limits.ts';
+import { CREATE_DATASET_PAUSE_MS } from './limits.ts';
 import type { Outcome } from '../../core/sink.ts';
 import { type Answer, describe } from './classify.ts';
 

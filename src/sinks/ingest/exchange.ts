@@ -1,5 +1,5 @@
 /** One request and its answer over a dispatcher. Promises: one timeout from the first byte to the answer's last, a bounded answer, no redirect. */
-import { MAX_ANSWER_BYTES } from '../../core/limits.ts';
+import { MAX_ANSWER_BYTES } from './limits.ts';
 import type { Answer } from './classify.ts';
 import { flattenHeaders } from '../../client/answer.ts';
 import { describeFailure } from '../../client/failure.ts';

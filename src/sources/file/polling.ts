@@ -6,7 +6,7 @@ import type { FileSourceConfig } from '../../config/model.ts';
 import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
-import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from '../../core/limits.ts';
+import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from './limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';

@@ -4,7 +4,7 @@
  * reader waits for the sinks.
  */
 import type { EventShape, Lane, Span } from '../../core/block.ts';
-import { SCAN_GRACE_MS } from '../../core/limits.ts';
+import { SCAN_GRACE_MS } from './limits.ts';
 import { newStats, type Source, type SourceContext, type SourceStats } from '../../core/source.ts';
 import { StepDeadline } from '../../core/time/step-deadline.ts';
 import type { StreamRecord } from '../../core/stream.ts';

@@ -3,7 +3,8 @@
  * stream. Knows no lines; hands out ranges as blocks, and remembers the last bytes that it handed out.
  */
 import type { Block, Marks, Region, Tail } from '../../core/block.ts';
-import { READ_CHUNK_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { TAIL_BYTES } from '../../core/limits.ts';
+import { READ_CHUNK_BYTES } from './limits.ts';
 import { addSums } from '../../core/sums.ts';
 import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';

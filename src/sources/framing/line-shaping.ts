@@ -1,7 +1,8 @@
 /** How a source's bytes become events, from its configuration: encoding, joining, parsing. What is needed for that is loaded here. */
 import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model.ts';
 import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
-import { JOIN_TIMEOUT_MS, MAX_CSV_HEADER_BYTES, MAX_JOINED_LINES } from '../../core/limits.ts';
+import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
+import { JOIN_TIMEOUT_MS, MAX_JOINED_LINES } from './limits.ts';
 import { createZone } from '../../core/time/zone.ts';
 import { loadEncoding } from '../../parsers/text/charset.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';

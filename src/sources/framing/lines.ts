@@ -4,7 +4,8 @@
  */
 import type { Region } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
-import { READ_CHUNK_BYTES, TAIL_BYTES } from '../../core/limits.ts';
+import { TAIL_BYTES } from '../../core/limits.ts';
+import { READ_CHUNK_BYTES } from './limits.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
 import { findMark, LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';

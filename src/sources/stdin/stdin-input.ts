@@ -8,7 +8,9 @@
 import { fstatSync, read as readDescriptor } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { PIPE_READ_BYTES } from '../../core/limits.ts';
+
+/** Bytes read from a pipe at a time: what Linux keeps in one. */
+const PIPE_READ_BYTES = 64 * 1024;
 
 export interface ByteInput {
   /** Bytes read into `into`, at least 1; 0 at the end or once closed. Rejects with the system's error. One at a time. */

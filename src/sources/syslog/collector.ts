@@ -12,7 +12,7 @@ import {
   SYSLOG_HAND_OVER_MS,
   SYSLOG_PARTS_BYTES,
   SYSLOG_PENDING_BYTES,
-} from '../../core/limits.ts';
+} from './limits.ts';
 import { tailOf } from '../../core/tail.ts';
 
 const NEWLINE = 10;

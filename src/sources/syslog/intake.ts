@@ -4,7 +4,7 @@
  */
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import { SYSLOG_SINGLE_BYTES } from '../../core/limits.ts';
+import { SYSLOG_SINGLE_BYTES } from './limits.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../kernel/syslog.ts';

@@ -6,7 +6,7 @@
 import type { ListenAddress, SyslogSourceConfig, SystemdAddress } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
-import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from '../../core/limits.ts';
+import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';

@@ -4,7 +4,7 @@
  */
 import type { Span, Tail } from '../../core/block.ts';
 import { addPoint, type ContentPoint, thinPoints } from '../../core/content-point.ts';
-import { MAX_MARK_POINTS } from '../../core/limits.ts';
+import { MAX_MARK_POINTS } from '../limits.ts';
 import { addSums } from '../../core/sums.ts';
 
 interface Pending {

@@ -1,6 +1,6 @@
 /** When an exchange lets go of its request: its body's memory is filled anew as soon as it has ended. */
 import { expect, test } from 'vitest';
-import { MAX_ANSWER_BYTES } from '../../../src/core/limits.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import { exchange } from '../../../src/sinks/ingest/exchange.ts';
 import type { DispatchController, DispatchHandler, Dispatcher } from '../../../src/sinks/ingest/http/dispatcher.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/core/limits.ts';
+import { CREATE_DATASET_PAUSE_MS, MAX_CONNECTION_AGE_MS } from '../../../src/sinks/ingest/limits.ts';
 import type { Outcome, Parcel, Sink } from '../../../src/core/sink.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
 import { FakeIngest, replyWith } from '../../support/fake-ingest.ts';

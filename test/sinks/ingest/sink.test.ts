@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { compress } from '../../../src/batcher/send/compress.ts';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import { MAX_ANSWER_BYTES } from '../../../src/core/limits.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/core/limits.ts';
+import { MAX_OPEN_FILES, MIN_OPEN_FILES } from '../../../src/sources/file/limits.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, startRig, systemError, TailRig } from './tail-rig.ts';
 

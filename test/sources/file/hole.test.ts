@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { TURN_BYTES } from '../../../src/core/limits.ts';
+import { TURN_BYTES } from '../../../src/sources/file/limits.ts';
 import { LaneDouble } from '../lane-double.ts';
 import { type RigOptions, failingFileSystem, freshFolders, TailRig } from './tail-rig.ts';
 

@@ -6,7 +6,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { STREAM_ORDER_MS } from '../../../src/core/limits.ts';
+import { STREAM_ORDER_MS } from '../../../src/sources/file/limits.ts';
 import { type FileTimes, steppedTimes, systemTimes } from './file-times.ts';
 import { TailRig } from './tail-rig.ts';
 

@@ -1,7 +1,7 @@
 /** What many files cost, and in which order they are read. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TURN_BYTES } from '../../../src/core/limits.ts';
+import { TURN_BYTES } from '../../../src/sources/file/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, TailRig } from './tail-rig.ts';
 

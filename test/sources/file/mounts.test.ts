@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_AWAY_MS } from '../../../src/core/limits.ts';
+import { MAX_AWAY_MS } from '../../../src/sources/file/limits.ts';
 import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, makeFolder, systemError, TailRig } from './tail-rig.ts';
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startReporting } from '../../../src/agent/service-manager/report.ts';
-import { SCAN_GRACE_MS } from '../../../src/core/limits.ts';
+import { SCAN_GRACE_MS } from '../../../src/sources/file/limits.ts';
 import { Finder } from '../../../src/sources/file/scan/finder.ts';
 import { settleTurns, until } from '../../support/until.ts';
 import { failingFileSystem, TailRig } from './tail-rig.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HOT_LOOK_MS, LOOK_EVERY_MS } from '../../../src/core/limits.ts';
+import { HOT_LOOK_MS, LOOK_EVERY_MS } from '../../../src/sources/file/limits.ts';
 import { untilNextLookMs } from '../../../src/sources/file/watch/scan-pace.ts';
 
 test('looks between scans come at the times of looks at busy folders, a second apart, also where a timer was early', () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FileSourceConfig } from '../../../src/config/model.ts';
-import { BIRTH_SLACK_MS } from '../../../src/core/limits.ts';
+import { BIRTH_SLACK_MS } from '../../../src/sources/file/limits.ts';
 import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { tailOf } from '../../../src/core/tail.ts';

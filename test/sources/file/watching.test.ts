@@ -13,7 +13,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, MAX_SCAN_INTERVAL_MS, NAMES_LOOK_MS } from '../../../src/core/limits.ts';
+import { MAX_SCAN_INTERVAL_MS } from '../../../src/config/limits.ts';
+import { HOT_EVENTS, HOT_LOOK_MS, LOOK_EVERY_MS, MAX_PARK_MS, NAMES_LOOK_MS } from '../../../src/sources/file/limits.ts';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { type FolderChanged, watchFolder } from '../../../src/sources/file/scan/watch-folder.ts';
 import { settleTurns, until } from '../../support/until.ts';

@@ -2,7 +2,7 @@
  * Aggregations. They leave out what is not there. Each has a form with `if` at its end, which takes a condition as its last argument;
  * `arg_max` and `arg_min` make several columns and are in the summarize operator.
  */
-import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../../core/limits.ts';
+import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../limits.ts';
 import type { Kind } from '../sql/kind.ts';
 import { list, sql, type Sql } from '../sql/sql.ts';
 import { jsonOf } from '../sql/text.ts';

@@ -1,5 +1,6 @@
 /** A legacy filter tree as a condition that is true or false for every event. What an event lacks matches nothing but `not-…`. */
-import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_PARTS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_DEPTH } from '../../../language/limits.ts';
+import { SERVICE_QUERY_PARTS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { constantNode, type Node } from '../../../language/plan/tree.ts';
 import { parseTime } from '../times.ts';

@@ -1,6 +1,6 @@
 /** The body of a legacy query: every key may be missing or null; unknown keys are ignored, as clients send their own. */
 import { z } from 'zod';
-import { SERVICE_QUERY_PARTS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_PARTS } from '../../limits.ts';
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();

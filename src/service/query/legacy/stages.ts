@@ -1,5 +1,5 @@
 /** A legacy query as the stages of the typed tree: what is named with text becomes what the query language would have made of it. */
-import { SERVICE_QUERY_BUCKETS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_BUCKETS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { analyze } from '../../../language/plan/analysis.ts';
 import { conditionOf } from '../../../language/operators/operator.ts';

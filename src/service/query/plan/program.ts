@@ -1,5 +1,5 @@
 /** A typed tree as statements: the rows, the totals of a series, and how many events matched; and what the columns of each result are. */
-import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../../core/limits.ts';
+import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
 import type { EventSql } from '../sql/field.ts';

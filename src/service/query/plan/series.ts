@@ -1,5 +1,5 @@
 /** Series by time: which queries give one, and the totals that stand beside it. */
-import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Environment } from '../functions/call.ts';
 import type { Key, Node, Stage } from '../../../language/plan/tree.ts';
 

@@ -1,5 +1,5 @@
 /** Runs a program: at most three statements, the totals of a series, the rows, and how many events matched where those do not say it. */
-import { SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
 import type { Param } from '../../engine/engine.ts';
 import type { Program, Table } from '../plan/program.ts';

@@ -1,5 +1,5 @@
 /** The structured query that a text amounts to, as far as the legacy form can say it: `request` of a legacy result. */
-import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Node, Stage } from '../../../language/plan/tree.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import { formatSpan } from './cells.ts';

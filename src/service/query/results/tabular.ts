@@ -1,5 +1,5 @@
 /** `format=tabular`: columns with one value per row, put together as JSON text. */
-import { SERVICE_QUERY_CELLS } from '../../../core/limits.ts';
+import { SERVICE_QUERY_CELLS } from '../../limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { AggregationInfo } from '../../../language/plan/tree.ts';
 import type { Program, Table } from '../plan/program.ts';

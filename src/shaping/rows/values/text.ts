@@ -1,5 +1,5 @@
 /** Texts as the language sees them: characters are code points, their order is that of UTF-8. */
-import { TRANSFORM_TEXT_CHARS } from '../../../core/limits.ts';
+import { TRANSFORM_TEXT_CHARS } from '../../limits.ts';
 
 /** Below, at or above 0, in the order of code points. */
 export function compareText(a: string, b: string): number {

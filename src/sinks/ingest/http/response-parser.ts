@@ -2,7 +2,7 @@
  * Reads HTTP/1.1 responses from the bytes of one connection, in whatever pieces they come (RFC 9112). Strict: what is not
  * a response, or could be read in two ways, is an error and never an answer. Bounded: only the head and the framing are kept, bodies are handed on.
  */
-import { MAX_RESPONSE_HEAD_BYTES } from '../../../core/limits.ts';
+import { MAX_RESPONSE_HEAD_BYTES } from '../limits.ts';
 
 export type ResponseHeaders = Record<string, string | string[]>;
 

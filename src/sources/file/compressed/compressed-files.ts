@@ -4,7 +4,8 @@
  */
 import type { EventShape, Tail } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
-import { FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { FORGET_AFTER_MS } from '../limits.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { NO_TAIL, tailOf } from '../../../core/tail.ts';
 import { compressionOf } from './decompress.ts';

@@ -7,7 +7,7 @@
 import type { EventShape, Lane, Span } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../../core/errors.ts';
-import { ARCHIVE_CUT_MS, ARCHIVE_SETTLES_MS } from '../../../core/limits.ts';
+import { ARCHIVE_CUT_MS, ARCHIVE_SETTLES_MS } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import { type Lines, streamBytesOf } from '../../framing/lines.ts';

@@ -1,7 +1,7 @@
 /** The content of a compressed file, piece by piece: memory is the decompressor's window, whatever the content's size. */
 import { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { READ_CHUNK_BYTES } from '../../../core/limits.ts';
+import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 
 export type Compression = 'gzip' | 'zstd';

@@ -2,7 +2,7 @@
  * Which of the generations that are known an archive holds, and how much of it was read: told by the content, its first bytes
  * and the checksum of everything up to where the generation was read, never by names.
  */
-import { MAX_KNOWN_CONTENTS } from '../../../core/limits.ts';
+import { MAX_KNOWN_CONTENTS } from '../limits.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
 import { addSums, subtractSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';

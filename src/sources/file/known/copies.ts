@@ -4,7 +4,8 @@
  * two files that are merely alike are two files.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS, HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { beginsLike, CopyCheck } from './copy-check.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';

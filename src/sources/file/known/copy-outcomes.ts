@@ -2,7 +2,8 @@
  * What becomes of files that were held against the generations that they may be copies of: a generation is read on in its copy, all of a
  * copy was read already, or it is a file of its own.
  */
-import { BIRTH_SLACK_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { BIRTH_SLACK_MS } from '../limits.ts';
 import type { Tail } from '../../../core/block.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';

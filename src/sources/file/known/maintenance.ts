@@ -1,6 +1,6 @@
 /** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
 import type { Clock } from '../../../core/time/clock.ts';
-import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../../../core/limits.ts';
+import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../limits.ts';
 import type { Rescue, SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';

@@ -3,7 +3,9 @@
  * old position, and what is before it reads as NUL bytes, be they gigabytes. They are no event and no loss: the file's stream
  * begins behind them. NULs anywhere else are part of their line, and so are a few at the beginning of a file that was not truncated.
  */
-import { HOLE_BYTES, READ_CHUNK_BYTES, TAIL_BYTES, TURN_BYTES } from '../../../core/limits.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { HOLE_BYTES, TURN_BYTES } from '../limits.ts';
+import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';

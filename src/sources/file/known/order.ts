@@ -4,7 +4,8 @@
  * the file waits. Promises: a file waits no longer than the one before can be read, and follows none that it only resembles.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { BIRTH_SLACK_MS, HEAD_BYTES, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../../../core/limits.ts';
+import { HEAD_BYTES } from '../../../core/limits.ts';
+import { BIRTH_SLACK_MS, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../limits.ts';
 import type { Grouping } from '../../../parsers/text/grouping.ts';
 import { findMark } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';

@@ -18,7 +18,8 @@ import { FolderNames } from '../scan/rotated-names.ts';
 import type { TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './locate.ts';
-import { BIRTH_SLACK_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { BIRTH_SLACK_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
 
 export interface RecognizeOptions {

@@ -3,7 +3,7 @@
  * now. A file that is truncated begins a new generation; the old one may live on in a copy.
  */
 import type { EventShape, Tail } from '../../../core/block.ts';
-import { HOLE_BYTES } from '../../../core/limits.ts';
+import { HOLE_BYTES } from '../limits.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import { NO_TAIL } from '../../../core/tail.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';

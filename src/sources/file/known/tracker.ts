@@ -4,7 +4,7 @@
  * moved by the reader's turns alone.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { BIRTH_SLACK_MS, FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../../../core/limits.ts';
+import { BIRTH_SLACK_MS, FORGET_AFTER_MS, KEEP_OPEN_MS, SCAN_SLICE_FILES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';

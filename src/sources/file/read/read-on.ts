@@ -5,7 +5,8 @@
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import type { Block, StreamRange, Tail } from '../../../core/block.ts';
-import { KEEP_OPEN_MS, TAIL_BYTES } from '../../../core/limits.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { KEEP_OPEN_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { findMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';

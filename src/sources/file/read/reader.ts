@@ -6,7 +6,8 @@
 import type { Lane } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { StoppedError } from '../../../core/errors.ts';
-import { HEAD_BYTES, LAST_PART_BYTES, PART_BYTES, TURN_BYTES } from '../../../core/limits.ts';
+import { HEAD_BYTES } from '../../../core/limits.ts';
+import { LAST_PART_BYTES, PART_BYTES, TURN_BYTES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';

@@ -6,7 +6,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { MAX_DIRECTORIES, MAX_FILES, SCAN_SLICE_FILES } from '../../../core/limits.ts';
+import { MAX_FILES } from '../../../core/limits.ts';
+import { MAX_DIRECTORIES, SCAN_SLICE_FILES } from '../limits.ts';
 import { inodeKey, type FileStat, type FileSystem } from './file-system.ts';
 import { type FolderListing, FolderListings } from './folder-listing.ts';
 import { compileExclude, compileInclude, explainMiss, type IncludeRule } from './glob.ts';

@@ -4,7 +4,7 @@
  * a while before the listing was made (clocks of file systems tick coarsely), and not for long (networks).
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { LISTING_SETTLES_MS, MAX_LISTING_AGE_MS } from '../../../core/limits.ts';
+import { LISTING_SETTLES_MS, MAX_LISTING_AGE_MS } from '../limits.ts';
 import { type FileStat, type FileSystem, pathIn } from './file-system.ts';
 import type { IncludeRule } from './glob.ts';
 

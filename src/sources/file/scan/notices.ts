@@ -3,7 +3,7 @@
  * (rotations, new files) are limited in number, and the next line says how many were held back. What is kept is bounded.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { MAX_NOTICES } from '../../../core/limits.ts';
+import { MAX_NOTICES } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
 
 type Level = 'debug' | 'info' | 'warn';

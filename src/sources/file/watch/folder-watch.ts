@@ -13,7 +13,7 @@ import {
   MAX_PARK_MS,
   NAMES_LOOK_MS,
   PARK_MS,
-} from '../../../core/limits.ts';
+} from '../limits.ts';
 import type { FolderWatch as Handle } from '../scan/watch-folder.ts';
 
 /** `names`: at these files alone. `whole`: at all files of the folder. `entries`: whether names came or went, which the folder's own time tells. */

@@ -2,7 +2,7 @@
  * How far full scans are apart. Where every folder is watched and each change that a scan finds had been told of, the watches prove
  * themselves and the next scan comes later, up to a maximum; a change that was missed brings the short interval back.
  */
-import { LOOK_EVERY_MS } from '../../../core/limits.ts';
+import { LOOK_EVERY_MS } from '../limits.ts';
 
 export interface ScanPaceOptions {
   readonly scanIntervalMs: number;

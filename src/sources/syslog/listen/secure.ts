@@ -8,7 +8,7 @@ import type { SyslogSourceConfig } from '../../../config/model.ts';
 import { readTlsFiles, tlsStampOf } from '../../../config/connect/tls-files.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { messageOf } from '../../../core/errors.ts';
-import { SYSLOG_HANDSHAKE_MS } from '../../../core/limits.ts';
+import { SYSLOG_HANDSHAKE_MS } from '../limits.ts';
 
 /** The files are looked at no more often. */
 const FRESH_MS = 1000;

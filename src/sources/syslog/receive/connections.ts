@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../../../core/limits.ts';
+import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { Cursor } from '../collector.ts';

@@ -6,7 +6,7 @@ import type { InternetAddress, ListenAddress, UnixAddress } from '../../../confi
 import type { Region } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../../../core/limits.ts';
+import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Cursor } from '../collector.ts';
 import { Datagrams } from './datagrams.ts';

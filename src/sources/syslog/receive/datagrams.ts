@@ -4,7 +4,7 @@
  * room, so that the system's buffer fills, and not memory.
  */
 import type { Region } from '../../../core/block.ts';
-import { MAX_SYSLOG_SENDERS } from '../../../core/limits.ts';
+import { MAX_SYSLOG_SENDERS } from '../limits.ts';
 import { createMessageTable, MAX_SUFFIX_BYTES, type MessageTable, tableBytes } from '../../../kernel/syslog.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import type { Cursor } from '../collector.ts';

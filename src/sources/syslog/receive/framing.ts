@@ -5,7 +5,7 @@
  * end are dropped; a message over the limit, or an absurd count, takes flat memory: it is cut and the rest skipped, or it comes in
  * parts as they fill.
  */
-import { MAX_OCTET_COUNT_DIGITS } from '../../../core/limits.ts';
+import { MAX_OCTET_COUNT_DIGITS } from '../limits.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { cut } from './frame.ts';
 import type { Frame, Part } from './frame.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { SYSLOG_HANDSHAKE_MS } from '../../../core/limits.ts';
+import { SYSLOG_HANDSHAKE_MS } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Connections } from './connections.ts';
 import { formatPeer } from '../listen/addresses.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { MAX_RESPONSE_HEAD_BYTES } from '../../../../src/core/limits.ts';
+import { MAX_RESPONSE_HEAD_BYTES } from '../../../../src/sinks/ingest/limits.ts';
 import { ResponseParser, type ResponseHeaders } from '../../../../src/sinks/ingest/http/response-parser.ts';
 
 const http = process.getBuiltinModule('node:http');

@@ -12,7 +12,7 @@ import { createSourceRoom } from '../../../../src/agent/build/source-pipeline.ts
 import { stopRooms } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
 import type { Region } from '../../../../src/core/block.ts';
-import { APPEND_LOOK_MS } from '../../../../src/core/limits.ts';
+import { APPEND_LOOK_MS } from '../../../../src/sources/file/limits.ts';
 import type { Log } from '../../../../src/core/log.ts';
 import type { Sink } from '../../../../src/core/sink.ts';
 import { createKernel, type Kernel } from '../../../../src/kernel/kernel.ts';

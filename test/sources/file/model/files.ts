@@ -18,7 +18,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { HEAD_BYTES, HOLE_BYTES } from '../../../../src/core/limits.ts';
+import { HEAD_BYTES } from '../../../../src/core/limits.ts';
+import { HOLE_BYTES } from '../../../../src/sources/file/limits.ts';
 import type { Promised } from './promise.ts';
 
 /** How many rotated files are kept of each. */

@@ -1,5 +1,5 @@
 /** Rows that no dataset has: datatable, print, range, and the schema of other rows. */
-import { SERVICE_QUERY_MADE_ROWS } from '../../../../core/limits.ts';
+import { SERVICE_QUERY_MADE_ROWS } from '../../../../language/limits.ts';
 import type { Source } from '../../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../../language/types.ts';
 import type { Dataset } from '../../../datasets/catalog.ts';

@@ -1,5 +1,5 @@
 /** What is known of rows at one point of a query, and the clauses that follow from it. */
-import { SERVICE_QUERY_NESTING } from '../../../../core/limits.ts';
+import { SERVICE_QUERY_NESTING } from '../../../limits.ts';
 import type { Dataset } from '../../../datasets/catalog.ts';
 import type { Environment } from '../../functions/call.ts';
 import type { AggregationInfo, NamePattern, Tree } from '../../../../language/plan/tree.ts';

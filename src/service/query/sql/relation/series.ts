@@ -1,5 +1,5 @@
 /** make-series: the groups of a summarize by steps of time, put together as arrays. */
-import { SERVICE_QUERY_BUCKETS } from '../../../../core/limits.ts';
+import { SERVICE_QUERY_BUCKETS } from '../../../limits.ts';
 import { formatTime } from '../../../../core/time/time-text.ts';
 import { FUNCTIONS, OPERATORS } from '../../../../language/functions/table.ts';
 import { constantNode, type Key, type Node, type Stage, type TimeBound } from '../../../../language/plan/tree.ts';

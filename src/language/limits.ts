@@ -1,0 +1,14 @@
+/** Bounds on one query's text and tree. */
+
+/** Characters of a query's text. */
+export const SERVICE_QUERY_TEXT = 64 * 1024;
+/** Literals, names, functions and operators of one query. */
+export const SERVICE_QUERY_NODES = 5000;
+/** Queries that one is made of: joined, united, behind `in` and in `toscalar`. */
+export const SERVICE_QUERY_SUBQUERIES = 32;
+/** Rows of `datatable`, and values of `range`. */
+export const SERVICE_QUERY_MADE_ROWS = 100_000;
+/** How deep expressions may be nested. */
+export const SERVICE_QUERY_DEPTH = 100;
+/** Operators between the pipes of one query. */
+export const SERVICE_QUERY_STAGES = 100;

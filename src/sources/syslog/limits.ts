@@ -1,0 +1,38 @@
+/** Bounds of a syslog source. */
+
+/** Bytes of unfinished messages that all connections of one syslog source may hold together. */
+export const MAX_SYSLOG_UNFINISHED_BYTES = 16 * 1024 * 1024;
+/** Digits of an octet count; a longer number is text. */
+export const MAX_OCTET_COUNT_DIGITS = 10;
+/** Bytes of finished syslog events that wait in memory for the lane, in each of two halves of the window, before reading stops. */
+export const SYSLOG_PENDING_BYTES = 256 * 1024;
+/** Room for the events of all parts of one syslog message that came whole, where messages are split. */
+export const SYSLOG_PARTS_BYTES = 3 * 1024 * 1024;
+/** Fewer bytes of syslog events wait this long for more before they are handed to the lane. */
+export const SYSLOG_HAND_OVER_BYTES = 64 * 1024;
+export const SYSLOG_HAND_OVER_MS = 5;
+/** What the JSON of one syslog event may have beside `max_event_bytes`; a longer one is cut. */
+export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
+/** Bytes of a syslog message that came in several reads, and of its suffix, that the kernel still reads; a longer one is JavaScript's. */
+export const SYSLOG_SINGLE_BYTES = 65 * 1024;
+/** Bytes read from a syslog connection at a time. */
+export const SYSLOG_READ_BYTES = 64 * 1024;
+/** Places that syslog datagrams of a source are read into, in one call of the system, and bytes of one over UDP; unix sockets have fewer and larger ones. */
+export const SYSLOG_DATAGRAMS_BYTES = 4 * 1024 * 1024;
+export const SYSLOG_DATAGRAM_BYTES = 64 * 1024;
+/** Time that a new syslog connection has for its PROXY header, and then for its TLS handshake. */
+export const SYSLOG_HANDSHAKE_MS = 10_000;
+/** Senders of datagrams whose names are kept in memory. */
+export const MAX_SYSLOG_SENDERS = 4096;
+/** Kernel memory of a syslog source beside its window: what the above say, tables and suffixes. */
+export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
+/** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
+export const MAX_SYSLOG_WAITING_READERS = 64;
+/** What net.core.rmem_max should allow at least: rates are stated for it. */
+export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */
+export const SYSLOG_STOP_MS = 5_000;
+/** A repeated log line of a listener is written this often at most. */
+export const SYSLOG_NOTICE_MS = 10_000;
+/** Streams of closed connections that are remembered until they are settled. */
+export const MAX_CLOSED_STREAMS = 10_000;
