@@ -62,7 +62,6 @@ export const maxLinesInFile = 300;
 export const stillMutual: readonly string[] = [
   'src/agent/build src/agent/control',
   'src/agent/build src/agent/reload',
-  'src/batcher/keep src/batcher/send',
   'src/config/connect src/config/fields',
   'src/config/connect src/config/load',
   'src/config/fields src/config/load',

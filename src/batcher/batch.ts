@@ -201,6 +201,15 @@ export class Batch {
     this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
+  /** Gives back the memory that it counts for. */
+  release(room: { release(bytes: number, slot: Region | undefined): void }): void {
+    room.release(this.memory, this.slot);
+    room.release(this.withheldBytes, undefined);
+    this.memory = 0;
+    this.withheldBytes = 0;
+    this.slot = undefined;
+  }
+
   /** Adds events that must not be sent; returns the bytes of memory that they take. */
   withhold(withheld: readonly Withheld[]): number {
     this.withheld = [...this.withheld, ...withheld];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { memoryOf, createSinkRoom } from '../../src/agent/build/sink-pipeline.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';
-import { Orphans } from '../../src/batcher/keep/orphans.ts';
+import { DeletedFiles } from '../../src/batcher/keep/deleted-files.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { SendResult } from '../../src/core/sink.ts';
@@ -79,12 +79,12 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     paused: () => {},
     bury: () => Promise.reject(new Error('nothing is refused here')),
   });
-  const orphans = new Orphans(() => [room]);
+  const deletedFiles = new DeletedFiles(() => [room]);
   const routes = [{ sink: 'store', dataset: 'logs', batcher: room.batcher }];
   const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'isRereadable'>): SourceLane =>
     new SourceLane({ books: new Books('app'), routes, committedTo: (sink, id) => state.committedTo(sink, id), ...options });
   const lanes = {
-    files: laneOf({ isTracked: true, isRereadable: (stream) => !orphans.has(stream) }),
+    files: laneOf({ isTracked: true, isRereadable: (stream) => !deletedFiles.has(stream) }),
     deleted: laneOf({ isTracked: true, isRereadable: () => false }),
     live: laneOf({ isTracked: false, isRereadable: () => false }),
   };
@@ -129,9 +129,9 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       });
     },
     /** The stream's file is deleted. */
-    remove: (stream: string) => orphans.keep(stream),
+    remove: (stream: string) => deletedFiles.keep(stream),
     /** No more comes of deleted files now. */
-    flush: () => orphans.flush(),
+    flush: () => deletedFiles.flush(),
     closeLive: () => room.batcher.closeLive(),
     /** How far each stream is in the disk buffer, without a gap. */
     spooled(): Map<string, number> {

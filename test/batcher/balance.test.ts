@@ -58,7 +58,7 @@ class Pipeline {
           log: this.log,
           commitEveryMs: 0,
           random: () => 0.5,
-          durability: {
+          keeper: {
             commit: () => {},
             commitParts: () => {},
             load: () => Promise.resolve(),

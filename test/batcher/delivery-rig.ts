@@ -81,7 +81,7 @@ export class DeliveryRig {
         log: this.log,
         commitEveryMs: options.commitEveryMs ?? 0,
         random: options.random ?? (() => 0.5),
-        durability: {
+        keeper: {
           commit: (batches: readonly Batch[]) => {
             this.#refuse();
             this.trace.push(`commit ${batches.map(({ key }) => this.nameOf(key)).join(',')}`);

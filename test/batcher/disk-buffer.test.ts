@@ -6,7 +6,7 @@ import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { delivered, pause, retry } from './delivery-rig.ts';
-import { DiskRig, type DiskRigOptions } from './disk-rig.ts';
+import { DiskRig, type DiskRigOptions, diskPolicy } from './disk-rig.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -110,14 +110,14 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   for (const name of ['sent', 'next']) rig.take(name);
   rig.take('waits', 1, { padding: 1050 });
   await until('the first waits for its answer, the second for the worker', () => rig.delivery.held().length === 2);
-  expect(rig.buffer.wantsMore()).toBe(true);
+  expect(rig.buffer.wantsMore('logs', false)).toBe(true);
   rig.take('waits, too', 1, { padding: 1050 });
-  expect(rig.buffer.wantsMore()).toBe(false);
+  expect(rig.buffer.wantsMore('logs', false)).toBe(false);
   let isWoken = false;
   void rig.room
     .wait(
       () => false,
-      () => rig.buffer.wantsMore(),
+      () => rig.buffer.wantsMore('logs', false),
     )
     .then(() => (isWoken = true));
   rig.respond = () => delivered(1);
@@ -208,7 +208,7 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
   for (const name of ['a', 'b', 'c']) rig.take(name, 1, { padding: 500 });
   await until('it is full', () => rig.buffer.isFull);
   await until('it waits', () => rig.clock.sleeping > 0);
-  rig.buffer.limit(3 * each + 10, 'drop_newest');
+  rig.buffer.use(diskPolicy(3 * each + 10, 'drop_newest'));
   await until('they are on disk', async () => {
     await rig.clock.advance(1000);
     return rig.spool.bytes > 2 * each;
@@ -423,32 +423,35 @@ test.for<[string, DiskRigOptions]>([
   expect(options.concurrency ? sent.toSorted((a, b) => a - b) : sent).toEqual(Array.from({ length: 60 }, (_, i) => i));
 });
 
-test.for(['adopt', 'spill'] as const)('disk buffer keeps no file of a batch that was settled while it was written (%s)', async (how) => {
-  const folder = makeTree({});
-  const rig = new DiskRig(folder);
-  const batch = rig.take('a', 2, { isOfFile: true });
-  const request = await rig.next();
-  rig.buffer[how](batch);
-  await request.answer(delivered(2));
-  await until('it is settled', () => batch.isSettled);
-  await rig.stop();
-  expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
-  expect(rig.books.get('net')!.settled.delivered).toBe(2);
-});
+test.for(['keepDeleted', 'spill'] as const)(
+  'disk buffer keeps no file of a batch that was settled while it was written (%s)',
+  async (how) => {
+    const folder = makeTree({});
+    const rig = new DiskRig(folder);
+    const batch = rig.take('a', 2, { isOfFile: true });
+    const request = await rig.next();
+    rig.buffer[how](batch);
+    await request.answer(delivered(2));
+    await until('it is settled', () => batch.isSettled);
+    await rig.stop();
+    expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
+    expect(rig.books.get('net')!.settled.delivered).toBe(2);
+  },
+);
 
 test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async () => {
   const folder = makeTree({});
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
-  const saved = vi.spyOn(rig.buffer, 'settle').mockImplementation(() => {});
-  rig.buffer.adopt(batch);
+  const saved = vi.spyOn(rig.keeper, 'settle').mockImplementation(() => {});
+  rig.buffer.keepDeleted(batch);
   await request.answer(delivered(2));
   await until('it is settled', () => batch.isSettled);
   await until('it is written', () => batch.spoolName !== undefined);
   expect(filesIn(folder)).toHaveLength(1);
   saved.mockRestore();
-  rig.buffer.settle(batch);
+  rig.keeper.settle(batch);
   await rig.stop();
   expect([rig.spool.bytes, filesIn(folder)]).toEqual([0, []]);
 });
@@ -458,7 +461,7 @@ test('disk buffer says ever less often that the disk does not take an adopted ba
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
   const write = vi.spyOn(rig.spool, 'write').mockRejectedValue(new Error('no space left'));
-  rig.buffer.adopt(batch);
+  rig.buffer.keepDeleted(batch);
   for (let tries = 1; tries < 20; tries += 1) {
     await until(`try ${tries}`, () => write.mock.calls.length === tries);
     await settleTurns();
@@ -487,4 +490,23 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   await again.answer(delivered(2));
   await rig.stop();
   expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
+});
+
+test('disk buffer holds batches of files to a limit that a reload lowered', async () => {
+  const folder = makeTree({});
+  const rig = new DiskRig(folder);
+  rig.buffer.use(diskPolicy(0));
+  const batch = rig.take('a', 2, { isOfFile: true });
+  const request = await rig.next();
+  const [prepare, write] = [vi.spyOn(rig.delivery, 'prepare'), vi.spyOn(rig.spool, 'write')];
+  rig.buffer.spill(batch);
+  rig.buffer.keepDeleted(batch);
+  await until('both were tried', () => prepare.mock.calls.length === 2);
+  await settleTurns();
+  expect(write).not.toHaveBeenCalled();
+  rig.buffer.use(diskPolicy());
+  await rig.clock.advance(1000);
+  await until('it is written', () => batch.spoolName !== undefined);
+  await request.answer(delivered(2));
+  await rig.stop();
 });

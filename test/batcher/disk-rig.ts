@@ -3,8 +3,10 @@ import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
+import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
 import { decode } from '../../src/batcher/events.ts';
 import { Room } from '../../src/batcher/fill/memory-budget.ts';
+import type { BufferPolicy } from '../../src/batcher/keep/spooler-options.ts';
 import type { DeadLetter, Outcome, SendResult } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -35,12 +37,20 @@ export interface DiskRigOptions {
   readonly stream?: string;
 }
 
+export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenFull'] = 'block'): BufferPolicy => ({
+  maxBytes,
+  whenFull,
+  spillFiles: false,
+  writesAtOnce: false,
+});
+
 export class DiskRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
   readonly room: Room;
   readonly books = new Map<string, Books>();
   readonly spool: Spool;
+  readonly keeper: SpoolKeeper;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   /** Requests that wait for an answer. */
@@ -61,6 +71,7 @@ export class DiskRig {
     const { clock, log, room } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);
+    this.keeper = new SpoolKeeper(this.spool, room);
     this.delivery = new Delivery(
       {
         sink: { id: 'store', send: (parcel, signal) => this.#send(parcel, signal), close: () => Promise.resolve() },
@@ -72,15 +83,7 @@ export class DiskRig {
         log,
         commitEveryMs: 0,
         random: () => 0.5,
-        durability: {
-          commit: () => {
-            throw new Error('nothing here can be read again');
-          },
-          commitParts: (batch, parts) => this.buffer.commitParts(batch, parts),
-          load: (batch) => this.buffer.load(batch),
-          evict: (batch) => this.buffer.evict(batch),
-          settle: (batch) => this.buffer.settle(batch),
-        },
+        keeper: this.keeper,
         bury: async (name, letters) => {
           this.buried.push(letters.length);
           return options.bury?.(name, letters) ?? 'kept';
@@ -92,8 +95,8 @@ export class DiskRig {
     this.buffer = new DiskBuffer({
       sink: 'store',
       spool: this.spool,
-      maxBytes: options.maxBytes ?? 1024 * 1024,
-      whenFull: options.whenFull ?? 'block',
+      policy: diskPolicy(options.maxBytes, options.whenFull),
+      keeper: this.keeper,
       delivery: this.delivery,
       room,
       clock,

@@ -3,7 +3,7 @@ import type { Batch } from '../../batcher/batch.ts';
 import { Books } from '../../batcher/books.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/route.ts';
-import { Orphans } from '../../batcher/keep/orphans.ts';
+import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
 import type { SourceConfig } from '../../config/model.ts';
 import type { Source } from '../../core/source.ts';
 import type { BookedSource } from '../control/observe.ts';
@@ -28,7 +28,7 @@ export class Rooms {
   readonly formerBooks = new Map<string, Books>();
 
   /** Streams of files that were deleted. */
-  readonly orphans = new Orphans(() => this.sinks.values());
+  readonly deletedFiles = new DeletedFiles(() => this.sinks.values());
 
   /** Makes books for a source that is not configured any more. */
   booksOf(source: string): Books {

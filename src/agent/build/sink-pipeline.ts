@@ -5,8 +5,10 @@ import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Batch } from '../../batcher/batch.ts';
 import type { Books } from '../../batcher/books.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
-import type { Durability } from '../../batcher/keep/durability.ts';
+import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
+import { SpoolKeeper } from '../../batcher/keep/spool-keeper.ts';
+import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
 import { Room } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
@@ -78,6 +80,8 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
   const reserve = kernel.reserve(slotBytes);
   const room = new Room(slots * slotBytes, slotBytes, [...regions], reserve);
+  const spool = new Spool(join(options.folder, 'spool', config.id), log);
+  const keeper = new SpoolKeeper(spool, room);
   const delivery = new Delivery(
     {
       sink,
@@ -90,11 +94,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       log,
       commitEveryMs: COMMIT_EVERY_MS,
       random: () => (options.random ?? Math.random)(),
-      durability: createDurability(
-        state,
-        () => buffer,
-        () => options.settled?.(),
-      ),
+      keeper: new BatchKeeper(state, keeper, () => options.settled?.()),
       bury: (name, letters) => options.bury(name, letters),
       paused: (dataset) => options.paused(dataset),
     },
@@ -106,54 +106,30 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       },
     },
   );
+  const nextBatchId = () => state.nextBatchId();
+  const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
+  const buffer = new DiskBuffer({
+    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, room, clock, log, nextBatchId },
+    booksOf: (source) => options.booksOf(source),
+    written: () => batcher.closeLive(),
+    unsettled(key) {
+      const id = rows.get(key);
+      return id === undefined ? undefined : { id, parts: state.partsOf(id) };
+    },
+  });
   /** Absent where `max_age` was written. */
-  function isIdleFor({ batch }: SinkConfig): (() => boolean) | undefined {
-    return batch.closesEarly ? () => delivery.isAtRest() && !buffer.isWriting : undefined;
-  }
+  const isIdleFor = ({ batch }: SinkConfig) => (batch.closesEarly ? () => buffer.isAtRest() : undefined);
   const batcher = new Batcher({
-    sink: config.id,
-    kernel,
-    room,
-    clock,
+    ...{ sink: config.id, kernel, room, clock, nextBatchId },
     limits: config.batch,
     isIdle: isIdleFor(config),
     timestampField: config.timestampField,
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
     form: formOf(config),
     sumsLive: config.compression === 'none',
-    nextBatchId: () => state.nextBatchId(),
-    closesLive: () => config.buffer.sync === 'always' && !buffer.isWriting,
-    wantsMore: (dataset, rereadable) => (rereadable ? delivery.wantsMore(dataset) : buffer.wantsMore()),
-    seal(batch) {
-      // One of which nothing is sent has nothing to keep.
-      if (!batch.rereadable && (batch.events > 0 || batch.withholds)) return buffer.take(batch);
-      delivery.seal(batch);
-      if (config.buffer.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) buffer.spill(batch);
-    },
-  });
-  const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const { maxDiskBytes: maxBytes, whenFull } = config.buffer;
-  const nextBatchId = () => state.nextBatchId();
-  const booksOf = (source: string) => options.booksOf(source);
-  const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
-  const buffer: DiskBuffer = new DiskBuffer({
-    sink: config.id,
-    spool,
-    maxBytes,
-    whenFull,
-    delivery,
-    room,
-    clock,
-    log,
-    nextBatchId,
-    booksOf,
-    written() {
-      if (config.buffer.sync === 'always') batcher.closeLive();
-    },
-    unsettled(key) {
-      const id = rows.get(key);
-      return id === undefined ? undefined : { id, parts: state.partsOf(id) };
-    },
+    closesLive: () => buffer.wantsLive(),
+    wantsMore: (dataset, canBeRebuilt) => buffer.wantsMore(dataset, canBeRebuilt),
+    seal: (batch) => buffer.seal(batch),
   });
   return {
     get config() {
@@ -166,7 +142,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       config = next;
       Object.assign(retry, next.retry);
       delivery.compressWith(next.compression);
-      buffer.limit(next.buffer.maxDiskBytes, next.buffer.whenFull);
+      buffer.use(policyOf(next));
       const { batch: limits, timestampField } = next;
       batcher.reconfigure({ limits, isIdle: isIdleFor(next), timestampField, sumsLive: next.compression === 'none' });
     },
@@ -192,24 +168,8 @@ export function needsNewRoom(before: SinkConfig, after: SinkConfig): boolean {
   return !isDeepStrictEqual(fixedOf(before), fixedOf(after));
 }
 
-/** What can be read again is kept by its positions in the database, the rest by the disk buffer. */
-function createDurability(state: State, buffer: () => DiskBuffer, settled: () => void): Durability {
-  return {
-    commit: (batches) => state.commit(batches.map((batch) => batch.toStored())),
-    commitParts: (batch, parts) => (batch.isTracked ? state.commitParts(batch.id, parts) : buffer().commitParts(batch, parts)),
-    load: (batch) => buffer().load(batch),
-    evict: (batch) => buffer().evict(batch),
-    settle(batch, isDropped) {
-      const removeFile = (): void => buffer().settle(batch);
-      if (batch.isTracked) {
-        state.settle(batch.toStored());
-        settled();
-      }
-      if (!batch.isTracked || batch.canBeRebuilt) return removeFile();
-      // The row must not outlive the bytes: it would look as if the batch was lost. But what is dropped makes room, which the row may need.
-      if (!state.whenSaved(removeFile) && isDropped === true) removeFile();
-    },
-  };
+function policyOf({ buffer: { maxDiskBytes, whenFull, spillFiles, sync } }: SinkConfig): BufferPolicy {
+  return { maxBytes: maxDiskBytes, whenFull, spillFiles, writesAtOnce: sync === 'always' };
 }
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */

@@ -81,7 +81,7 @@ export async function createSourceRoom({
     books,
     routes: routes(),
     isTracked: canReread,
-    isRereadable: (stream) => canReread && !rooms.orphans.has(stream),
+    isRereadable: (stream) => canReread && !rooms.deletedFiles.has(stream),
     committedTo,
     waitedMs: former?.lane.backpressureMs ?? 0,
   });
@@ -100,19 +100,19 @@ export async function createSourceRoom({
     streams: createStreamView(
       state,
       () => rooms.openSpans(),
-      (stream) => rooms.orphans.forget(stream),
+      (stream) => rooms.deletedFiles.forget(stream),
     ),
     rescue: {
       lane: rescue,
       keep: (stream: string) => {
-        rooms.orphans.keep(stream);
+        rooms.deletedFiles.keep(stream);
         // What of it is settled already must not look unsettled after a kill.
         state.save();
       },
-      flush: () => rooms.orphans.flush(),
-      release: (stream: string) => rooms.orphans.forget(stream),
+      flush: () => rooms.deletedFiles.flush(),
+      release: (stream: string) => rooms.deletedFiles.forget(stream),
       get isFull() {
-        return rooms.orphans.isFull;
+        return rooms.deletedFiles.isFull;
       },
     },
     clock,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { persist } from '../../batcher/keep/durability.ts';
+import { persist } from '../../batcher/keeper.ts';
 import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Clock } from '../../core/time/clock.ts';

@@ -149,7 +149,7 @@ export class Batcher {
   }
 
   /** Closes the open batches of bytes whose file is gone: the disk buffer takes them now, not when they are old enough. */
-  closeOrphans(): void {
+  closeDeleted(): void {
     for (const name of this.#open.keys()) if (name.startsWith(ORPHAN)) this.#close(name);
   }
 

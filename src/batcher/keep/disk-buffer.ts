@@ -1,35 +1,22 @@
 /**
  * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before they are first
- * sent (spool-writer.ts), and leave memory while the service is not there to take them; batches of files only where their file was deleted
- * (adoption.ts), or where they are told to (spill.ts). What an earlier process left in it goes first.
+ * sent (spool-writer.ts), and leave memory while the service does not take them; batches of files where their file was deleted, or where
+ * the configuration says so (file-spooler.ts). What an earlier process left goes first.
  */
 import { messageOf } from '../../core/errors.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import type { Log } from '../../core/log.ts';
 import type { StoredPart } from '../../state/database/stored.ts';
-import type { Spool } from '../../state/spool/spool.ts';
-import { Adoption } from './spool-deleted.ts';
 import type { Batch } from '../batch.ts';
 import type { Books } from '../books.ts';
-import type { Delivery } from '../send/delivery.ts';
-import type { Room } from '../fill/memory-budget.ts';
-import { Spill } from './spill.ts';
+import { FileSpooler } from './file-spooler.ts';
 import { SpoolWriter } from './spool-writer.ts';
-import { EMPTY, headerOf, restoreSpooled } from './spooled-batch.ts';
+import { headerOf, restoreSpooled } from './spooled-batch.ts';
+import type { BufferPolicy, SpoolerOptions } from './spooler-options.ts';
 
-export interface DiskBufferOptions {
-  readonly sink: string;
-  readonly spool: Spool;
-  readonly maxBytes: number;
-  readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
-  readonly delivery: Delivery;
-  readonly room: Room;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   nextBatchId(): number;
   /** The books of a source, also of one that is not configured any more. */
   booksOf(source: string): Books;
-  /** Called when all that waited is written. */
+  /** Called when all that waited is written, where it is to be written at once. */
   written?(): void;
   /** The row of a batch that an earlier process committed and did not settle, and the parts it was sent in. */
   unsettled?(key: string): { readonly id: number; readonly parts: readonly StoredPart[] } | undefined;
@@ -37,12 +24,10 @@ export interface DiskBufferOptions {
 
 export class DiskBuffer {
   readonly #options: DiskBufferOptions;
+  readonly #policy: BufferPolicy;
   readonly #stopping = new AbortController();
-  #removing: Promise<void> = Promise.resolve();
   readonly #writer: SpoolWriter;
-  readonly #adoption: Adoption;
-  readonly #spill: Spill;
-  readonly #released = new WeakSet<Batch>();
+  readonly #files: FileSpooler;
   /** Batches that an earlier process left, oldest first, until all are recovered; those of files until `sealRecovered`. */
   #recovered: Batch[] = [];
   /** Ids of the recovered batches that the database knows, too. */
@@ -50,31 +35,41 @@ export class DiskBuffer {
 
   constructor(options: DiskBufferOptions) {
     this.#options = options;
-    const evict = (batch: Batch): void => this.evict(batch);
-    const common = { ...options, stopping: this.#stopping.signal };
-    this.#writer = new SpoolWriter({ ...common, evict, removed: () => this.#removing });
-    this.#adoption = new Adoption({ ...common, evict, isReleased: (batch) => this.#released.has(batch) });
-    this.#spill = new Spill({ ...common, evict });
+    this.#policy = { ...options.policy };
+    const common: SpoolerOptions = { ...options, policy: this.#policy, stopping: this.#stopping.signal };
+    this.#writer = new SpoolWriter(common, () => {
+      if (this.#policy.writesAtOnce) options.written?.();
+    });
+    this.#files = new FileSpooler(common);
   }
 
   /** From now on; what is beyond a lower limit stays. */
-  limit(maxBytes: number, whenFull: DiskBufferOptions['whenFull']): void {
-    this.#writer.limit(maxBytes, whenFull);
+  use(policy: BufferPolicy): void {
+    Object.assign(this.#policy, policy);
   }
 
-  /** Takes a closed batch; delivery gets it once it is durable. */
+  /** Takes a closed batch to delivery: one that cannot be read again once it is on disk, one of files at once. */
+  seal(batch: Batch): void {
+    const { delivery, room } = this.#options;
+    // A batch that sends nothing has nothing to keep.
+    if (!batch.rereadable && (batch.events > 0 || batch.withholds)) return this.take(batch);
+    delivery.seal(batch);
+    if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) this.spill(batch);
+  }
+
+  /** Writes a batch; delivery gets it once it is durable. */
   take(batch: Batch): void {
     this.#writer.take(batch);
   }
 
   /** Keeps a batch that delivery holds: a file that it could be rebuilt from was deleted. */
-  adopt(batch: Batch): void {
-    this.#adoption.take(batch);
+  keepDeleted(batch: Batch): void {
+    this.#files.keep(batch);
   }
 
-  /** Writes a batch of files that delivery holds, and lets it leave memory; where that cannot be, it stays as it is. */
+  /** Writes a batch of files that delivery holds, and frees its memory; where the disk takes nothing, it stays as it is. */
   spill(batch: Batch): void {
-    this.#spill.take(batch);
+    this.#files.spill(batch);
   }
 
   /** Batches that delivery does not have yet, for the books. */
@@ -82,21 +77,29 @@ export class DiskBuffer {
     return [...this.#recovered, ...this.#writer.held()];
   }
 
-  /** As the writer's, and so are the next three. */
+  /** Resolves when nothing waits to be written. */
   idle(): Promise<void> {
     return this.#writer.idle();
   }
 
-  wantsMore(): boolean {
-    return this.#writer.wantsMore();
+  /** False while enough closed batches of that kind wait: sources then wait, too, instead of filling memory. */
+  wantsMore(dataset: string, canBeRebuilt: boolean): boolean {
+    return canBeRebuilt ? this.#options.delivery.wantsMore(dataset) : this.#writer.wantsMore();
   }
 
+  /** True when live events shall not wait for more in an open batch. */
+  wantsLive(): boolean {
+    return this.#policy.writesAtOnce && !this.#writer.isWriting;
+  }
+
+  /** True while nothing is being written or sent. */
+  isAtRest(): boolean {
+    return this.#options.delivery.isAtRest() && !this.#writer.isWriting;
+  }
+
+  /** True while the disk takes nothing more. */
   get isFull(): boolean {
     return this.#writer.isFull;
-  }
-
-  get isWriting(): boolean {
-    return this.#writer.isWriting;
   }
 
   /**
@@ -128,51 +131,11 @@ export class DiskBuffer {
     }
   }
 
-  /** Brings an evicted batch's body back into memory. Throws `E_SPOOL_BROKEN`, or what the disk says. */
-  async load(batch: Batch): Promise<void> {
-    const isWhole = (batch.body.length > 0 || batch.events === 0) && batch.withholds === batch.withheld.length > 0;
-    if (batch.spoolName === undefined || isWhole) return;
-    const { header, body } = await this.#options.spool.read(batch.spoolName);
-    batch.body = body;
-    batch.recall(header.spans);
-    // It may have been compressed in memory since it was written.
-    batch.encoding = header.encoding;
-    batch.memory = body.length;
-    this.#options.room.takeAnyway(body.length);
-    if (header.withheld) this.#options.room.takeAnyway(batch.withhold(header.withheld));
-  }
-
-  /** Frees the memory of a batch that is on disk and not about to be sent. */
-  evict(batch: Batch): void {
-    if (batch.spoolName === undefined || (batch.memory === 0 && batch.withheldBytes === 0)) return;
-    this.#options.room.release(batch.memory, batch.slot);
-    this.#options.room.release(batch.withheldBytes, undefined);
-    batch.withheld = [];
-    batch.withheldBytes = 0;
-    batch.memory = 0;
-    batch.slot = undefined;
-    batch.body = EMPTY;
-    batch.condense();
-  }
-
-  /** Keeps a split batch's parts with it. */
-  async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
-    if (batch.spoolName !== undefined) await this.#options.spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.body);
-  }
-
-  /** The batch is settled, and that need not be saved any more. */
-  settle(batch: Batch): void {
-    this.#released.add(batch);
-    const { spoolName } = batch;
-    if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#options.spool.remove(spoolName)]).then(() => {});
-  }
-
   /** Writes what still waits, over the limit if need be: better than losing it with the process. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#writer.idle();
-    await this.#adoption.idle();
-    await this.#spill.idle();
+    await this.#files.idle();
   }
 
   /**
@@ -180,7 +143,7 @@ export class DiskBuffer {
    * be sent, and waits until the files of settled batches are gone.
    */
   async finish(): Promise<void> {
-    const { delivery, spool, log, sink } = this.#options;
+    const { delivery, spool, keeper, log, sink } = this.#options;
     for (const batch of delivery.held()) {
       if (batch.canBeRebuilt || batch.isDurable) continue;
       try {
@@ -192,6 +155,6 @@ export class DiskBuffer {
         );
       }
     }
-    await this.#removing;
+    await keeper.removed();
   }
 }

@@ -4,81 +4,49 @@
  * dropped as `whenFull` says.
  */
 import { messageOf } from '../../core/errors.ts';
-import type { Clock } from '../../core/time/clock.ts';
 import { FULL_NOTICE_MS, MAX_SPOOL_WRITES } from '../limits.ts';
-import type { Log } from '../../core/log.ts';
-import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
-import type { Delivery } from '../send/delivery.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { SpoolerOptions } from './spooler-options.ts';
 import { headerOf } from './spooled-batch.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** How long to wait before a disk that refused is tried again. */
 const RETRY_MS = 1000;
 
-export interface SpoolWriterOptions {
-  readonly sink: string;
-  readonly spool: Spool;
-  readonly maxBytes: number;
-  readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';
-  readonly delivery: Delivery;
-  readonly room: Room;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Aborts when the agent stops: what waits is then written over the limit. */
-  readonly stopping: AbortSignal;
-  /** Called when all that waited is written. */
-  written?(): void;
-  /** Lets the body of a batch that is on disk leave memory. */
-  evict(batch: Batch): void;
-  /** Resolves when the files of settled batches are gone. */
-  removed(): Promise<void>;
-}
-
 export class SpoolWriter {
-  readonly #options: SpoolWriterOptions;
-  #limits: Pick<SpoolWriterOptions, 'maxBytes' | 'whenFull'>;
-  readonly #waiting: Batch[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #options: SpoolerOptions;
+  readonly #queue: WorkQueue<Batch>;
   #isFull = false;
   /** The log's last word is that it is full, */
-  #isTold = false;
-  /** told at this monotonic time. */
-  #toldMs = -Infinity;
+  #isLogged = false;
+  /** logged at this monotonic time. */
+  #loggedMs = -Infinity;
 
-  constructor(options: SpoolWriterOptions) {
+  /** `written` is called when all that waited is written. */
+  constructor(options: SpoolerOptions, written: () => void) {
     this.#options = options;
-    this.#limits = options;
-  }
-
-  /** From now on. */
-  limit(maxBytes: number, whenFull: SpoolWriterOptions['whenFull']): void {
-    this.#limits = { maxBytes, whenFull };
+    this.#queue = new WorkQueue((waiting) => this.#writeNext(waiting), written);
   }
 
   /** Takes a closed batch; delivery gets it once it is durable. */
   take(batch: Batch): void {
-    this.#waiting.push(batch);
-    this.#writing ??= this.#writeAll();
+    this.#queue.add(batch);
   }
 
   /** Batches that delivery does not have yet. */
   held(): readonly Batch[] {
-    return this.#waiting;
+    return this.#queue.waiting;
   }
 
   /** Resolves when nothing waits to be written. */
-  async idle(): Promise<void> {
-    while (this.#writing) await this.#writing;
+  idle(): Promise<void> {
+    return this.#queue.idle();
   }
 
-  /**
-   * False while what waits to be written takes half of the memory: a flood of what cannot be read again must leave files the
-   * other half.
-   */
+  /** False while what waits takes half of the memory: a flood of live events must leave files the other half. */
   wantsMore(): boolean {
     const { room } = this.#options;
-    return this.#waiting.reduce((sum, { memory }) => sum + memory, 0) < room.budgetBytes / 2;
+    return this.held().reduce((sum, { memory }) => sum + memory, 0) < room.budgetBytes / 2;
   }
 
   /** True while the disk takes nothing more: for readiness. */
@@ -88,31 +56,23 @@ export class SpoolWriter {
 
   /** True while a batch waits to be written. */
   get isWriting(): boolean {
-    return this.#writing !== undefined;
+    return this.#queue.isWorking;
   }
 
-  async #writeAll(): Promise<void> {
-    const { room, delivery } = this.#options;
-    try {
-      while (this.#waiting.length > 0) {
-        const group = this.#nextGroup();
-        this.#commitTracked();
-        const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
-        for (const [n, batch] of group.entries()) {
-          this.#waiting.shift();
-          room.wake();
-          if (kept[n] !== true) continue;
-          // Whoever waits for memory gets it: a worker that is kept waiting by the service must not stop the reading.
-          if (!room.hasSlot() || room.isReserve(batch.slot)) this.#options.evict(batch);
-          // Delivery takes over in the same turn, so that the batch is always somewhere.
-          delivery.seal(batch);
-          if (!delivery.isNext(batch)) this.#options.evict(batch);
-        }
-      }
-    } finally {
-      // In the same turn in which nothing waited: a batch that comes now must start the writing anew.
-      this.#writing = undefined;
-      this.#options.written?.();
+  async #writeNext(waiting: Batch[]): Promise<void> {
+    const { room, delivery, keeper } = this.#options;
+    const group = this.#nextGroup(waiting);
+    this.#commitTracked();
+    const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
+    for (const [n, batch] of group.entries()) {
+      waiting.shift();
+      room.wake();
+      if (kept[n] !== true) continue;
+      // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
+      if (!room.hasSlot() || room.isReserve(batch.slot)) keeper.evict(batch);
+      // Delivery takes over in the same turn, so that the batch is always somewhere.
+      delivery.seal(batch);
+      if (!delivery.isNext(batch)) keeper.evict(batch);
     }
   }
 
@@ -120,22 +80,19 @@ export class SpoolWriter {
    * The oldest that waits, and those behind it for which there surely is room. One alone while the disk refuses, and where dropping makes
    * room: one decides after the other.
    */
-  #nextGroup(): Batch[] {
-    const { spool } = this.#options;
-    const { maxBytes, whenFull } = this.#limits;
+  #nextGroup(waiting: readonly Batch[]): Batch[] {
+    const { spool, policy } = this.#options;
+    const { maxBytes, whenFull } = policy;
     let bytes = spool.bytes;
-    return this.#waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
+    return waiting.slice(0, whenFull === 'block' && !this.#isFull ? MAX_SPOOL_WRITES : 1).filter((batch, n) => {
       bytes += batch.body.length;
       return n === 0 || bytes <= maxBytes;
     });
   }
 
-  /**
-   * A deleted file's bytes may be found again, in a copy or under another name: what is about to be on disk must then not be read
-   * once more.
-   */
+  /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const tracked = this.#waiting.filter((batch) => batch.isTracked && !batch.committed);
+    const tracked = this.held().filter((batch) => batch.isTracked && !batch.committed);
     if (tracked.length === 0) return;
     try {
       this.#options.delivery.commitNow(tracked);
@@ -151,13 +108,12 @@ export class SpoolWriter {
 
   /** Resolves once the batch is on disk, or given up: false when a policy dropped it. */
   async #write(batch: Batch): Promise<boolean> {
-    const { spool, log, sink, clock, delivery, stopping } = this.#options;
+    const { spool, policy, log, sink, clock, delivery, keeper, stopping } = this.#options;
     for (;;) {
-      const { maxBytes } = this.#limits;
-      const whenFull = batch.isOnce ? 'block' : this.#limits.whenFull;
+      const whenFull = batch.isOnce ? 'block' : policy.whenFull;
       const isStopping = stopping.aborted;
       try {
-        if (spool.bytes + batch.body.length <= maxBytes || isStopping) {
+        if (spool.bytes + batch.body.length <= policy.maxBytes || isStopping) {
           batch.spoolName = await spool.write(headerOf(batch), batch.body, batch.encoding === 'identity' ? batch.bodyCrc : undefined);
           this.#noteRoom();
           return true;
@@ -167,10 +123,13 @@ export class SpoolWriter {
         this.#noteFull(messageOf(error));
         if (isStopping) return true;
       }
-      if (whenFull === 'drop_newest') return this.#drop(batch);
+      if (whenFull === 'drop_newest') {
+        delivery.drop(batch);
+        return false;
+      }
       if (whenFull === 'drop_oldest' && delivery.dropOldest()) {
         // A full disk has room only once the file is gone.
-        await this.#options.removed();
+        await keeper.removed();
         continue;
       }
       // Block. A batch in memory alone may still be sent when the service takes it.
@@ -182,27 +141,22 @@ export class SpoolWriter {
     }
   }
 
-  #drop(batch: Batch): boolean {
-    this.#options.delivery.drop(batch);
-    return false;
-  }
-
-  /** Under a flood every batch finds it full and makes room: said now and then, and anew for as long as it stays full. */
+  /** Logged now and then: under a flood every batch finds it full and makes room. */
   #noteFull(reason: string): void {
-    const { sink, log, clock } = this.#options;
-    const { whenFull } = this.#limits;
+    const { sink, log, clock, policy } = this.#options;
+    const { whenFull } = policy;
     this.#isFull = true;
-    if (this.#isTold || clock.monotonic() - this.#toldMs < FULL_NOTICE_MS) return;
+    if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =
       whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
     log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
-    this.#isTold = true;
-    this.#toldMs = clock.monotonic();
+    this.#isLogged = true;
+    this.#loggedMs = clock.monotonic();
   }
 
   #noteRoom(): void {
-    if (this.#isTold) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
-    this.#isTold = false;
+    if (this.#isLogged) this.#options.log.info({ sink: this.#options.sink }, 'the disk buffer takes batches again');
+    this.#isLogged = false;
     this.#isFull = false;
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from './backoff.ts';
-import type { Durability } from '../keep/durability.ts';
+import type { Keeper } from '../keeper.ts';
 import type { Room } from '../fill/memory-budget.ts';
 
 export type Compression = 'gzip' | 'zstd' | 'none';
@@ -21,7 +21,7 @@ export interface DeliveryOptions {
   /** Batches that close within this time of a commit share the next one: a transaction costs as much as sending 100 KiB. */
   readonly commitEveryMs: number;
   random(): number;
-  readonly durability: Durability;
+  readonly keeper: Keeper;
   /**
    * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
    * policy says so; rejects when they cannot be kept now.

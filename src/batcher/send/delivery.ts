@@ -243,7 +243,7 @@ export class Delivery {
     if (!settled) {
       this.#closed.unshift(batch!);
       this.#shipments.get(batch!)?.release();
-      this.#options.durability.evict(batch!);
+      this.#options.keeper.evict(batch!);
       // The dataset may have gone on while this batch was on its way back.
       if (!this.#pauses.has(batch!.dataset) && !this.#abort.signal.aborted) this.#startWorker();
     } else if (this.held().length === 0) {
@@ -289,12 +289,8 @@ export class Delivery {
   #leave(batch: Batch, isDropped = false): void {
     batch.isSettled = true;
     this.#inFlight.delete(batch);
-    this.#options.durability.settle(batch, isDropped);
-    this.#options.room.release(batch.memory, batch.slot);
-    this.#options.room.release(batch.withheldBytes, undefined);
-    batch.memory = 0;
-    batch.withheldBytes = 0;
-    batch.slot = undefined;
+    this.#options.keeper.settle(batch, isDropped);
+    batch.release(this.#options.room);
     batch.whenSettled?.();
   }
 }

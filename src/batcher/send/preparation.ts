@@ -6,9 +6,9 @@ import { messageOf } from '../../core/errors.ts';
 import type { Batch } from '../batch.ts';
 import { compressInPlace } from './compress.ts';
 import type { Compression, DeliveryOptions } from './delivery-options.ts';
-import { persist } from '../keep/durability.ts';
+import { persist } from '../keeper.ts';
 
-export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'durability'> {
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'keeper'> {
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   /** Batches that are closed and not settled, oldest first: marks need them committed in that order. */
@@ -25,10 +25,10 @@ export class Preparation {
 
   /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
   async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
-    const { log, sink, durability } = this.#options;
+    const { log, sink, keeper } = this.#options;
     const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
     try {
-      return (await this.#persist(() => durability.load(batch), refused)) ? 'loaded' : 'stopped';
+      return (await this.#persist(() => keeper.load(batch), refused)) ? 'loaded' : 'stopped';
     } catch (error) {
       const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
       log.error(
@@ -55,7 +55,7 @@ export class Preparation {
   commitNow(later: readonly Batch[] = []): void {
     const group = [...this.#options.held(), ...later].filter((each) => !each.committed);
     const rows = group.filter((each) => each.isTracked);
-    if (rows.length > 0) this.#options.durability.commit(rows);
+    if (rows.length > 0) this.#options.keeper.commit(rows);
     for (const each of group) each.committed = true;
   }
 

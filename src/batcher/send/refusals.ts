@@ -4,14 +4,14 @@
  */
 import type { Outcome } from '../../core/sink.ts';
 import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
-import { persist } from '../keep/durability.ts';
+import { persist } from '../keeper.ts';
 import { locateFailures } from '../events.ts';
 import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
 /** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
 export type Next = 'go on' | 'again' | 'park';
 
-export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'durability' | 'bury'> {
+export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'keeper' | 'bury'> {
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   readonly stats: DeliveryStats;
@@ -127,7 +127,7 @@ export class Refusals {
 
   async #commitParts({ batch, parts }: Shipment): Promise<Next> {
     const taken = await this.#persist(
-      () => this.#options.durability.commitParts(batch, parts),
+      () => this.#options.keeper.commitParts(batch, parts),
       {},
       'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or mend its disk, it goes on by itself',
     );

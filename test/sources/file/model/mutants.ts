@@ -81,8 +81,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is held of a deleted file is left to memory',
-    file: 'batcher/keep/orphans.ts',
-    find: 'if (batch.spans.some((span) => span.stream === stream)) buffer.adopt(batch);',
+    file: 'batcher/keep/deleted-files.ts',
+    find: 'if (batch.spans.some((span) => span.stream === stream)) buffer.keepDeleted(batch);',
     replace: 'void batch;',
     include: alone,
   },
@@ -131,7 +131,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'batches are sent before their spans are committed',
     file: 'batcher/send/preparation.ts',
-    find: 'if (rows.length > 0) this.#options.durability.commit(rows);',
+    find: 'if (rows.length > 0) this.#options.keeper.commit(rows);',
     replace: 'void rows;',
     include: alone,
   },
@@ -228,9 +228,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'that a batch of a deleted file is settled is saved with the next marks',
-    file: 'agent/build/sink-pipeline.ts',
-    find: 'if (!batch.isTracked || batch.canBeRebuilt) return removeFile();',
-    replace: 'if (!batch.isTracked || batch.canBeRebuilt || batch.spoolName === undefined) return removeFile();',
+    file: 'batcher/keep/batch-keeper.ts',
+    find: 'if (!batch.isTracked || batch.canBeRebuilt) return',
+    replace: 'if (!batch.isTracked || batch.canBeRebuilt || batch.spoolName === undefined) return',
     include: alone,
   },
   {

@@ -1,24 +1,24 @@
 /**
- * Streams whose bytes cannot be read again any more, because their file was deleted. Batches that hold a part of them go to the
- * disk buffer at once, under their own keys; what is still read of them goes there like anything that cannot be read again.
+ * Streams whose file was deleted. Batches that hold a part of them go to the disk buffer at once, under their own keys; the rest of their
+ * bytes goes there as it is read.
  */
 import type { Batcher } from '../fill/batcher.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
 import type { Room } from '../fill/memory-budget.ts';
 
-export interface OrphanSink {
+export interface DeletedFilesSink {
   readonly batcher: Batcher;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly room: Room;
 }
 
-export class Orphans {
-  readonly #sinks: () => Iterable<OrphanSink>;
+export class DeletedFiles {
+  readonly #sinks: () => Iterable<DeletedFilesSink>;
   readonly #streams = new Set<string>();
 
-  constructor(sinks: () => Iterable<OrphanSink>) {
+  constructor(sinks: () => Iterable<DeletedFilesSink>) {
     this.#sinks = sinks;
   }
 
@@ -31,15 +31,15 @@ export class Orphans {
     this.#streams.add(stream);
     for (const { batcher, delivery, buffer, room } of this.#sinks()) {
       batcher.closeWith(stream);
-      for (const batch of delivery.held()) if (batch.spans.some((span) => span.stream === stream)) buffer.adopt(batch);
-      // What waits to be read of it now waits for the disk alone.
+      for (const batch of delivery.held()) if (batch.spans.some((span) => span.stream === stream)) buffer.keepDeleted(batch);
+      // Its next events wait for the disk alone.
       room.wake();
     }
   }
 
   /** Closes the open batches of what was read of deleted files. */
   flush(): void {
-    for (const { batcher } of this.#sinks()) batcher.closeOrphans();
+    for (const { batcher } of this.#sinks()) batcher.closeDeleted();
   }
 
   /** True while the disk buffer of some sink takes no more. */

@@ -1,23 +1,20 @@
-/**
- * What keeps a batch safe while it is held: the database, where its bytes can be read again, or the disk buffer. A disk that
- * refuses is asked again and again; nothing that depends on it goes on meanwhile.
- */
-import type { Clock } from '../../core/time/clock.ts';
-import { codeOf, messageOf } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import type { Batch } from '../batch.ts';
-import type { Part } from '../send/shipment.ts';
+/** How a batch is kept safe while it is held, and how to wait for a disk that refuses. The implementations are in keep/. */
+import { codeOf, messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { StoredPart } from '../state/database/stored.ts';
+import type { Batch } from './batch.ts';
 
-export interface Durability {
+export interface Keeper {
   /** Persists spans and keys before the first send. Throws when the disk refuses. */
   commit(batches: readonly Batch[]): void;
   /** Persists the parts that a batch is sent in from now on, before the first of them is sent. Throws or rejects when the disk refuses. */
-  commitParts(batch: Batch, parts: readonly Part[]): Promise<void> | void;
+  commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> | void;
   /** Brings the body of a batch that left memory back. Rejects with `E_SPOOL_BROKEN` when it is gone for good. */
   load(batch: Batch): Promise<void>;
-  /** Lets the body of a batch leave memory, where it is safe elsewhere. */
+  /** Frees the memory of a batch that is on disk. */
   evict(batch: Batch): void;
-  /** The batch is settled: marks move, its file goes; that of a dropped one also where the disk does not take the marks. */
+  /** Moves the low-water marks of a settled batch and removes its file; that of a dropped one also where the disk does not take the marks. */
   settle(batch: Batch, isDropped?: boolean): void;
 }
 
@@ -30,9 +27,8 @@ export interface Persistence {
 }
 
 /**
- * Works on the disk until it takes the work, and logs `fields` with `refused` and the number of tries when it does not: ever
- * less often, at each power of two. Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which
- * no waiting mends.
+ * Tries until the disk takes the work. Logs `fields` with `refused` and the number of tries, ever less often: at each power of two.
+ * Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which no waiting mends.
  */
 export async function persist(
   work: () => Promise<void> | void,

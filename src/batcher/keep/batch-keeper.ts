@@ -1,0 +1,46 @@
+/** Keeps the batches of one sink: those of files by their positions in the database, others in the disk buffer, those of deleted files in both. */
+import type { State } from '../../state/database/store.ts';
+import type { StoredPart } from '../../state/database/stored.ts';
+import type { Batch } from '../batch.ts';
+import type { Keeper } from '../keeper.ts';
+import type { SpoolKeeper } from './spool-keeper.ts';
+
+export class BatchKeeper implements Keeper {
+  readonly #state: Pick<State, 'commit' | 'commitParts' | 'settle' | 'whenSaved'>;
+  readonly #spooled: SpoolKeeper;
+  readonly #settled: () => void;
+
+  /** `settled` is called when positions moved that are not saved yet. */
+  constructor(state: Pick<State, 'commit' | 'commitParts' | 'settle' | 'whenSaved'>, spooled: SpoolKeeper, settled: () => void) {
+    this.#state = state;
+    this.#spooled = spooled;
+    this.#settled = settled;
+  }
+
+  commit(batches: readonly Batch[]): void {
+    this.#state.commit(batches.map((batch) => batch.toStored()));
+  }
+
+  commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> | void {
+    return batch.isTracked ? this.#state.commitParts(batch.id, parts) : this.#spooled.commitParts(batch, parts);
+  }
+
+  load(batch: Batch): Promise<void> {
+    return this.#spooled.load(batch);
+  }
+
+  evict(batch: Batch): void {
+    this.#spooled.evict(batch);
+  }
+
+  settle(batch: Batch, isDropped = false): void {
+    if (batch.isTracked) {
+      this.#state.settle(batch.toStored());
+      this.#settled();
+    }
+    if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
+    const removeFile = (): void => this.#spooled.settle(batch);
+    // A row that outlives the bytes would look like a lost batch. A dropped batch makes room that the row may need.
+    if (!this.#state.whenSaved(removeFile) && isDropped) removeFile();
+  }
+}

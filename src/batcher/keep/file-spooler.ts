@@ -1,0 +1,95 @@
+/**
+ * Writes batches of files, which delivery holds already, to the disk buffer beside their rows in the database: where a file was deleted,
+ * until the disk takes it; where the service is slow and `buffer.disk.files` says so, if the disk takes it at once.
+ */
+import { messageOf } from '../../core/errors.ts';
+import type { Batch } from '../batch.ts';
+import type { SpoolerOptions } from './spooler-options.ts';
+import { headerOf } from './spooled-batch.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** How long to wait before a disk that refused, or is full, is tried again. */
+const RETRY_MS = 1000;
+
+export class FileSpooler {
+  readonly #options: SpoolerOptions;
+  readonly #deleted = new WorkQueue<Batch>((waiting) => this.#keepNext(waiting));
+  readonly #slow = new WorkQueue<Batch>((waiting) => this.#spillNext(waiting.shift()!));
+  /** Tries in a row that the disk refused. */
+  #refusals = 0;
+  #isSpillRefused = false;
+
+  constructor(options: SpoolerOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps a batch that could be rebuilt until one of its files was deleted. */
+  keep(batch: Batch): void {
+    if (!batch.canBeRebuilt) return;
+    batch.isOrphaned = true;
+    this.#deleted.add(batch);
+  }
+
+  /** Writes a batch and frees its memory, where the disk buffer has room; else it stays in memory and files wait. */
+  spill(batch: Batch): void {
+    this.#slow.add(batch);
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    await this.#deleted.idle();
+    await this.#slow.idle();
+  }
+
+  async #keepNext(waiting: Batch[]): Promise<void> {
+    const { sink, log, clock, stopping } = this.#options;
+    const batch = waiting[0]!;
+    const isLast = stopping.aborted;
+    let isKept = false;
+    try {
+      isKept = await this.#write(batch, true);
+      if (isKept) this.#refusals = 0;
+    } catch (error) {
+      const tries = (this.#refusals += 1);
+      const text =
+        'a batch of a deleted file cannot be written to the disk buffer, and is in memory alone; free space in data_dir or mend its disk, it goes on by itself';
+      // Ever less often: the log may be on the same disk.
+      if ((tries & (tries - 1)) === 0) log.error({ sink, events: batch.events, reason: messageOf(error), tries }, text);
+    }
+    if (isKept || isLast) waiting.shift();
+    else await clock.sleep(RETRY_MS, stopping);
+  }
+
+  async #spillNext(batch: Batch): Promise<void> {
+    const { sink, log } = this.#options;
+    try {
+      if (await this.#write(batch, false)) this.#isSpillRefused = false;
+    } catch (error) {
+      if (!this.#isSpillRefused)
+        log.error({ sink, reason: messageOf(error) }, 'the disk buffer takes no batches of files; files wait instead');
+      this.#isSpillRefused = true;
+    }
+  }
+
+  /** True when the batch is on disk, or need not be any more; false when the disk buffer is full. */
+  async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
+    const { spool, policy, delivery, room, keeper, stopping } = this.#options;
+    await delivery.prepare(batch);
+    if (batch.isSettled || batch.spoolName !== undefined) return true;
+    const isFull = (): boolean => spool.bytes + batch.body.length > policy.maxBytes;
+    // At a stop, a file that is there is read again by the next process.
+    if (!isDeleted && (stopping.aborted || isFull())) return false;
+    // So that its other streams are not read again after a restart.
+    if (!batch.committed) delivery.commitNow();
+    // At a stop, over the limit.
+    if (isFull() && !stopping.aborted) return false;
+    // Its memory may be given to another batch while this one is written.
+    const name = await spool.write(headerOf(batch), Buffer.from(batch.body));
+    if (keeper.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
+    else {
+      batch.spoolName = name;
+      if (!delivery.isInFlight(batch) && !(isDeleted && room.hasSlot())) keeper.evict(batch);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,64 @@
+/** Keeps batches in the files of the disk buffer alone: nothing of them can be read again. */
+import type { StoredPart } from '../../state/database/stored.ts';
+import type { Spool } from '../../state/spool/spool.ts';
+import type { Batch } from '../batch.ts';
+import type { Room } from '../fill/memory-budget.ts';
+import type { Keeper } from '../keeper.ts';
+import { EMPTY, headerOf } from './spooled-batch.ts';
+
+export class SpoolKeeper implements Keeper {
+  readonly #spool: Spool;
+  readonly #room: Room;
+  readonly #settled = new WeakSet<Batch>();
+  #removing: Promise<void> = Promise.resolve();
+
+  constructor(spool: Spool, room: Room) {
+    this.#spool = spool;
+    this.#room = room;
+  }
+
+  commit(): void {
+    throw new Error('a batch that cannot be read again has no positions to commit');
+  }
+
+  async commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> {
+    if (batch.spoolName !== undefined) await this.#spool.rewrite(batch.spoolName, headerOf(batch, parts), batch.body);
+  }
+
+  async load(batch: Batch): Promise<void> {
+    const isWhole = (batch.body.length > 0 || batch.events === 0) && batch.withholds === batch.withheld.length > 0;
+    if (batch.spoolName === undefined || isWhole) return;
+    const { header, body } = await this.#spool.read(batch.spoolName);
+    batch.body = body;
+    batch.recall(header.spans);
+    // It may have been compressed in memory after it was written.
+    batch.encoding = header.encoding;
+    batch.memory = body.length;
+    this.#room.takeAnyway(body.length);
+    if (header.withheld) this.#room.takeAnyway(batch.withhold(header.withheld));
+  }
+
+  evict(batch: Batch): void {
+    if (batch.spoolName === undefined || (batch.memory === 0 && batch.withheldBytes === 0)) return;
+    batch.release(this.#room);
+    batch.withheld = [];
+    batch.body = EMPTY;
+    batch.condense();
+  }
+
+  settle(batch: Batch): void {
+    this.#settled.add(batch);
+    const { spoolName } = batch;
+    if (spoolName !== undefined) this.#removing = Promise.all([this.#removing, this.#spool.remove(spoolName)]).then(() => {});
+  }
+
+  /** True once the batch needs no file any more. */
+  isSettled(batch: Batch): boolean {
+    return this.#settled.has(batch);
+  }
+
+  /** Resolves when the files of settled batches are gone. */
+  removed(): Promise<void> {
+    return this.#removing;
+  }
+}
