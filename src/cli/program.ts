@@ -162,6 +162,13 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     );
 
   program
+    .command('audit')
+    .description('proof of delivery: where every byte of every file is; 1 when not every one is accounted for')
+    .addOption(configOption())
+    .option('--json', 'as one JSON object')
+    .action(async (options: CheckArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
+
+  program
     .command('buffer')
     .description('the disk buffer: verify its files, export its events, or set broken files aside')
     .argument('<action>', 'verify, export or repair')

@@ -33,7 +33,8 @@ create table if not exists spans (
   digest text not null, reads text, primary key (batch, seq)
 ) strict, without rowid;
 `;
-const VERSION = 6;
+/** The format that this version writes. */
+export const STATE_VERSION = 6;
 /** What brings a database of an earlier version to the next one. */
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
@@ -103,7 +104,7 @@ class NewerStateError extends TailraceError {
   constructor(file: string, version: number) {
     super(
       'E_STATE_NEWER',
-      `the state database "${file}" was written by a newer Tailrace (format ${version}, this one knows ${VERSION}); nothing was changed`,
+      `the state database "${file}" was written by a newer Tailrace (format ${version}, this one knows ${STATE_VERSION}); nothing was changed`,
       {
         fix: 'install that version again, or name another data_dir, which sends files from their beginning',
       },
@@ -135,7 +136,7 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
       `pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     const version = (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
-    if (version > VERSION) throw new NewerStateError(file, version);
+    if (version > STATE_VERSION) throw new NewerStateError(file, version);
     const check = database.prepare('pragma quick_check(1)').get() as { quick_check: string };
     if (check.quick_check !== 'ok') throw new Error(check.quick_check);
     migrate(database, version);
@@ -148,6 +149,7 @@ function openAt(file: string): { database: DatabaseSync; fresh: boolean } {
 
 /** Brings the schema from `version` to this one, in one transaction; a new database gets it whole. */
 function migrate(database: DatabaseSync, version: number): void {
-  const steps = version === 0 ? '' : Array.from({ length: VERSION - version }, (_, step) => MIGRATIONS[version + step] ?? '').join('');
-  database.exec(`begin immediate; ${steps} ${SCHEMA} pragma user_version = ${VERSION}; commit`);
+  const steps =
+    version === 0 ? '' : Array.from({ length: STATE_VERSION - version }, (_, step) => MIGRATIONS[version + step] ?? '').join('');
+  database.exec(`begin immediate; ${steps} ${SCHEMA} pragma user_version = ${STATE_VERSION}; commit`);
 }

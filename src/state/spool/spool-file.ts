@@ -33,7 +33,7 @@ export type SpoolContent =
 
 const MAGIC = 'TRSPOOL1';
 /** Magic, header length, header CRC, body length, body CRC: four hexadecimal words of eight digits, spaces, a newline. */
-const FIRST_LINE_BYTES = MAGIC.length + 4 * 9 + 1;
+export const FIRST_LINE_BYTES = MAGIC.length + 4 * 9 + 1;
 
 /** What goes before the body, whose checksum the caller may know. */
 export function encodeHead(header: SpoolHeader, body: Uint8Array, bodyCrc = crc32(body)): Buffer {
@@ -42,11 +42,21 @@ export function encodeHead(header: SpoolHeader, body: Uint8Array, bodyCrc = crc3
   return Buffer.concat([Buffer.from(`${MAGIC} ${words.join(' ')}\n`), json]);
 }
 
-/** Reads a whole file's bytes; says what is wrong with one that cannot be trusted. Never throws. */
-export function decodeSpoolFile(bytes: Buffer): SpoolContent {
-  const match = /^TRSPOOL1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
-    bytes.subarray(0, FIRST_LINE_BYTES).toString('latin1'),
-  );
+interface SpoolHead {
+  readonly ok: true;
+  readonly header: SpoolHeader;
+  /** Where the body begins, and its checksum. */
+  readonly bodyAt: number;
+  readonly bodyCrc: number;
+}
+
+/** Reads what goes before the body of a file of `size` bytes; `readJson` gives so many bytes behind the first line. */
+export function decodeHead(
+  firstLine: Buffer,
+  size: number,
+  readJson: (bytes: number) => Buffer,
+): SpoolHead | { readonly ok: false; readonly reason: string } {
+  const match = /^TRSPOOL1 ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(firstLine.toString('latin1'));
   if (!match) return { ok: false, reason: 'its first line is not that of a spool file' };
   const [headerLength, headerCrc, bodyLength, bodyCrc] = match.slice(1).map((word) => Number.parseInt(word, 16)) as [
     number,
@@ -55,14 +65,23 @@ export function decodeSpoolFile(bytes: Buffer): SpoolContent {
     number,
   ];
   const expected = FIRST_LINE_BYTES + headerLength + bodyLength;
-  if (bytes.length !== expected) return { ok: false, reason: `it has ${bytes.length} bytes instead of ${expected}` };
-  const json = bytes.subarray(FIRST_LINE_BYTES, FIRST_LINE_BYTES + headerLength);
+  if (size !== expected) return { ok: false, reason: `it has ${size} bytes instead of ${expected}` };
+  const json = readJson(headerLength);
   if (crc32(json) !== headerCrc) return { ok: false, reason: 'the checksum of its header is wrong' };
-  const body = bytes.subarray(FIRST_LINE_BYTES + headerLength);
-  if (crc32(body) !== bodyCrc) return { ok: false, reason: 'the checksum of its body is wrong' };
   try {
-    return { ok: true, header: JSON.parse(json.toString('utf8')) as SpoolHeader, body };
+    return { ok: true, header: JSON.parse(json.toString('utf8')) as SpoolHeader, bodyAt: FIRST_LINE_BYTES + headerLength, bodyCrc };
   } catch {
     return { ok: false, reason: 'its header is no JSON' };
   }
+}
+
+/** Reads a whole file's bytes; says what is wrong with one that cannot be trusted. Never throws. */
+export function decodeSpoolFile(bytes: Buffer): SpoolContent {
+  const head = decodeHead(bytes.subarray(0, FIRST_LINE_BYTES), bytes.length, (length) =>
+    bytes.subarray(FIRST_LINE_BYTES, FIRST_LINE_BYTES + length),
+  );
+  if (!head.ok) return head;
+  const body = bytes.subarray(head.bodyAt);
+  if (crc32(body) !== head.bodyCrc) return { ok: false, reason: 'the checksum of its body is wrong' };
+  return { ok: true, header: head.header, body };
 }

@@ -1,0 +1,89 @@
+/** Where the file of each stream is now, and how far it goes. Looks at names, sizes and first bytes. */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FileSourceConfig } from '../../config/model.ts';
+import { silentLog } from '../../core/log.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { beginsAs } from '../../sources/file/known/identity.ts';
+import { readHead } from '../../sources/file/known/sample.ts';
+import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
+import { Finder } from '../../sources/file/scan/finder.ts';
+import { Notices } from '../../sources/file/scan/notices.ts';
+import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
+import type { FileIdentity } from '../../core/stream.ts';
+import type { AuditedStream } from '../../state/database/audit-rows.ts';
+import type { Extent } from './ranges.ts';
+
+export interface Located extends Extent {
+  /** Where its file is; undefined where it is nowhere. */
+  readonly path: string | undefined;
+}
+
+interface Place {
+  readonly path: string;
+  readonly stat: FileStat;
+}
+
+export class Locator {
+  readonly #matched = new Map<string, Place>();
+  readonly #folders = new Map<string, ReadonlyMap<string, Place>>();
+
+  /** Every file that the source's patterns match, by path. */
+  async find({ include, exclude }: FileSourceConfig): Promise<Place[]> {
+    const common = { fileSystem: nodeFileSystem, clock: systemClock, notices: new Notices(silentLog, systemClock) };
+    const found = [...(await new Finder({ include, exclude, ...common }).find()).values()];
+    for (const place of found) this.#matched.set(inodeKey(place.stat), place);
+    return found;
+  }
+
+  /** Rotation keeps the inode and the folder, as a rule; a copy has neither, and is for the agent to recognise. */
+  locate({ path, identity, startAt, seenSize = 0, archiveEnd, marks }: AuditedStream): Located {
+    const readTo = Math.max(startAt, ...marks.flatMap(({ settledTo, pending }) => [settledTo, ...pending.map(({ to }) => to)]));
+    const known = identity?.path ?? path;
+    const place = identity && (this.#matched.get(inodeKey(identity)) ?? this.#listed(dirname(known)).get(inodeKey(identity)));
+    if (isCompressedName(known)) {
+      const end = archiveEnd ? (archiveEnd.contentSize ?? readTo) : undefined;
+      return { path: place?.path, startAt, end, readableTo: place ? Infinity : undefined };
+    }
+    const isWhole = place !== undefined && place.stat.size >= readTo && hasHead(place.path, identity!);
+    return isWhole
+      ? { path: place.path, startAt, end: place.stat.size, readableTo: place.stat.size }
+      : { path: place?.path, startAt, end: Math.max(readTo, seenSize), readableTo: undefined };
+  }
+
+  #listed(folder: string): ReadonlyMap<string, Place> {
+    const known = this.#folders.get(folder);
+    if (known) return known;
+    const places = new Map<string, Place>();
+    for (const path of namesIn(folder)) {
+      const stat = nodeFileSystem.stat(path);
+      if (stat?.kind === 'file') places.set(inodeKey(stat), { path, stat });
+    }
+    this.#folders.set(folder, places);
+    return places;
+  }
+}
+
+/** An inode is used again once its file is deleted. A file that cannot be opened is taken at its inode's word. */
+function hasHead(path: string, identity: FileIdentity): boolean {
+  let fd: number;
+  try {
+    fd = nodeFileSystem.open(path);
+  } catch {
+    return true;
+  }
+  try {
+    return beginsAs(identity, readHead(nodeFileSystem, fd, identity.headLength));
+  } finally {
+    nodeFileSystem.close(fd);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    // A folder that is gone, or closed to us, has no file that can be found.
+    return [];
+  }
+}

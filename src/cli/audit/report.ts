@@ -1,0 +1,159 @@
+/** The audit as one record: for each stream, sink and dataset what became of its bytes. Joins the state, the disk buffers, the dead letters and the files. */
+import { join } from 'node:path';
+import { ownersOf } from '../../agent/build/owners.ts';
+import type { Config, FileSourceConfig, SinkConfig, SourceConfig } from '../../config/model.ts';
+import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
+import { inodeKey } from '../../sources/file/scan/file-system.ts';
+import { isCompressedName } from '../../sources/file/scan/rotated-names.ts';
+import { type AuditedStream, readAuditRows } from '../../state/database/audit-rows.ts';
+import { readSpoolHeaders } from '../../state/spool/read-headers.ts';
+import { type AuditedLetters, collectLetters } from './letters.ts';
+import { Locator } from './locate.ts';
+import { type Range, rangesOf } from './ranges.ts';
+
+export interface AuditedSink {
+  readonly sink: string;
+  readonly dataset: string;
+  /** What became of events whose range is settled and that are no dead letters, as far as the configuration in force allows. */
+  readonly settled_as: readonly ('delivered' | 'filtered' | 'dropped')[];
+  readonly ranges: readonly Range[];
+  readonly dead_letters: AuditedLetters;
+}
+
+export interface StreamAudit {
+  readonly source: string;
+  /** The events' `file`; empty for a connection, and for standard input. */
+  readonly file: string;
+  /** Where the file is now; absent where it is gone. */
+  readonly now_at?: string;
+  /** Absent for a file that was never read. */
+  readonly stream?: string;
+  readonly sinks: readonly AuditedSink[];
+  /** Of a file that was never read. */
+  readonly unread_bytes?: number;
+}
+
+export interface Report {
+  readonly streams: readonly StreamAudit[];
+  /** What cannot be read, and is needed for the proof. */
+  readonly problems: readonly string[];
+}
+
+/** What the agent that runs counted since it started. */
+export interface AuditedAgent {
+  readonly pid: number;
+  readonly balanced: boolean;
+  readonly problems: readonly string[];
+  readonly sources: readonly {
+    readonly id: string;
+    readonly accepted: number;
+    readonly delivered: number;
+    readonly dead_lettered: number;
+    readonly dropped: number;
+    readonly filtered: number;
+    readonly held: number;
+    readonly lost_bytes: number;
+  }[];
+}
+
+export interface Audit extends Report {
+  /** Every byte is settled, a dead letter, in hand or in its file. */
+  readonly ok: boolean;
+  /** Bytes by state, counted once for each sink and dataset. */
+  readonly totals: Readonly<Record<'settled' | 'in_hand' | 'unread' | 'lost' | 'gap', number>> & { readonly dead_letters: number };
+  /** Absent where none runs. */
+  readonly agent?: AuditedAgent;
+}
+
+interface Found {
+  readonly config: Config;
+  readonly letters: ReturnType<typeof collectLetters>;
+  readonly spooled: ReadonlySet<string>;
+  readonly locator: Locator;
+  readonly isRunning: boolean;
+}
+
+/** Looks only. Throws `TailraceError` where the state cannot be read. */
+export async function makeReport(config: Config, isRunning: boolean): Promise<Report> {
+  const { dataDir } = config;
+  // The state comes first: what is read after it may only be further on.
+  const rows = readAuditRows(dataDir);
+  const spool = readSpoolHeaders(join(dataDir, 'spool'));
+  const letters = collectLetters(join(dataDir, 'dead-letters'));
+  const locator = new Locator();
+  const found: Found = { config, letters, locator, isRunning, spooled: new Set(spool.headers.map(({ key }) => key)) };
+  const known = new Set(rows.flatMap(({ identity }) => (identity ? [inodeKey(identity)] : [])));
+  const unread: StreamAudit[] = [];
+  for (const source of config.sources.filter((each): each is FileSourceConfig => each.type === 'file')) {
+    for (const { path, stat } of await locator.find(source)) {
+      if (known.has(inodeKey(stat)) || (isCompressedName(path) && !source.readCompressed)) continue;
+      unread.push({ source: source.id, file: path, now_at: path, sinks: [], unread_bytes: stat.size });
+    }
+  }
+  const files = rows.filter(({ identity }) => identity !== undefined).map((row) => auditFile(row, found));
+  const live = spool.headers.flatMap(({ sink, dataset, spans }) => spans.map((span) => ({ ...span, sink: sinkOf(sink), dataset })));
+  const others = auditOthers(live, new Set(rows.filter(({ identity }) => identity).map(({ id }) => id)), found);
+  const streams = [...files.filter(({ sinks }) => sinks.length > 0), ...unread, ...others];
+  return { streams, problems: [...spool.problems, ...letters.problems] };
+}
+
+function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRunning }: Found): StreamAudit {
+  const located = locator.locate(row);
+  const source = config.sources.find(({ id }) => id === row.source);
+  const owners = ownersOf(config, row.source);
+  const sinks = row.marks.flatMap((mark): AuditedSink[] => {
+    const isInForce = owners.includes(mark.owner) || owners.includes(baseOf(mark.owner) ?? '');
+    // A sink that is not configured any more keeps what was under way for it; the rest is not its own any more.
+    if (!isInForce && mark.pending.every(({ isSettled }) => isSettled)) return [];
+    const sink = config.sinks.find(({ id }) => id === sinkOf(mark.owner));
+    const name = sinkOf(mark.owner);
+    const dataset = datasetOf(mark.owner) ?? source?.dataset ?? sink?.dataset ?? '';
+    const ranges = rangesOf(mark, located, { isRunning, isSpooled: (key) => spooled.has(key) });
+    const outcomes = outcomesOf(config, source, sink);
+    return [{ sink: name, dataset, settled_as: outcomes, ranges, dead_letters: letters.take(row.id, name, dataset) }];
+  });
+  const place = located.path === undefined ? {} : { now_at: located.path };
+  return { source: row.source, file: row.path, ...place, stream: row.id, sinks };
+}
+
+interface LiveSpan {
+  readonly source: string;
+  readonly stream: string;
+  readonly sink: string;
+  readonly dataset: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Connections and runs, of which only what is in hand is known; and dead letters of streams that are forgotten. */
+function auditOthers(spans: readonly LiveSpan[], files: ReadonlySet<string>, { config, letters }: Found): StreamAudit[] {
+  const byPlace = Map.groupBy(
+    spans.filter(({ stream }) => !files.has(stream)),
+    ({ stream, sink, dataset }) => `${stream} ${sink} ${dataset}`,
+  );
+  const held = [...byPlace.values()].map((group): StreamAudit => {
+    const { source, stream, sink, dataset } = group[0]!;
+    const ranges = group
+      .sort((a, b) => a.from - b.from)
+      .map(({ from, to }): Range => ({ from, to, state: 'in_hand', where: 'disk_buffer' }));
+    const dead_letters = letters.take(stream, sink, dataset);
+    return { source, file: '', stream, sinks: [{ sink, dataset, settled_as: [], ranges, dead_letters }] };
+  });
+  const left = letters.rest().map(({ source, file, stream, sink, dataset, found }): StreamAudit => {
+    const settled_as = outcomesOf(
+      config,
+      config.sources.find(({ id }) => id === source),
+      config.sinks.find(({ id }) => id === sink),
+    );
+    return { source, file, stream, sinks: [{ sink, dataset, settled_as, ranges: [], dead_letters: found }] };
+  });
+  return [...held, ...left];
+}
+
+/** What the state does not keep, as the configuration allows it. */
+function outcomesOf(config: Config, source: SourceConfig | undefined, sink: SinkConfig | undefined): AuditedSink['settled_as'] {
+  const transforms = [source?.transform, config.transform, sink?.transform];
+  const mayFilter = transforms.some((each) => each !== undefined);
+  const mayDrop = mayFilter || sink?.buffer.whenFull !== 'block' || config.deadLetter.whenFull !== 'block';
+  return ['delivered', ...(mayFilter ? (['filtered'] as const) : []), ...(mayDrop ? (['dropped'] as const) : [])];
+}

@@ -1,0 +1,77 @@
+/** The audit as a person reads it. Pure. */
+import { formatBytes } from '../../config/fields/units.ts';
+import { printable } from '../../config/quote.ts';
+import { plural } from '../client/output/print.ts';
+import type { Range } from './ranges.ts';
+import type { Audit, AuditedAgent, AuditedSink, StreamAudit } from './report.ts';
+
+/** The most dead letters that are named of one stream, sink and dataset. */
+const MAX_SHOWN_LETTERS = 3;
+
+export function renderAudit({ ok, totals, agent, streams, problems }: Audit): string {
+  const { settled, in_hand: inHand, unread, lost, gap, dead_letters: letters } = totals;
+  const sums = { settled, 'in hand': inHand, unread, lost, 'in gaps': gap };
+  const bytes = Object.entries(sums).map(([name, count]) => `${formatBytes(count)} ${name}`);
+  return [
+    ...streams.flatMap(streamLines),
+    ...(agent ? agentLines(agent) : ['no agent runs: this is what one that starts finds']),
+    ...problems.map((problem) => `cannot be read: ${printable(problem)}`),
+    `${plural(streams.length, 'stream')}: ${bytes.join(', ')}; ${plural(letters, 'dead letter')}`,
+    ok ? 'every byte is accounted for' : 'not every byte is accounted for',
+    '',
+  ].join('\n');
+}
+
+function streamLines({ source, file, now_at: nowAt, stream, sinks, unread_bytes: unread }: StreamAudit): string[] {
+  const name = file === '' ? 'a connection, or standard input' : printable(file);
+  const place = file === '' || nowAt === file ? '' : nowAt === undefined ? ', not in its folder any more' : `, now ${printable(nowAt)}`;
+  const never = unread === undefined ? [] : [`  0–${unread}  unread: no position is known of it; tailrace explain says why`];
+  return [`source ${source}: ${name}${place}${stream === undefined ? '' : `  (stream ${stream})`}`, ...never, ...sinks.flatMap(sinkLines)];
+}
+
+function sinkLines({ sink, dataset, settled_as: settledAs, ranges, dead_letters: letters }: AuditedSink): string[] {
+  const left = letters.count - MAX_SHOWN_LETTERS;
+  return [
+    `  sink ${sink}, dataset ${dataset}`,
+    ...ranges.map((range) => `    ${range.from}–${range.to ?? '?'}  ${describeRange(range, settledAs, letters.count > 0)}`),
+    ...letters.named
+      .slice(0, MAX_SHOWN_LETTERS)
+      .map(
+        ({ id, offset, status, reason }) =>
+          `    dead letter ${id}: byte ${offset}, ${status === 0 ? '' : `HTTP ${status}, `}${printable(reason)}`,
+      ),
+    ...(left > 0 ? [`    and ${plural(left, 'dead letter')} more: tailrace dead-letters list`] : []),
+  ];
+}
+
+const HOLDERS = {
+  disk_buffer: 'the disk buffer',
+  file: 'its file, from which it is sent again if need be',
+  agent: 'the running agent',
+} as const;
+
+function describeRange({ state, where }: Range, settledAs: AuditedSink['settled_as'], hasLetters: boolean): string {
+  switch (state) {
+    case 'settled':
+      return `${settledAs.join(' or ')}${hasLetters ? ', but for the dead letters' : ''}`;
+    case 'in_hand':
+      return `in hand: ${HOLDERS[where ?? 'agent']}`;
+    case 'unread':
+      return 'unread, in its file';
+    case 'lost':
+      return 'lost: in no file and no disk buffer, unless a copy of the file is found';
+    case 'gap':
+      return 'gap: nothing in the state answers for it';
+  }
+}
+
+function agentLines({ pid, balanced, problems, sources }: AuditedAgent): string[] {
+  return [
+    `the agent (process ${pid}) since its start; its accounting ${balanced ? 'balances' : 'is off'}`,
+    ...problems.map((problem) => `  ${problem}`),
+    ...sources.map(({ id, accepted, delivered, dead_lettered: letters, dropped, filtered, held, lost_bytes: lost }) => {
+      const counts = `${delivered} delivered, ${letters} dead-lettered, ${dropped} dropped, ${filtered} filtered, ${held} held`;
+      return `  source ${id}: ${plural(accepted, 'event')} accepted = ${counts}; ${formatBytes(lost)} lost`;
+    }),
+  ];
+}
