@@ -101,14 +101,15 @@ export class Explainer {
   }
 
   #ofTracked(path: string, file: TrackedFile): Omit<FileExplanation, 'path' | 'patterns'> {
-    const { firstPath, path: currentPath, identity, offset, size, failure, stream } = file;
-    const record = stream === undefined ? undefined : this.#records().find(({ id }) => id === stream);
+    const { disk, stream, size } = file;
+    const { firstPath, identity, offset } = stream;
+    const record = stream.id === undefined ? undefined : this.#records().find(({ id }) => id === stream.id);
     return {
       ...this.#reasonOf(path, file),
       state: file.isUndecided ? 'undecided' : stateOf(file),
       ...(record ? describeRecord(record) : {}),
       firstPath,
-      currentPath,
+      currentPath: disk.path,
       device: identity.device,
       inode: identity.inode,
       headBytes: identity.headLength,
@@ -116,21 +117,21 @@ export class Explainer {
       offset,
       size,
       lagBytes: lagOf(file),
-      ...(failure ? { lastError: failure.reason } : {}),
+      ...(disk.failure ? { lastError: disk.failure.reason } : {}),
     };
   }
 
   #reasonOf(path: string, file: TrackedFile): Verdict {
-    if (file.failure) return { isRead: false, reason: 'it cannot be read now, and is tried again', fix: OPEN_IT };
+    if (file.disk.failure) return { isRead: false, reason: 'it cannot be read now, and is tried again', fix: OPEN_IT };
     if (file.isUndecided) {
       const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
       return { isRead: false, reason };
     }
-    if (file.isAway) return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
+    if (file.disk.isAway) return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
     if (isGone(file)) return { isRead: true, reason: 'it has no name any more, and is read to its end' };
-    if (file.path !== path) return { isRead: true, reason: `it is read as "${file.path}", of which this is another name` };
-    if (file.path !== file.firstPath)
-      return { isRead: true, reason: `it was "${file.firstPath}", and is read on since it was renamed or copied` };
+    if (file.disk.path !== path) return { isRead: true, reason: `it is read as "${file.disk.path}", of which this is another name` };
+    if (file.disk.path !== file.stream.firstPath)
+      return { isRead: true, reason: `it was "${file.stream.firstPath}", and is read on since it was renamed or copied` };
     return { isRead: true, reason: this.#options.finder.explain(path) };
   }
 
@@ -201,15 +202,15 @@ export class Explainer {
   /** What rotation made of the file, and what it was made of: those that are followed, and those that lie beside it. */
   #relatedTo(path: string, file: TrackedFile | undefined): RelatedFile[] {
     const { registry, fileSystem } = this.#options;
-    const base = file?.firstPath ?? rotatedFrom(path.replace(COMPRESSION, '')) ?? path.replace(COMPRESSION, '');
+    const base = file?.stream.firstPath ?? rotatedFrom(path.replace(COMPRESSION, '')) ?? path.replace(COMPRESSION, '');
     const found = new Map<string, RelatedFile>();
     for (const each of registry.files) {
-      if (each === file || (each.firstPath !== base && each.path !== base && !isRotatedName(each.path, base))) continue;
+      if (each === file || (each.stream.firstPath !== base && each.disk.path !== base && !isRotatedName(each.disk.path, base))) continue;
       const state = each.isHomeless ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
-      found.set(each.isHomeless ? `${each.path} ${each.stream}` : each.path, {
-        path: each.path,
+      found.set(each.isHomeless ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {
+        path: each.disk.path,
         state,
-        offset: each.offset,
+        offset: each.stream.offset,
         size: each.size,
       });
     }
@@ -220,7 +221,7 @@ export class Explainer {
         const plain = beside.replace(COMPRESSION, '');
         if (beside === path || found.has(beside) || (plain !== base && !isRotatedName(plain, base))) continue;
         const stat = fileSystem.stat(beside);
-        if (stat?.kind !== 'file' || (file && isSameFile(stat, file))) continue;
+        if (stat?.kind !== 'file' || (file && isSameFile(stat, file.disk))) continue;
         found.set(beside, { path: beside, size: stat.size, ...this.#stateBeside(beside, stat) });
       }
     } catch {

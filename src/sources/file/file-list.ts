@@ -8,12 +8,13 @@ export function listTrackedFiles(
   limit: number,
 ): { readonly total: number; readonly files: readonly ListedFile[] } {
   const all = [...files].map((file) => ({ file, lagBytes: file.isUndecided ? 0 : lagOf(file) }));
-  all.sort((a, b) => Number(b.file.failure !== undefined) - Number(a.file.failure !== undefined) || b.lagBytes - a.lagBytes);
+  all.sort((a, b) => Number(b.file.disk.failure !== undefined) - Number(a.file.disk.failure !== undefined) || b.lagBytes - a.lagBytes);
   return { total: all.length, files: all.slice(0, limit).map(({ file, lagBytes }) => describe(file, lagBytes)) };
 }
 
 function describe(file: TrackedFile, lagBytes: number): ListedFile {
-  const { path, offset, size, failure, isUndecided } = file;
+  const { disk, stream, size, isUndecided } = file;
+  const { path, failure } = disk;
   const state = isUndecided ? 'undecided' : stateOf(file);
-  return { path, state, offset, size, lagBytes, ...(failure ? { problem: failure.reason } : {}) };
+  return { path, state, offset: stream.offset, size, lagBytes, ...(failure ? { problem: failure.reason } : {}) };
 }

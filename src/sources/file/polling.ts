@@ -19,7 +19,7 @@ import type { WatchedFolder } from './watch/folder-watch.ts';
 import { LOWER_BOUND, type Notices } from './scan/notices.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextLookMs } from './watch/scan-pace.ts';
-import { lagOf, positionOf, type TrackedFile } from './known/tracked-file.ts';
+import { lagOf, type TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './known/tracker.ts';
 
 export interface PollingOptions {
@@ -142,7 +142,7 @@ export class Polling {
     // What was deleted or cut off since the last scan.
     if (this.#hasRun) await this.scanOnce();
     const gone = [...generations.registry.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
-    for (const file of gone) if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
+    for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
   }
 
   get #isStopping(): boolean {
@@ -219,7 +219,7 @@ export class Polling {
           tracker.takeChanged();
           await this.scanOnce();
           watches.compare(
-            [...tracker.takeChanged().files].map(({ path }) => path),
+            [...tracker.takeChanged().files].map(({ disk }) => disk.path),
             scannedMs,
           );
           watches.sync(finder.visited);
@@ -301,8 +301,8 @@ export class Polling {
   async #finish(file: TrackedFile): Promise<void> {
     const { rescuer, stats, log } = this.#options;
     try {
-      for (let before = -1; lagOf(file) > 0 && positionOf(file) > before;) {
-        before = positionOf(file);
+      for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
+        before = file.stream.position;
         file.finalAt = Infinity;
         await rescuer!.turn(file);
       }
@@ -313,7 +313,7 @@ export class Polling {
     if (lostBytes === 0) return;
     stats.lostBytes += lostBytes;
     log.error(
-      { path: file.path, offset: file.offset, lostBytes },
+      { path: file.disk.path, offset: file.stream.offset, lostBytes },
       `deleted file could not be read to its end before the stop${LOWER_BOUND}`,
     );
   }

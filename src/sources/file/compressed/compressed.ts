@@ -85,7 +85,7 @@ export class Archives {
       const holder = archive ? { archive, shape: archive.shape } : await this.#findHolder(span.stream);
       if (!holder) return span.from;
       const offer = (block: WindowBlock): Promise<void> =>
-        offerBlock(lane, { stream: span.stream, shape: holder.shape }, block, lines.readAtMs);
+        offerBlock(lane, { id: span.stream, shape: holder.shape }, block, lines.readAtMs);
       try {
         for (const { from, to, readAtMs } of readsOf(span)) {
           lines.setReadAt(readAtMs);
@@ -167,7 +167,7 @@ export class Archives {
     const offer = async (block: WindowBlock): Promise<void> => {
       const length = block.single?.length ?? streamBytesOf(block).length;
       if (archive.offset === 0) notices.event('info', { path: archive.path }, 'reading a compressed file');
-      await offerBlock(lane, archive, block, lines.readAtMs);
+      await offerBlock(lane, { id: archive.stream, shape: archive.shape }, block, lines.readAtMs);
       archive.offset = block.offset + length;
       stats.readBytes += length;
       countLongLine(stats, block);

@@ -9,10 +9,10 @@ import { contentSum } from '../../../kernel/content-sum.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { hashHead, isAtHole } from '../known/identity.ts';
 import type { Registry } from '../known/registry.ts';
-import type { TrackedFile } from '../known/tracked-file.ts';
+import type { Stream } from '../known/stream.ts';
 
 /** What is known of a generation. */
-type Known = Pick<TrackedFile, 'firstPath' | 'stream' | 'identity' | 'startAt' | 'offset' | 'content'>;
+type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'>;
 
 export interface ReadContent {
   /** Up to here it was read. */
@@ -34,13 +34,13 @@ export class KnownContent {
     for (const { id, path, identity, startAt, resumeAt, contentSum: sum } of records) {
       if (!identity || sum === undefined) continue;
       const content = new ContentSum(resumeAt, sum);
-      this.#files.set(id, { firstPath: path, stream: id, identity, startAt, offset: resumeAt, content });
+      this.#files.set(id, { firstPath: path, id, identity, startAt, offset: resumeAt, sum: content });
     }
   }
 
   /** Takes note of what is followed now. */
   note(): void {
-    for (const file of this.#registry.files) if (file.stream !== undefined) this.#files.set(file.stream, file);
+    for (const file of this.#registry.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {
       if (this.#files.size <= MAX_KNOWN_CONTENTS) return;
       if (!this.isFollowed(file)) this.#files.delete(stream);
@@ -48,8 +48,8 @@ export class KnownContent {
   }
 
   /** True while the file is followed: what it holds is read from there. */
-  isFollowed({ stream }: Known): boolean {
-    return stream !== undefined && this.#registry.byStream(stream) !== undefined;
+  isFollowed({ id }: Known): boolean {
+    return id !== undefined && this.#registry.byStream(id) !== undefined;
   }
 
   /**
@@ -67,7 +67,7 @@ export class KnownContent {
     for await (const piece of pieces) {
       if (candidates === undefined) {
         head = Buffer.concat([head, piece]);
-        candidates = this.#beginningWith(head).filter((file) => stream === undefined || file.stream === stream);
+        candidates = this.#beginningWith(head).filter((file) => stream === undefined || file.id === stream);
         // Nothing of it was read yet, and it will be.
         const unread = candidates.find((file) => file.offset === 0 && this.isFollowed(file));
         if (unread) return { at: 0, file: unread };
@@ -100,7 +100,7 @@ export class KnownContent {
     });
   }
 
-  #isRead({ content, offset }: Known, sum: number, before: number): boolean {
+  #isRead({ sum: content, offset }: Known, sum: number, before: number): boolean {
     const point = content.upTo(offset);
     return point?.at === offset && point.sum === subtractSums(sum, before);
   }

@@ -86,24 +86,24 @@ export class LeftArchives {
 
   async #countUnfound(): Promise<void> {
     for (let file = this.#unfound.shift(); file && !this.#isStopped; file = this.#unfound.shift()) {
-      const lostBytes = Math.max(0, file.size - Math.max(file.offset, await this.#heldOf(file)));
+      const lostBytes = Math.max(0, file.size - Math.max(file.stream.offset, await this.#heldOf(file)));
       if (this.#isStopped) return;
       // Counted once: a later start goes by what is saved.
-      this.#options.streams.see(file.stream!, file.offset);
+      this.#options.streams.see(file.stream.id!, file.stream.offset);
       this.#options.stats.lostBytes += lostBytes;
       this.#tell(file, lostBytes);
     }
   }
 
-  #tell({ path, offset, size }: TrackedFile, lostBytes: number): void {
-    const fields = { path, offset, seenSize: size, lostBytes };
+  #tell({ disk, stream, size }: TrackedFile, lostBytes: number): void {
+    const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
   }
 
   /** How much of the file's content is somewhere else; Infinity while that cannot be told. */
   async #heldOf(file: TrackedFile): Promise<number> {
     const { fileSystem, known } = this.#options;
-    const { firstPath, identity, offset, startAt, stream } = file;
+    const { firstPath, identity, offset, startAt, id } = file.stream;
     let held = 0;
     try {
       // Where inodes change, it is under its path as a file that is read from its beginning.
@@ -113,7 +113,7 @@ export class LeftArchives {
       }
       for (const path of this.#archivesOf(firstPath, identity.path)) {
         const isIt = await this.#withContent(path, async (pieces) => {
-          if (offset > startAt) return (await known.find(pieces, stream)) !== undefined;
+          if (offset > startAt) return (await known.find(pieces, id)) !== undefined;
           for await (const piece of pieces) return beginsAs(identity, piece);
           return false;
         });

@@ -72,7 +72,7 @@ export class Copies {
     const { registry } = this.#options;
     const truncated = this.#gather(file);
     for (const each of truncated) this.#compareWith(each);
-    return file.isUndecided || registry.in(file) !== file;
+    return file.isUndecided || registry.in(file.disk) !== file;
   }
 
   /**
@@ -93,7 +93,7 @@ export class Copies {
     const beside = basesOf(generation).flatMap((base) => names.extending(base));
     return beside.some((found) => {
       if (found.stat.size < generation.sureSize || this.#options.isNamed(found)) return false;
-      return beginsLike(fileSystem, descriptors, found.path, generation.identity);
+      return beginsLike(fileSystem, descriptors, found.path, generation.stream.identity);
     });
   }
 
@@ -119,11 +119,12 @@ export class Copies {
    * It was a copy of that; 0 where there is none.
    */
   seenInOriginal(file: TrackedFile): number {
-    if (file.stream !== undefined || file.isUndecided) return 0;
+    if (file.stream.id !== undefined || file.isUndecided) return 0;
     let bytes = 0;
     for (const each of this.#homeless.keys())
-      if (basesOf(each).some((base) => extendsName(file.path, base))) bytes = Math.max(bytes, each.size, each.offset + each.inHand);
-    for (const [base, { size }] of this.#lost) if (extendsName(file.path, base)) bytes = Math.max(bytes, size);
+      if (basesOf(each).some((base) => extendsName(file.disk.path, base)))
+        bytes = Math.max(bytes, each.size, each.stream.offset + each.stream.inHand);
+    for (const [base, { size }] of this.#lost) if (extendsName(file.disk.path, base)) bytes = Math.max(bytes, size);
     return bytes;
   }
 
@@ -143,17 +144,17 @@ export class Copies {
     this.#undecided.set(file, entry);
     file.isUndecided = true;
     const truncated: TrackedFile[] = [];
-    const nameStart = parentOf(file.path).length + 2;
-    for (let end = file.path.length - 1; end >= nameStart; end -= 1) {
-      const original = registry.at(file.path.slice(0, end));
-      if (original?.stream === undefined) continue;
+    const nameStart = parentOf(file.disk.path).length + 2;
+    for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
+      const original = registry.at(file.disk.path.slice(0, end));
+      if (original?.stream.id === undefined) continue;
       // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
       if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
       if (this.#mayHold(original, file) && !once) this.#compare(file, original);
       else if (original.isHomeless) truncated.push(original);
     }
     for (const each of [...this.#homeless.keys(), ...registry.gone])
-      if (each.stream !== undefined && basesOf(each).some((base) => extendsName(file.path, base))) this.#compare(file, each);
+      if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
     entry.isIncomplete = false;
     if (entry.originals.length === 0) this.forget(file);
     return truncated;
@@ -174,7 +175,7 @@ export class Copies {
     this.#compareWith(generation);
     const isFound = this.#homeless.get(generation);
     if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
-    if (!isFound && this.#options.clock.monotonic() - generation.leftAtMs < FORGET_AFTER_MS) return;
+    if (!isFound && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
     this.#homeless.delete(generation);
     for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
     this.#options.isLost(generation);
@@ -202,7 +203,7 @@ export class Copies {
   /** Holds what was found against the generation and all others, unless it is known what it is. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
     const known = this.#options.holderOf(found);
-    if (known?.stream !== undefined) {
+    if (known?.stream.id !== undefined) {
       if (this.#options.isUnsure(known, found)) this.#unsure.set(found.path, generation);
       return;
     }
@@ -227,18 +228,19 @@ export class Copies {
   #decide(file: TrackedFile, entry: Undecided): void {
     if (entry.isIncomplete) return;
     const { fileSystem, clock, descriptors } = this.#options;
-    const age = clock.monotonic() - file.changedAtMs;
+    const age = clock.monotonic() - file.disk.changedAtMs;
     if (!descriptors.open(file)) {
       if (age >= FORGET_AFTER_MS) this.#release(file, entry.originals[0]!);
       return;
     }
     try {
-      const stat = fileSystem.fstat(file.fd!);
+      const stat = fileSystem.fstat(file.disk.fd!);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // Of a generation that lives on in a longer copy.
         if (entry.isShort && !original.isHomeless) return this.#noteRead(file, stat);
         // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
-        if (original.inHand > 0 && original.offset === original.startAt && (original.isHomeless || isGone(original))) return;
+        if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && (original.isHomeless || isGone(original)))
+          return;
         const isCopy = this.#isCopy(file, stat, original, entry, age);
         if (isCopy === undefined) return;
         if (isCopy) return this.#settle(file, entry, original, stat);
@@ -255,24 +257,24 @@ export class Copies {
     if (original.isHomeless || isGone(original)) {
       if (this.#isSpent) return undefined;
       entry.check ??= new CopyCheck(this.#options.fileSystem, original);
-      const isCopy = entry.check.step(file.fd!, stat, COPY_CHECK_BYTES);
+      const isCopy = entry.check.step(file.disk.fd!, stat, COPY_CHECK_BYTES);
       this.#isSpent = isCopy === undefined;
       return isCopy;
     }
     if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
     // Its content may be gone since it was looked at: then all that may be its copies were just decided.
     this.#options.verify(original);
-    return original.isHomeless || original.failure ? undefined : false;
+    return original.isHomeless || original.disk.failure ? undefined : false;
   }
 
   #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
     const { fileSystem } = this.#options;
     // A read of it may be under way.
-    if (generation.fd !== undefined && generation.isBusy) return;
-    entry.isShort = generation.isHomeless && stat.size < generation.offset + generation.inHand;
+    if (generation.disk.fd !== undefined && generation.isBusy) return;
+    entry.isShort = generation.isHomeless && stat.size < generation.stream.offset + generation.stream.inHand;
     if (entry.isShort) return;
     // Of a deleted original that is still open, more may be there than the copy has.
-    const needed = generation.fd === undefined ? generation.offset : fileSystem.fstat(generation.fd).size;
+    const needed = generation.disk.fd === undefined ? generation.stream.offset : fileSystem.fstat(generation.disk.fd).size;
     if (stat.size < needed) return this.#noteRead(file, stat);
     this.forget(file);
     this.#move(generation, file, stat);
@@ -290,11 +292,11 @@ export class Copies {
     if (!this.#homeless.has(generation) || generation.isBusy || candidates.length === 0) return;
     if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
     try {
-      const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.fd!) }));
+      const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.disk.fd!) }));
       const [longest] = sized.sort((a, b) => b.stat.size - a.stat.size);
       const { file, check, stat } = longest!;
-      const sum = check!.sumUp(file.fd!, stat.size);
-      const tail = tailOf(readBefore(this.#options.fileSystem, file.fd!, stat.size, TAIL_BYTES));
+      const sum = check!.sumUp(file.disk.fd!, stat.size);
+      const tail = tailOf(readBefore(this.#options.fileSystem, file.disk.fd!, stat.size, TAIL_BYTES));
       this.forget(file);
       this.#move(generation, file, stat, { sum, tail });
     } catch (error) {
@@ -333,7 +335,7 @@ export class Copies {
     if (this.#isAlikeSoFar(file, original)) return true;
     // Truncated between the two looks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
-    return !original.isHomeless && original.failure !== undefined;
+    return !original.isHomeless && original.disk.failure !== undefined;
   }
 
   /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
@@ -341,10 +343,10 @@ export class Copies {
     const { fileSystem, descriptors } = this.#options;
     if (!descriptors.open(original) || !descriptors.open(file)) return true;
     try {
-      const { size } = fileSystem.fstat(file.fd!);
+      const { size } = fileSystem.fstat(file.disk.fd!);
       const isSame = (at: number, length: number): boolean => {
         const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
-        return fileSystem.peek(original.fd!, theirs, at) === fileSystem.peek(file.fd!, own, at) && theirs.equals(own);
+        return fileSystem.peek(original.disk.fd!, theirs, at) === fileSystem.peek(file.disk.fd!, own, at) && theirs.equals(own);
       };
       return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
     } catch {
@@ -355,11 +357,11 @@ export class Copies {
 
 /** Nothing but its first bytes is known of it. */
 function isUnread(file: TrackedFile): boolean {
-  return (file.isHomeless || isGone(file)) && file.fd === undefined && file.offset === file.startAt;
+  return (file.isHomeless || isGone(file)) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
 }
 
 /** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
-function basesOf({ firstPath, path }: TrackedFile): string[] {
+function basesOf({ stream: { firstPath }, disk: { path } }: TrackedFile): string[] {
   return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
 }
 

@@ -60,19 +60,20 @@ export class CopyCheck {
 
   /** What head and tail tell; undefined when everything must be summed up. */
   #isLike(fd: number, { size }: FileStat): boolean | undefined {
-    const { identity, offset, startAt, tail, content, fd: held } = this.#generation;
+    const { stream, disk } = this.#generation;
+    const { identity, offset, startAt, tail } = stream;
     // The copy of a later generation, whose hole is longer.
-    if (isAtHole(this.#generation) && readByte(this.#fileSystem, fd, startAt) === 0) return false;
+    if (isAtHole(stream) && readByte(this.#fileSystem, fd, startAt) === 0) return false;
     if (identity.headLength === 0 || size < identity.headLength) return false;
     const found = head.subarray(0, this.#fileSystem.peek(fd, head, 0));
     if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;
-    if (!this.#hasEndOf(held, fd, size)) return false;
+    if (!this.#hasEndOf(disk.fd, fd, size)) return false;
     if (size >= offset && tailOf(readBefore(this.#fileSystem, fd, offset, tail.length)).crc !== tail.crc) return false;
     // Nothing was read: it does not matter under which stream it will be.
     if (offset === startAt) return size >= offset;
     // Nothing of what was read is in it.
     if (size <= startAt) return false;
-    const until = content.upTo(size);
+    const until = stream.sum.upTo(size);
     // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
     if (!until || (size < offset && Math.max(size - until.at, Math.min(size - startAt, HEAD_BYTES)) > until.at - startAt)) return false;
     this.#sum = { at: startAt, sum: 0, until };

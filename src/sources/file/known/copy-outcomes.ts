@@ -7,7 +7,6 @@ import { BIRTH_SLACK_MS } from '../limits.ts';
 import type { Tail } from '../../../core/block.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { ContentSum } from './content-sum.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import type { Naming } from './naming.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
@@ -43,17 +42,17 @@ export class CopyOutcomes {
   /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     const { stats, notices, registry, descriptors, naming } = this.#options;
-    const { offset, inHand } = generation;
+    const { offset, inHand } = generation.stream;
     const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
     stats.lostBytes += lostBytes;
-    const fields = { path: generation.path, copy: copy.path, offset, size: stat.size, lostBytes };
+    const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
     descriptors.close(generation);
     registry.takeOver(generation, copy);
     registry.remove(copy);
     descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
-    if (end) this.#endAt(generation, stat.size, end);
+    if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
     // What was read beyond the copy's end is in no file any more.
     if (end || isGone(generation)) naming.noteDeleted(generation);
     else naming.noteFound(generation);
@@ -64,11 +63,9 @@ export class CopyOutcomes {
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
   noteRead(copy: TrackedFile, { size }: FileStat): void {
     const { fileSystem, notices, naming } = this.#options;
-    notices.event('debug', { path: copy.path, size }, 'file is a copy of what was read');
-    const tail = tailOf(readBefore(fileSystem, copy.fd!, size, TAIL_BYTES));
-    copy.startAt = copy.offset = copy.readTo = copy.size = size;
-    copy.tail = tail;
-    copy.content = new ContentSum(size, 0);
+    notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
+    copy.stream.beginAt(size, tailOf(readBefore(fileSystem, copy.disk.fd!, size, TAIL_BYTES)));
+    copy.size = size;
     copy.isNews = false;
     naming.mint(copy);
   }
@@ -76,23 +73,13 @@ export class CopyOutcomes {
   /** The file is no copy: it is read from its beginning if it is one of the source's. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
     const { registry, descriptors, naming, isRotatedFrom } = this.#options;
-    const isBornSince = file.bornMs > generation.createdMs - BIRTH_SLACK_MS;
-    if (wasFollowed || file.place === 'matched' || (isBornSince && isRotatedFrom(file.path, generation.firstPath))) {
-      if (file.fd !== undefined) naming.mint(file);
+    const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
+    if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream.firstPath))) {
+      if (file.disk.fd !== undefined) naming.mint(file);
       registry.enqueue(file);
       return;
     }
     descriptors.close(file);
     registry.remove(file);
-  }
-
-  /** The generation's file ends before what was read of it: at `size`. */
-  #endAt(file: TrackedFile, size: number, { sum, tail }: CopyEnd): void {
-    file.takenTo = file.offset;
-    file.offset = file.readTo = size;
-    file.tail = tail;
-    file.content = new ContentSum(size, sum);
-    file.suspended = undefined;
-    file.hasOpenEvent = false;
   }
 }

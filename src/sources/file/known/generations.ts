@@ -7,7 +7,6 @@ import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { Rescue, SourceStats } from '../../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
-import { ContentSum } from './content-sum.ts';
 import { Copies } from './copies.ts';
 import { CopyOutcomes } from './copy-outcomes.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
@@ -22,7 +21,8 @@ import { Registry } from './registry.ts';
 import { isUntouched } from './sample.ts';
 import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Successors } from './order.ts';
-import { isGone, newTrackedFile, noteSize, type Place, readOf, type TrackedFile } from './tracked-file.ts';
+import type { Place } from './file-on-disk.ts';
+import { isGone, newTrackedFile, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -90,7 +90,7 @@ export class Generations {
       registry,
       descriptors,
       outcomes,
-      track: (path, stat, generation) => this.trackAside(path, stat, generation.firstPath),
+      track: (path, stat, generation) => this.trackAside(path, stat, generation.stream.firstPath),
       verify: (file) => {
         // Closed, it may have been truncated since it was looked at last.
         this.descriptors.open(file);
@@ -101,7 +101,7 @@ export class Generations {
       isUnsure: (holder, found) => this.inodes.mayHaveLost(holder, found),
       isNamed: (found) => {
         const file = registry.in(found.stat);
-        return file?.stream !== undefined && !this.inodes.hasLost(file, found);
+        return file?.stream.id !== undefined && !this.inodes.hasLost(file, found);
       },
     });
   }
@@ -110,9 +110,9 @@ export class Generations {
   remember(record: StreamRecord): TrackedFile {
     const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
     this.#unfound.add(file);
-    file.place = 'missing';
+    file.disk.place = 'missing';
     file.isHomeless = true;
-    file.leftAtMs = this.#now;
+    file.disk.leftAtMs = this.#now;
     if (record.identity && record.resumeAt > 0) this.#readBefore.set(inodeKey(record.identity), record.resumeAt);
     this.registry.add(file);
     this.successors.add(file);
@@ -122,14 +122,13 @@ export class Generations {
   /** Takes up a file that is known from before. Its content has been compared. */
   adopt(record: StreamRecord, path: string, stat: FileStat): TrackedFile {
     const file = this.#fromRecord(record, stat);
-    file.path = path;
-    file.place = this.#placeOf(path);
-    file.isRotated = path !== record.path;
+    file.disk.path = path;
+    file.disk.place = this.#placeOf(path);
     this.registry.add(file);
     this.successors.add(file);
-    const { device, inode, path: lastPath = record.path } = file.identity;
+    const { device, inode, path: lastPath = record.path } = file.stream.identity;
     if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
-    file.identity = { ...file.identity, device: String(stat.device), inode: String(stat.inode) };
+    file.stream.identity = { ...file.stream.identity, device: String(stat.device), inode: String(stat.inode) };
     this.naming.identify(file);
     return file;
   }
@@ -138,21 +137,23 @@ export class Generations {
   expect(record: StreamRecord): void {
     const { path, stat } = lastSightOf(record);
     const file = this.#fromRecord(record, stat);
-    Object.assign(file, { path, place: 'missing', isAway: true, isRotated: path !== record.path, leftAtMs: this.#now });
+    Object.assign(file.disk, { path, place: 'missing', isAway: true, leftAtMs: this.#now });
     this.registry.add(file);
     this.successors.add(file);
   }
 
   /** Takes up a file that is known from before and that no pattern leads to now: only what was read of it is read again. */
   leaveOut(record: StreamRecord, { path, stat }: FoundFile = lastSightOf(record)): void {
-    this.registry.leftOut.add(Object.assign(this.#fromRecord(record, stat), { path }));
+    const file = this.#fromRecord(record, stat);
+    file.disk.path = path;
+    this.registry.leftOut.add(file);
   }
 
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
     const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
     file.firstScan = this.scan;
-    file.leastHole = Math.min(file.leastHole, this.#readBefore.get(inodeKey(stat)) ?? Infinity);
+    file.stream.leastGap = Math.min(file.stream.leastGap, this.#readBefore.get(inodeKey(stat)) ?? Infinity);
     // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
     this.registry.add(file);
@@ -165,7 +166,8 @@ export class Generations {
     const place = this.#placeOf(path);
     const first = place === 'matched' ? path : firstPath;
     const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.#now);
-    Object.assign(file, { path, place, isRotated: place === 'aside', scan: this.scan, firstScan: this.scan });
+    Object.assign(file.disk, { path, place, scan: this.scan });
+    file.firstScan = this.scan;
     this.registry.add(file);
     this.successors.add(file);
     return file;
@@ -178,37 +180,37 @@ export class Generations {
   renew(file: TrackedFile): TrackedFile {
     this.#unfound.delete(file);
     // What was seen before the look at the content may be the old generation's.
-    const stat = this.#options.fileSystem.fstat(file.fd!);
+    const stat = this.#options.fileSystem.fstat(file.disk.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
-    const firstPath = file.place === 'matched' ? file.path : file.firstPath;
+    const firstPath = file.disk.place === 'matched' ? file.disk.path : file.stream.firstPath;
     // The file is older than what is in it now.
     const next = newTrackedFile(
       firstPath,
       { ...stat, bornMs: 0 },
-      firstPath === file.firstPath ? file.shape : this.#options.shapeOf(firstPath),
+      firstPath === file.stream.firstPath ? file.stream.shape : this.#options.shapeOf(firstPath),
       this.#now,
     );
     next.firstScan = this.scan;
     // And what the first scan found in it may be younger than the file, as `successors` knows: its stream tells its place.
     if (file.firstScan <= 1) file.bornMs = 0;
     // What was seen while the content was not looked at may be the next one's.
-    file.size = Math.max(file.offset, Math.min(file.size, file.sureSize));
+    file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
-    if (file.size > 0) next.leastHole = Math.min(next.leastHole, file.size);
+    if (file.size > 0) next.stream.leastGap = Math.min(next.stream.leastGap, file.size);
     this.registry.takeOver(next, file);
     this.successors.add(next);
     this.descriptors.handOver(file, next);
-    next.seenSize = next.sureSize = stat.size;
-    next.seenMtimeMs = stat.mtimeMs;
-    next.changedAtMs = file.leftAtMs = this.#now;
+    next.disk.seenSize = next.sureSize = stat.size;
+    next.disk.seenMtimeMs = stat.mtimeMs;
+    next.disk.changedAtMs = file.disk.leftAtMs = this.#now;
     // Truncated again, it may have a copy already, which is to be held against it.
-    if (next.size > 0 && rotatedFrom(next.path) === undefined && this.name(next)) this.passHole(next);
-    if (file.stream === undefined) this.registry.remove(file);
+    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined && this.name(next)) this.passHole(next);
+    if (file.stream.id === undefined) this.registry.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
     if (file.isHomeless) this.naming.noteDeleted(file);
     // What is there now may be known for a copy already.
-    const current = this.registry.in(next) ?? next;
+    const current = this.registry.in(next.disk) ?? next;
     this.registry.enqueue(current);
     return current;
   }
@@ -236,9 +238,9 @@ export class Generations {
   forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
     this.#unfound.delete(file);
     this.registry.vacate(file);
-    file.leftAtMs = this.#now;
+    file.disk.leftAtMs = this.#now;
     takeUp();
-    if (file.stream === undefined) return this.registry.remove(file);
+    if (file.stream.id === undefined) return this.registry.remove(file);
     this.#forsaken.add(file);
     this.copies.seek([file]);
     if (file.isHomeless) this.naming.noteDeleted(file);
@@ -247,10 +249,10 @@ export class Generations {
   /** The file's present generation: another one where the known content is gone. */
   current(file: TrackedFile): TrackedFile {
     const { fileSystem } = this.#options;
-    if (file.fd === undefined || !this.descriptors.open(file)) return file;
+    if (file.disk.fd === undefined || !this.descriptors.open(file)) return file;
     try {
-      const { size } = fileSystem.fstat(file.fd);
-      if (!isUntouched(fileSystem, file.fd, readOf(file)) || this.isBegunAnew(file, size)) return this.renew(file);
+      const { size } = fileSystem.fstat(file.disk.fd);
+      if (!isUntouched(fileSystem, file.disk.fd, file.stream.read) || this.isBegunAnew(file, size)) return this.renew(file);
       noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);
@@ -263,8 +265,13 @@ export class Generations {
    * before. It was the latter where a copy may have been made before.
    */
   isBegunAnew(file: TrackedFile, size: number): boolean {
-    if (size < file.holeTo) return true;
-    return size < file.sureSize && readOf(file).offset === file.startAt && file.stream !== undefined && this.copies.mayHaveCopy(file);
+    if (size < file.stream.gapTo) return true;
+    return (
+      size < file.sureSize &&
+      file.stream.read.offset === file.stream.startAt &&
+      file.stream.id !== undefined &&
+      this.copies.mayHaveCopy(file)
+    );
   }
 
   /**
@@ -272,7 +279,7 @@ export class Generations {
    * whatever name it was rotated to meanwhile. False while that cannot be: it cannot be opened, or may be a copy.
    */
   name(file: TrackedFile): boolean {
-    if (file.stream !== undefined) return true;
+    if (file.stream.id !== undefined) return true;
     if (file.isUndecided || !this.descriptors.open(file)) return false;
     try {
       return !this.copies.suspect(file) && this.naming.mint(file);
@@ -284,7 +291,7 @@ export class Generations {
 
   /** Looks at some of the hole that a file with a stream may begin with. */
   passHole(file: TrackedFile): void {
-    if (file.stream === undefined || file.isBusy || !this.descriptors.open(file)) return;
+    if (file.stream.id === undefined || file.isBusy || !this.descriptors.open(file)) return;
     try {
       this.holes.pass(file);
     } catch (error) {
@@ -293,7 +300,7 @@ export class Generations {
   }
 
   /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
-  place(file: TrackedFile, place: Place, path = file.path): void {
+  place(file: TrackedFile, place: Place, path = file.disk.path): void {
     const wasGone = isGone(file);
     this.registry.place(file, place, path);
     if (isGone(file)) this.naming.noteDeleted(file);
@@ -306,11 +313,16 @@ export class Generations {
    */
   noteCut(file: TrackedFile, end: number): void {
     const { fileSystem, stats, notices } = this.#options;
-    if (file.fd === undefined || fileSystem.fstat(file.fd).size > end || !isUntouched(fileSystem, file.fd, file)) return;
+    if (file.disk.fd === undefined || fileSystem.fstat(file.disk.fd).size > end || !isUntouched(fileSystem, file.disk.fd, file.stream))
+      return;
     const lostBytes = Math.max(0, file.sureSize - end);
     stats.lostBytes += lostBytes;
     if (lostBytes > 0)
-      notices.event('warn', { path: file.path, size: end, lostBytes }, `the end of a file was cut off before it was read${LOWER_BOUND}`);
+      notices.event(
+        'warn',
+        { path: file.disk.path, size: end, lostBytes },
+        `the end of a file was cut off before it was read${LOWER_BOUND}`,
+      );
     file.size = file.sureSize = end;
   }
 
@@ -321,15 +333,10 @@ export class Generations {
 
   #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
     const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
-    file.stream = record.id;
+    file.stream.resume(record);
     file.firstScan = -1;
-    file.createdMs = file.nextBornMs = record.createdMs;
-    if (record.identity) file.identity = record.identity;
-    file.startAt = record.startAt;
-    file.offset = file.readTo = record.resumeAt;
+    file.nextBornMs = record.createdMs;
     noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
-    file.tail = record.tail;
-    file.content = new ContentSum(record.resumeAt, record.contentSum, record.contentPoints);
     return file;
   }
 
@@ -343,21 +350,14 @@ export class Generations {
 
   /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
-    const next = newTrackedFile(file.firstPath, stat, file.shape, this.#now);
-    const { offset, tail, identity } = file;
-    Object.assign(next, {
-      startAt: offset,
-      offset,
-      readTo: offset,
-      tail,
-      identity,
-      content: new ContentSum(offset, 0),
-      firstScan: this.scan,
-    });
+    const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, this.#now);
+    next.stream.identity = file.stream.identity;
+    next.stream.beginAt(file.stream.offset, file.stream.tail);
+    next.firstScan = this.scan;
     this.registry.takeOver(next, file);
     this.descriptors.handOver(file, next);
     this.registry.remove(file);
-    this.house.retire(file.stream!);
+    this.house.retire(file.stream.id!);
     this.naming.mint(next);
     return next;
   }

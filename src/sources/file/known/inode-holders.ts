@@ -21,8 +21,8 @@ export class InodeHolders {
 
   /** False where the file's inode is found under another path, but was given to another file since; undefined while that cannot be told. */
   isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
-    if (file.fd !== undefined) return true;
-    if (file.identity.headLength === 0) return !isReplaced(file, found.stat);
+    if (file.disk.fd !== undefined) return true;
+    if (file.stream.identity.headLength === 0) return !isReplaced(file, found.stat);
     return this.hasContent(file, found);
   }
 
@@ -39,7 +39,7 @@ export class InodeHolders {
 
   /** The file is open, or still under its path. */
   #isKept(file: TrackedFile): boolean {
-    return file.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.path, file) !== undefined);
+    return file.disk.fd !== undefined || (!isGone(file) && statIfAt(this.#fileSystem, file.disk.path, file.disk) !== undefined);
   }
 
   /** What was found has the content that is known of the file. Undefined while that cannot be told. */
@@ -47,7 +47,9 @@ export class InodeHolders {
     let fd: number | undefined;
     try {
       fd = this.#fileSystem.open(path);
-      return isSameFile(this.#fileSystem.fstat(fd), stat) && hasSameContent(file, sampleFile(this.#fileSystem, fd, stat, file));
+      return (
+        isSameFile(this.#fileSystem.fstat(fd), stat) && hasSameContent(file.stream, sampleFile(this.#fileSystem, fd, stat, file.stream))
+      );
     } catch (error) {
       this.#descriptors.fail(file, error);
       return undefined;

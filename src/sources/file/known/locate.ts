@@ -12,10 +12,10 @@ export type FolderInodes = Map<string, ReadonlyMap<string, string>>;
 
 /** A path under which the file is now. Never throws. */
 export function findWhereabouts(fileSystem: FileSystem, file: TrackedFile, folders: FolderInodes): string | undefined {
-  const told = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
-  for (const path of [told, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
-  for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
-    const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file));
+  const told = file.disk.fd === undefined ? undefined : fileSystem.pathOf(file.disk.fd);
+  for (const path of [told, file.disk.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file.disk)) return path;
+  for (const folder of new Set([parentOf(file.disk.path), parentOf(file.disk.realPath ?? file.disk.path)])) {
+    const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file.disk));
     if (path !== undefined) return path;
   }
   return undefined;

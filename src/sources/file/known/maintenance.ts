@@ -6,7 +6,7 @@ import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
-import { isBehind, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface HousekeepingOptions {
   readonly streams: StreamStore;
@@ -40,27 +40,27 @@ export class Housekeeping {
   }
 
   keep(file: TrackedFile): void {
-    if (file.stream !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream, file.sureSize);
+    if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.sureSize);
     if (file.isHomeless || file.isUndecided) return;
-    if (file.isAway && file.fd === undefined) return this.#keepAway(file);
+    if (file.disk.isAway && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
-    const { failure } = file;
+    const { failure } = file.disk;
     if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)
       return this.#giveUp(file, failure.reason, 'deleted file cannot be read, giving it up');
     if (file.isBusy || failure || isBehind(file)) return;
-    const goneMs = isGone(file) ? this.#now - file.leftAtMs : 0;
-    const stillMs = this.#now - file.changedAtMs;
+    const goneMs = isGone(file) ? this.#now - file.disk.leftAtMs : 0;
+    const stillMs = this.#now - file.disk.changedAtMs;
     if (lagOf(file) > 0) return this.#sendPartial(file, stillMs);
     // Where files come and go fast, those that are deleted and read must make room for the next ones.
-    if (stillMs < (file.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
+    if (stillMs < (file.disk.place === 'deleted' && descriptors.isCrowded ? LOOK_EVERY_MS : KEEP_OPEN_MS)) return;
     descriptors.close(file);
-    file.content.trim();
-    if (isGone(file) && (file.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
+    file.stream.sum.trim();
+    if (isGone(file) && (file.disk.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
   }
 
   /** What it is on may come back; what has its place by then is another file. */
   #keepAway(file: TrackedFile): void {
-    if (this.#now - file.leftAtMs < MAX_AWAY_MS) return;
+    if (this.#now - file.disk.leftAtMs < MAX_AWAY_MS) return;
     this.#giveUp(file, undefined, 'the file system of a file did not come back, forgetting the file');
   }
 
@@ -68,11 +68,11 @@ export class Housekeeping {
   keepBudget(): void {
     const { registry, rescue, maxDeletedBytes } = this.#options;
     if (!rescue?.isFull) return;
-    const held = [...registry.gone].filter((file) => file.fd !== undefined).sort((a, b) => a.leftAtMs - b.leftAtMs);
+    const held = [...registry.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
     let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
     for (const file of held) {
       if (bytes <= maxDeletedBytes) return;
-      if (file.isReading) continue;
+      if (file.disk.isReading) continue;
       bytes -= lagOf(file);
       this.#giveUp(
         file,
@@ -85,14 +85,14 @@ export class Housekeeping {
   /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
     const { partialTimeoutMs, groupTimeoutMs, registry } = this.#options;
-    if (file.hasOpenEvent && stillMs >= groupTimeoutMs) {
+    if (file.stream.hasOpenEvent && stillMs >= groupTimeoutMs) {
       file.linesFinalAt = file.size;
       registry.enqueue(file);
     }
-    const waitMs = file.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
+    const waitMs = file.stream.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
     // Nobody finishes the line of a file that was rotated or deleted; of a deleted one nothing may wait for long.
-    const isOver = file.place !== 'matched' || file.isRotated;
-    const mostMs = file.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
+    const isOver = file.disk.place !== 'matched' || isRotated(file);
+    const mostMs = file.disk.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
     if (stillMs < Math.min(waitMs, mostMs)) return;
     file.finalAt = file.size;
     registry.enqueue(file);
@@ -124,11 +124,17 @@ export class Housekeeping {
   }
 
   #giveUp(file: TrackedFile, reason: string | undefined, text: string): void {
-    const lostBytes = lagOf(file) - file.inHand;
+    const lostBytes = lagOf(file) - file.stream.inHand;
     this.#options.stats.lostBytes += lostBytes;
     // The next start must not count them again.
-    if (file.stream !== undefined) this.#options.streams.see(file.stream, file.offset + file.inHand);
-    const fields = { path: file.path, offset: file.offset, seenSize: file.size, lostBytes, ...(reason === undefined ? {} : { reason }) };
+    if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset + file.stream.inHand);
+    const fields = {
+      path: file.disk.path,
+      offset: file.stream.offset,
+      seenSize: file.size,
+      lostBytes,
+      ...(reason === undefined ? {} : { reason }),
+    };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `${text}${LOWER_BOUND}`);
     this.#remove(file);
   }
@@ -136,6 +142,6 @@ export class Housekeeping {
   #remove(file: TrackedFile): void {
     this.#options.descriptors.close(file);
     this.#options.registry.remove(file);
-    if (file.stream !== undefined) this.retire(file.stream);
+    if (file.stream.id !== undefined) this.retire(file.stream.id);
   }
 }

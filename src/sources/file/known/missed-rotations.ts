@@ -33,9 +33,9 @@ export class MissedRotations {
   }
 
   /** The file left its path, for another one or for none. */
-  note({ path, firstPath, inodeBornMs }: TrackedFile, to: string | undefined): void {
+  note({ disk: { path, bornMs }, stream: { firstPath } }: TrackedFile, to: string | undefined): void {
     const number = numberOf(firstPath, path);
-    if (path === firstPath || number > 0) this.#left.push({ base: firstPath, number, bornMs: inodeBornMs, to });
+    if (path === firstPath || number > 0) this.#left.push({ base: firstPath, number, bornMs, to });
   }
 
   /** Counts what happened to the paths that were left: by the file that was rotated most often. */

@@ -32,36 +32,36 @@ export class Naming {
   /** Gives an open file its stream. False where there is no byte that it could be known by. Throws system errors. */
   mint(file: TrackedFile): boolean {
     const { fileSystem, streams, source, notices } = this.#options;
-    const head = readHead(fileSystem, file.fd!, HEAD_BYTES);
+    const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
     this.#options.holes.passInHead(file, head);
-    file.identity = { ...file.identity, ...hashHead(head) };
-    if (file.path !== file.firstPath) file.identity = { ...file.identity, path: file.path };
-    const { id, createdMs } = streams.mint(source, file.firstPath, file.identity, file.offset);
-    file.stream = id;
-    file.createdMs = createdMs;
+    file.stream.identity = { ...file.stream.identity, ...hashHead(head) };
+    if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
+    const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
+    file.stream.id = id;
+    file.stream.createdMs = createdMs;
     file.nextBornMs ??= createdMs;
     if (isGone(file)) this.#options.rescue?.keep(id);
-    if (file.isNews) notices.event('info', { path: file.path, size: file.size }, 'new file');
+    if (file.isNews) notices.event('info', { path: file.disk.path, size: file.size }, 'new file');
     file.isNews = false;
     return true;
   }
 
   /** Has the file's present inode and path kept with its stream. */
   identify(file: TrackedFile): void {
-    if (file.stream === undefined) return;
-    const { path: _, ...identity } = file.identity;
-    file.identity = file.path === file.firstPath ? identity : { ...identity, path: file.path };
-    this.#options.streams.identify(file.stream, file.identity);
+    if (file.stream.id === undefined) return;
+    const { path: _, ...identity } = file.stream.identity;
+    file.stream.identity = file.disk.path === file.stream.firstPath ? identity : { ...identity, path: file.disk.path };
+    this.#options.streams.identify(file.stream.id, file.stream.identity);
   }
 
   /** The last name of the file is gone, or its content. What is held of it and what is still to be read goes to the disk buffer. */
   noteDeleted(file: TrackedFile): void {
-    if (file.stream !== undefined) this.#options.rescue?.keep(file.stream);
+    if (file.stream.id !== undefined) this.#options.rescue?.keep(file.stream.id);
   }
 
   /** Takes that back: its content was found under some name. */
-  noteFound({ stream }: TrackedFile): void {
-    if (stream !== undefined) this.#options.rescue?.release(stream);
+  noteFound({ stream: { id } }: TrackedFile): void {
+    if (id !== undefined) this.#options.rescue?.release(id);
   }
 }

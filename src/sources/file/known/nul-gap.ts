@@ -9,7 +9,6 @@ import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
-import { ContentSum } from './content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import { isHollow } from './identity.ts';
 import type { Notices } from '../scan/notices.ts';
@@ -49,9 +48,9 @@ export class Holes {
 
   /** The file, which has no stream yet, has this head: where a hole ends in it, the stream is to begin there. */
   passInHead(file: TrackedFile, head: Buffer): void {
-    if (head[0] !== 0 || file.offset > 0 || !this.areSought) return;
+    if (head[0] !== 0 || file.stream.offset > 0 || !this.areSought) return;
     const end = leadingNuls(head);
-    if (end >= file.leastHole && end < head.length) this.#beginAt(file, end);
+    if (end >= file.stream.leastGap && end < head.length) this.#beginAt(file, end);
   }
 
   /**
@@ -59,22 +58,22 @@ export class Holes {
    * where the file `isBehind`, else nothing else is there. Throws system errors.
    */
   pass(file: TrackedFile): boolean {
-    if (file.offset > 0 || !isHollow(file.identity) || !this.areSought) return true;
+    if (file.stream.offset > 0 || !isHollow(file.stream.identity) || !this.areSought) return true;
     const { fileSystem, streams } = this.#options;
     // What a network shows late may have been NULs at the last look.
-    let at = Math.max(0, file.holeTo - READ_CHUNK_BYTES);
+    let at = Math.max(0, file.stream.gapTo - READ_CHUNK_BYTES);
     for (const stopAt = at + TURN_BYTES; at < stopAt;) {
-      const bytes = chunk.subarray(0, fileSystem.peek(file.fd!, chunk, at));
+      const bytes = chunk.subarray(0, fileSystem.peek(file.disk.fd!, chunk, at));
       const nuls = leadingNuls(bytes);
       at += nuls;
       if (nuls < bytes.length) {
         this.#beginAt(file, at);
-        streams.begin(file.stream!, at, file.tail);
+        streams.begin(file.stream.id!, at, file.stream.tail);
         return true;
       }
       if (bytes.length < chunk.length) break;
     }
-    file.holeTo = file.readTo = Math.max(at, file.holeTo);
+    file.stream.gapTo = file.stream.readTo = Math.max(at, file.stream.gapTo);
     return false;
   }
 
@@ -99,12 +98,7 @@ export class Holes {
   }
 
   #beginAt(file: TrackedFile, end: number): void {
-    file.startAt = file.offset = file.readTo = end;
-    file.holeTo = 0;
-    file.tail = tailOf(NULS.subarray(0, Math.min(end, TAIL_BYTES)));
-    file.content = new ContentSum(end, 0);
-    file.suspended = undefined;
-    file.hasOpenEvent = false;
-    this.tell(file.path, end);
+    file.stream.beginAt(end, tailOf(NULS.subarray(0, Math.min(end, TAIL_BYTES))));
+    this.tell(file.disk.path, end);
   }
 }

@@ -50,29 +50,29 @@ export class OpenFiles {
   /** Makes sure the file is open. False when it cannot be used now; it is tried again. */
   open(file: TrackedFile): boolean {
     const { fileSystem, clock } = this.#options;
-    if (file.failure && file.failure.retryAtMs > clock.monotonic()) return false;
-    if (file.fd !== undefined && !file.failure?.isStale) return true;
-    if (isGone(file)) return file.fd !== undefined;
+    if (file.disk.failure && file.disk.failure.retryAtMs > clock.monotonic()) return false;
+    if (file.disk.fd !== undefined && !file.disk.failure?.isStale) return true;
+    if (isGone(file)) return file.disk.fd !== undefined;
     let fd: number | undefined;
     try {
       this.#grow();
       if (!this.#makeRoom()) throw new Error(`${this.#limit} deleted files are still being read`);
-      fd = this.#openOrGiveBack(file.path);
+      fd = this.#openOrGiveBack(file.disk.path);
       const stat = fileSystem.fstat(fd);
-      if (stat.kind !== 'file' || !isSameFile(stat, file)) {
+      if (stat.kind !== 'file' || !isSameFile(stat, file.disk)) {
         // Replaced since the scan; the next one says by what.
         fileSystem.close(fd);
-        return file.fd !== undefined;
+        return file.disk.fd !== undefined;
       }
     } catch (error) {
       if (fd !== undefined) this.closeQuietly(fd);
-      if (file.fd !== undefined) return true;
+      if (file.disk.fd !== undefined) return true;
       if (codeOf(error) !== 'ENOENT') this.fail(file, error);
       return false;
     }
     this.close(file);
-    file.fd = fd;
-    file.realPath ??= fileSystem.pathOf(fd);
+    file.disk.fd = fd;
+    file.disk.realPath ??= fileSystem.pathOf(fd);
     this.#files.add(file);
     return true;
   }
@@ -81,28 +81,28 @@ export class OpenFiles {
   fail(file: TrackedFile, error: unknown): void {
     const code = codeOf(error);
     const now = this.#options.clock.monotonic();
-    const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.failure ? file.failure.waitMs * 2 : FIRST_RETRY_MS);
+    const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.disk.failure ? file.disk.failure.waitMs * 2 : FIRST_RETRY_MS);
     const reason = messageOf(error);
-    file.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
+    file.disk.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.disk.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
     // Said already, for all files.
-    if (OUT_OF_DESCRIPTORS.has(code) && file.fd === undefined) return;
+    if (OUT_OF_DESCRIPTORS.has(code) && file.disk.fd === undefined) return;
     const text = 'cannot read file, trying again; check its permissions and its disk';
-    this.#options.notices.trouble('warn', file.path, { path: file.path, code, reason }, text);
+    this.#options.notices.trouble('warn', file.disk.path, { path: file.disk.path, code, reason }, text);
   }
 
   /** Notes that a turn of the file came to its end without trouble. */
   recover(file: TrackedFile): void {
     const { clock, notices } = this.#options;
-    if (!file.failure || file.fd === undefined || file.failure.retryAtMs > clock.monotonic()) return;
-    file.failure = undefined;
-    if (notices.clear(file.path)) notices.event('info', { path: file.path }, 'file can be read again');
+    if (!file.disk.failure || file.disk.fd === undefined || file.disk.failure.retryAtMs > clock.monotonic()) return;
+    file.disk.failure = undefined;
+    if (notices.clear(file.disk.path)) notices.event('info', { path: file.disk.path }, 'file can be read again');
   }
 
   /** Closes the file's descriptor, if it has one. */
   close(file: TrackedFile): void {
-    const { fd } = file;
+    const { fd } = file.disk;
     if (fd === undefined) return;
-    file.fd = undefined;
+    file.disk.fd = undefined;
     this.#files.delete(file);
     this.closeQuietly(fd);
   }
@@ -112,13 +112,9 @@ export class OpenFiles {
     if (this.#files.delete(file)) this.#files.add(file);
   }
 
-  /** Gives one file's descriptor to another: the next generation of the same file. */
+  /** `to` has the file on disk of `from` by now, and its descriptor with it. */
   handOver(from: TrackedFile, to: TrackedFile): void {
-    if (!this.#files.delete(from)) return;
-    to.fd = from.fd;
-    to.failure = from.failure;
-    from.fd = undefined;
-    this.#files.add(to);
+    if (this.#files.delete(from)) this.#files.add(to);
   }
 
   /** False when every open file must stay open. */

@@ -50,7 +50,7 @@ export class Successors {
     for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
     for (const [series, { path }] of this.#dated) if (!this.#last.has(path)) this.#dated.delete(series);
     for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const isThere = (file: TrackedFile): boolean => file.path === path && !file.isHomeless && !isGone(file);
+      const isThere = (file: TrackedFile): boolean => file.disk.path === path && !file.isHomeless && !isGone(file);
       const there = files.find(isThere);
       // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
       if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
@@ -72,7 +72,7 @@ export class Successors {
       if (before && isThere(before)) continue;
       for (const file of row) {
         if (before && isOrderKnown) this.#connect(before, file, there?.bornMs === 0);
-        if (before || file.firstPath === path) before = file;
+        if (before || file.stream.firstPath === path) before = file;
       }
       if (before) this.#last.set(path, before);
       this.#noteDate(path);
@@ -84,7 +84,7 @@ export class Successors {
     const own = datedName(path);
     const last = own && this.#dated.get(own.series);
     const before = last && last.date < own.date ? this.#last.get(last.path) : undefined;
-    return before && first && before.seenMtimeMs <= first.bornMs + BIRTH_SLACK_MS ? before : undefined;
+    return before && first && before.disk.seenMtimeMs <= first.bornMs + BIRTH_SLACK_MS ? before : undefined;
   }
 
   #noteDate(path: string): void {
@@ -94,11 +94,11 @@ export class Successors {
 
   /** The files that were added, by the path that they have, or had before they were rotated away. */
   #generations(): Map<string, TrackedFile[]> {
-    const paths = new Set([...this.#last.keys(), ...[...this.#fresh].map(({ firstPath }) => firstPath)]);
+    const paths = new Set([...this.#last.keys(), ...[...this.#fresh].map(({ stream }) => stream.firstPath)]);
     const found = new Map<string, TrackedFile[]>();
     for (const file of this.#fresh) {
-      const base = file.path === file.firstPath ? rotatedFrom(file.path) : file.firstPath;
-      const path = base !== undefined && paths.has(base) ? base : file.path;
+      const base = file.disk.path === file.stream.firstPath ? rotatedFrom(file.disk.path) : file.stream.firstPath;
+      const path = base !== undefined && paths.has(base) ? base : file.disk.path;
       const files = found.get(path);
       if (files) files.push(file);
       else found.set(path, [file]);
@@ -135,9 +135,9 @@ export class Successors {
   #connect(before: TrackedFile, file: TrackedFile, isCopied: boolean): void {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
     // So long after the last line of the one before, its event was over. When a copy was made says nothing about its first line.
-    const isLate = !isCopied && before.seenMtimeMs > 0 && file.bornMs - before.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
+    const isLate = !isCopied && before.disk.seenMtimeMs > 0 && file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.registry.files.has(before.after);
-    if (!isUnread || isLate || isTaken || file.before || file.offset > file.startAt) return;
+    if (!isUnread || isLate || isTaken || file.before || file.stream.offset > file.stream.startAt) return;
     before.after = file;
     file.before = before;
   }
@@ -145,17 +145,17 @@ export class Successors {
   /** Nothing more comes of the file before, or not soon enough. */
   #isOver(file: TrackedFile, before: TrackedFile): boolean {
     const { registry, clock } = this.#options;
-    if (!registry.files.has(before) || before.failure !== undefined) return true;
+    if (!registry.files.has(before) || before.disk.failure !== undefined) return true;
     // What was deleted must not wait for what waits for the sinks.
-    if (file.place === 'deleted' && before.place !== 'deleted') return true;
-    if (before.isHomeless && clock.monotonic() - before.leftAtMs >= KEEP_OPEN_MS) return true;
+    if (file.disk.place === 'deleted' && before.disk.place !== 'deleted') return true;
+    if (before.isHomeless && clock.monotonic() - before.disk.leftAtMs >= KEEP_OPEN_MS) return true;
     return lagOf(before) === 0 && before.before === undefined;
   }
 
   /** False when the file's first line is there and begins an event whatever was before it. */
   #beginsInside(file: TrackedFile): boolean {
     const { fileSystem, shaping } = this.#options;
-    const head = readHead(fileSystem, file.fd!, HEAD_BYTES, file.startAt);
+    const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES, file.stream.startAt);
     const mark = findMark(head);
     const encoding = mark?.encoding ?? shaping.encoding;
     const start = mark?.bytes.length ?? 0;
@@ -167,8 +167,8 @@ export class Successors {
 }
 
 /** Its stream says nothing about when the file was made. */
-function isNew({ firstScan, createdMs }: TrackedFile): boolean {
-  return firstScan > 0 || createdMs === 0;
+function isNew({ firstScan, stream }: TrackedFile): boolean {
+  return firstScan > 0 || stream.createdMs === 0;
 }
 
 /** By when their files were made, or where that says nothing, their streams. */
@@ -177,7 +177,7 @@ function compareAge(a: TrackedFile, b: TrackedFile): number {
   if (byBirth !== 0) return byBirth;
   const [isNewA, isNewB] = [isNew(a), isNew(b)];
   if (isNewA !== isNewB) return isNewA ? 1 : -1;
-  return isNewA ? byBirth : a.createdMs - b.createdMs;
+  return isNewA ? byBirth : a.stream.createdMs - b.stream.createdMs;
 }
 
 /** True where the file is a later generation than the other for sure. What was truncated without a copy has no time of birth. */
@@ -185,5 +185,5 @@ function isLaterThan(file: TrackedFile, other: TrackedFile): boolean {
   const byBirth = file.bornMs > 0 && other.bornMs > 0 ? file.bornMs - other.bornMs : 0;
   if (byBirth !== 0) return byBirth > 0;
   if (isNew(other)) return false;
-  return isNew(file) || file.createdMs - other.createdMs > STREAM_ORDER_MS;
+  return isNew(file) || file.stream.createdMs - other.stream.createdMs > STREAM_ORDER_MS;
 }

@@ -8,7 +8,6 @@ import { codeOf } from '../../../core/errors.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findMark, LONGEST_MARK_BYTES } from '../../framing/byte-window.ts';
-import { ContentSum } from './content-sum.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type Generations, lastSightOf } from './generations.ts';
@@ -74,12 +73,21 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
   for (const [record, file] of changed) tracker.takeRotated(file, record.path);
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
-  for (const { firstPath, path, bornMs, isHomeless } of generations.registry.files)
+  for (const {
+    stream: { firstPath },
+    disk: { path },
+    bornMs,
+    isHomeless,
+  } of generations.registry.files)
     if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
   const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
   // What is younger than its stream is a copy: its original was there before, and what was written to that since may have been rotated away.
-  for (const { firstPath, path, bornMs, createdMs } of [...generations.registry.files])
+  for (const {
+    stream: { firstPath, createdMs },
+    disk: { path },
+    bornMs,
+  } of [...generations.registry.files])
     if (path !== firstPath && bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, bornMs, names);
   return { recognized, leftOut, away };
 
@@ -131,10 +139,8 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
  * `charset` is the encoding of a file without a byte order mark.
  */
 export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, maxEventBytes: number, charset: Encoding): void {
-  const fd = file.fd!;
+  const fd = file.disk.fd!;
   const encoding = findMark(readHead(fileSystem, fd, LONGEST_MARK_BYTES))?.encoding ?? charset;
   const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes, encoding);
-  file.startAt = file.offset = file.readTo = start;
-  file.content = new ContentSum(start, 0);
-  file.tail = tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES));
+  file.stream.beginAt(start, tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES)));
 }

@@ -4,8 +4,9 @@
  */
 import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
+import type { Place } from './file-on-disk.ts';
 import { parentOf } from '../scan/finder.ts';
-import { isGone, lagOf, type Place, type TrackedFile } from './tracked-file.ts';
+import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
 
@@ -50,7 +51,7 @@ export class Registry {
 
   /** The file may have something to read. */
   enqueue(file: TrackedFile): void {
-    (this.#hasRescue && file.place === 'deleted' ? this.deleted : this.queue).add(file);
+    (this.#hasRescue && file.disk.place === 'deleted' ? this.deleted : this.queue).add(file);
   }
 
   /** True when it was waiting for its turn. */
@@ -77,7 +78,7 @@ export class Registry {
   /** The file whose turn it is. */
   next(order: 'fair' | 'oldest_first'): TrackedFile | undefined {
     let [first] = this.queue;
-    if (order === 'oldest_first') for (const file of this.queue) if (file.seenMtimeMs < first!.seenMtimeMs) first = file;
+    if (order === 'oldest_first') for (const file of this.queue) if (file.disk.seenMtimeMs < first!.disk.seenMtimeMs) first = file;
     return first;
   }
 
@@ -97,20 +98,20 @@ export class Registry {
 
   /** The generation that is, or was last, under this path, whatever led to it. */
   byPath(path: string): TrackedFile | undefined {
-    return this.at(path) ?? [...this.files].find((file) => file.path === path || file.realPath === path);
+    return this.at(path) ?? [...this.files].find((file) => file.disk.path === path || file.disk.realPath === path);
   }
 
   byStream(stream: string): TrackedFile | undefined {
-    for (const files of [this.files, this.leftOut]) for (const file of files) if (file.stream === stream) return file;
+    for (const files of [this.files, this.leftOut]) for (const file of files) if (file.stream.id === stream) return file;
     return undefined;
   }
 
   /** The file is somewhere else now; without a path where that is not known. */
-  place(file: TrackedFile, place: Place, path = file.path): void {
+  place(file: TrackedFile, place: Place, path = file.disk.path): void {
     this.#unindex(file);
-    if (path !== file.path) file.realPath = undefined;
-    file.path = path;
-    file.place = place;
+    if (path !== file.disk.path) file.disk.realPath = undefined;
+    file.disk.path = path;
+    file.disk.place = place;
     this.#index(file);
     if (this.dequeue(file)) this.enqueue(file);
   }
@@ -119,40 +120,29 @@ export class Registry {
   vacate(file: TrackedFile): void {
     this.#unindex(file);
     file.isHomeless = true;
-    file.place = 'missing';
+    file.disk.place = 'missing';
     this.dequeue(file);
   }
 
   /** The same file has another inode now. */
   replaceInode(file: TrackedFile, { device, inode, bornMs }: FileStat): void {
     this.#unindex(file);
-    file.device = device;
-    file.inode = inode;
-    file.inodeBornMs = bornMs;
-    file.identity = { ...file.identity, device: String(device), inode: String(inode) };
+    file.disk.device = device;
+    file.disk.inode = inode;
+    file.disk.bornMs = bornMs;
+    file.stream.identity = { ...file.stream.identity, device: String(device), inode: String(inode) };
     this.#index(file);
   }
 
   /** `to` lives in the file of `from` from now on, and `from` in none. The descriptors are the caller's. */
   takeOver(to: TrackedFile, from: TrackedFile): void {
     this.#unindex(to);
-    const { device, inode, inodeBornMs, path, realPath, place, leftAtMs, scan, seenSize, seenMtimeMs, changedAtMs } = from;
-    Object.assign(to, {
-      device,
-      inode,
-      inodeBornMs,
-      path,
-      realPath,
-      place,
-      leftAtMs,
-      scan,
-      seenSize,
-      seenMtimeMs,
-      changedAtMs,
-      isHomeless: false,
-    });
-    to.isRotated = path !== to.firstPath;
-    to.identity = { ...to.identity, device: String(device), inode: String(inode) };
+    this.#unindex(from);
+    to.disk = from.disk;
+    to.isHomeless = false;
+    const { device, inode } = to.disk;
+    to.stream.identity = { ...to.stream.identity, device: String(device), inode: String(inode) };
+    from.disk = { ...from.disk, fd: undefined, isReading: false };
     this.vacate(from);
     if (this.dequeue(to)) this.enqueue(to);
     if (this.files.has(to)) this.#index(to);
@@ -162,20 +152,20 @@ export class Registry {
   #index(file: TrackedFile): void {
     if (file.isHomeless) return;
     if (isGone(file)) this.gone.add(file);
-    const folder = parentOf(file.path);
+    const folder = parentOf(file.disk.path);
     const files = this.#byFolder.get(folder);
     if (files) files.add(file);
     else this.#byFolder.set(folder, new Set([file]));
-    this.#byInode.set(inodeKey(file), file);
-    if (file.place === 'matched') this.#byPath.set(file.path, file);
+    this.#byInode.set(inodeKey(file.disk), file);
+    if (file.disk.place === 'matched') this.#byPath.set(file.disk.path, file);
   }
 
   #unindex(file: TrackedFile): void {
     this.gone.delete(file);
-    const folder = parentOf(file.path);
+    const folder = parentOf(file.disk.path);
     const files = this.#byFolder.get(folder);
     if (files?.delete(file) === true && files.size === 0) this.#byFolder.delete(folder);
-    if (this.#byInode.get(inodeKey(file)) === file) this.#byInode.delete(inodeKey(file));
-    if (this.#byPath.get(file.path) === file) this.#byPath.delete(file.path);
+    if (this.#byInode.get(inodeKey(file.disk)) === file) this.#byInode.delete(inodeKey(file.disk));
+    if (this.#byPath.get(file.disk.path) === file) this.#byPath.delete(file.disk.path);
   }
 }

@@ -13,7 +13,8 @@ import type { Generations } from './generations.ts';
 import { MissedRotations } from './missed-rotations.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isBehind, isGone, isReplaced, lagOf, type Place, positionOf, type TrackedFile } from './tracked-file.ts';
+import { isBehind, isGone, isReplaced, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
+import type { Place } from './file-on-disk.ts';
 import { findWhereabouts, type FolderInodes, isMountAway, statIfAt } from './locate.ts';
 
 export interface TrackerOptions {
@@ -65,17 +66,17 @@ export class Tracker {
     const strange: FoundFile[] = [];
     for (const each of found.values()) {
       const file = registry.at(each.path);
-      if (file && file.path === each.path && this.#isSame(file, each)) this.#see(file, each.stat, 'matched');
+      if (file && file.disk.path === each.path && this.#isSame(file, each)) this.#see(file, each.stat, 'matched');
       else strange.push(each);
     }
-    const away = new Map([...registry.gone].filter(({ isAway }) => isAway).map((file) => [file.path, file]));
+    const away = new Map([...registry.gone].filter(({ disk }) => disk.isAway).map((file) => [file.disk.path, file]));
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
     const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
     for (const file of files()) {
-      if (file.scan === this.#scan || file.isHomeless) continue;
+      if (file.disk.scan === this.#scan || file.isHomeless) continue;
       // No name leads to a deleted file; `look` and full scans see what is still written to it.
-      if (folder !== undefined && file.place === 'deleted' && file.fd !== undefined && !file.failure) continue;
+      if (folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
       this.#lookElsewhere(file, folders);
     }
     let looked = 0;
@@ -107,12 +108,13 @@ export class Tracker {
     this.#generations.scan = this.#scan += 1;
     let isKnown = true;
     for (const path of paths) {
-      const file = registry.at(path) ?? [...registry.inFolder(parentOf(path))].find((each) => each.path === path && each.place === 'aside');
-      const stat = file && statIfAt(this.#options.fileSystem, path, file);
+      const file =
+        registry.at(path) ?? [...registry.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
+      const stat = file && statIfAt(this.#options.fileSystem, path, file.disk);
       if (!file) isKnown &&= !this.#options.isMatched(path);
       else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
-        this.#see(file, stat, file.place);
+        this.#see(file, stat, file.disk.place);
         house.keep(file);
       }
     }
@@ -185,8 +187,8 @@ export class Tracker {
     for (const file of new Set([...descriptors.files, ...registry.gone])) {
       const held = this.#held(file);
       if (!held || held === 'unknown') continue;
-      if (held.links === 0 && file.place !== 'deleted') this.#leave(file, held, 'deleted');
-      else if (isGone(file) || (lagOf(file) > 0 && !isBehind(file))) this.#see(file, held, file.place);
+      if (held.links === 0 && file.disk.place !== 'deleted') this.#leave(file, held, 'deleted');
+      else if (isGone(file) || (lagOf(file) > 0 && !isBehind(file))) this.#see(file, held, file.disk.place);
       house.keep(file);
     }
     copies.decide();
@@ -209,7 +211,7 @@ export class Tracker {
 
   /** True when the found file is the one that is known under its path: by inode, or where inodes change, by content. */
   #isSame(file: TrackedFile, found: FoundFile): boolean {
-    if (isSameFile(file, found.stat)) {
+    if (isSameFile(file.disk, found.stat)) {
       if (!isReplaced(file, found.stat)) return true;
       this.#generations.forsake(file);
       return false;
@@ -221,7 +223,7 @@ export class Tracker {
   #seeNew(found: FoundFile, folders: FolderInodes): void {
     const file = this.#trackNew(found);
     this.#see(file, found.stat, 'matched');
-    if (file.fd === undefined && file.stream === undefined && !file.failure) this.#lookElsewhere(file, folders);
+    if (file.disk.fd === undefined && file.stream.id === undefined && !file.disk.failure) this.#lookElsewhere(file, folders);
   }
 
   #trackNew(found: FoundFile): TrackedFile {
@@ -234,31 +236,31 @@ export class Tracker {
   }
 
   #see(file: TrackedFile, stat: FileStat, place: Place): void {
-    file.scan = this.#scan;
-    file.isAway = false;
-    if (file.place !== place) this.#generations.place(file, place);
-    const isChanged = stat.size !== file.seenSize || stat.mtimeMs !== file.seenMtimeMs;
+    file.disk.scan = this.#scan;
+    file.disk.isAway = false;
+    if (file.disk.place !== place) this.#generations.place(file, place);
+    const isChanged = stat.size !== file.disk.seenSize || stat.mtimeMs !== file.disk.seenMtimeMs;
     if (isChanged) {
-      if (file.seenSize === 0) file.filledScan = this.#scan;
+      if (file.disk.seenSize === 0) file.filledScan = this.#scan;
       if (!isGone(file)) this.#changed.add(file);
-      this.#grownBytes += Math.max(0, stat.size - Math.max(0, file.seenSize));
-      file.seenSize = stat.size;
-      file.seenMtimeMs = stat.mtimeMs;
-      file.changedAtMs = this.#now;
+      this.#grownBytes += Math.max(0, stat.size - Math.max(0, file.disk.seenSize));
+      file.disk.seenSize = stat.size;
+      file.disk.seenMtimeMs = stat.mtimeMs;
+      file.disk.changedAtMs = this.#now;
       this.#generations.descriptors.touch(file);
-    } else if (!isBehind(file) && !file.failure) return;
+    } else if (!isBehind(file) && !file.disk.failure) return;
     // Open now: the reader may be waiting for the sinks while the file is rotated away.
     if (!this.#generations.descriptors.isFull) this.#generations.descriptors.open(file);
     if (file.isUndecided) return;
     const current = this.#generations.current(file);
     // It cannot be told whose bytes they are while it is closed: the reader's turn does.
-    if (current.fd === undefined && stat.size > current.size) current.size = stat.size;
+    if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
     this.#generations.registry.enqueue(current);
-    if (stat.size > 0 && (current.stream === undefined || current.holeTo > 0)) this.#nameAndLetGo(current);
+    if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);
   }
 
   #nameAndLetGo(file: TrackedFile): void {
-    const wasOpen = file.fd !== undefined;
+    const wasOpen = file.disk.fd !== undefined;
     this.#generations.name(file);
     // The reader may be waiting for the sinks while the next generation takes its place.
     this.#generations.passHole(file);
@@ -269,9 +271,9 @@ export class Tracker {
   #seeRenamed(found: FoundFile): boolean {
     const file = this.#generations.registry.in(found.stat);
     if (!file) return false;
-    if (file.path === found.path) this.#see(file, found.stat, 'matched');
+    if (file.disk.path === found.path) this.#see(file, found.stat, 'matched');
     // Else a second name (hard link, symbolic link) of a file that is still under its own.
-    else if (file.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.path, file)) {
+    else if (file.disk.scan !== this.#scan && !statIfAt(this.#options.fileSystem, file.disk.path, file.disk)) {
       if (this.#generations.inodes.isStill(file, found) === false) {
         this.#generations.forsake(file);
         return false;
@@ -283,64 +285,66 @@ export class Tracker {
 
   /** True when the file is the one that was away: what is mounted again may have another number. */
   #seeBack(found: FoundFile, file: TrackedFile | undefined): boolean {
-    if (file?.inode !== found.stat.inode || !this.#generations.followInode(file, found)) return false;
+    if (file?.disk.inode !== found.stat.inode || !this.#generations.followInode(file, found)) return false;
     this.#see(file, found.stat, 'matched');
     return true;
   }
 
   #move(file: TrackedFile, path: string, stat: FileStat, place: Place): void {
     const unreadBytes = unreadOf(file, stat);
-    const fields = { from: file.path, to: path, file: file.firstPath, unreadBytes };
+    const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };
     this.#options.notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
     this.#noteRotation(file, path);
     this.#generations.place(file, place, path);
-    file.isRotated = path !== file.firstPath;
     this.#generations.naming.identify(file);
     // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
-    if (file.fd === undefined) file.seenSize = -1;
+    if (file.disk.fd === undefined) file.disk.seenSize = -1;
     this.#see(file, stat, place);
   }
 
   #noteRotation(file: TrackedFile, to?: string): void {
-    const { nextBornMs, path } = file;
+    const {
+      nextBornMs,
+      disk: { path },
+    } = file;
     if (file.isUndecided) return;
     if (this.#scan > 1) this.#missed.note(file, to);
-    if (file.place !== 'matched' || nextBornMs === undefined) return;
+    if (file.disk.place !== 'matched' || nextBornMs === undefined) return;
     this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });
   }
 
   #lookElsewhere(file: TrackedFile, folders: FolderInodes): void {
     let there: FileStat | undefined;
     try {
-      there = this.#options.fileSystem.stat(file.path);
+      there = this.#options.fileSystem.stat(file.disk.path);
     } catch {
       // It cannot be told whether the file is there: nothing is given up. The finder names what it cannot look at.
-      file.scan = this.#scan;
+      file.disk.scan = this.#scan;
       return;
     }
-    if (there && isSameFile(there, file)) {
-      if (!isReplaced(file, there)) return this.#see(file, there, file.place === 'matched' ? 'matched' : 'aside');
-      return this.#generations.forsake(file, () => this.takeRotated({ path: file.path, stat: there }, file.firstPath));
+    if (there && isSameFile(there, file.disk)) {
+      if (!isReplaced(file, there)) return this.#see(file, there, file.disk.place === 'matched' ? 'matched' : 'aside');
+      return this.#generations.forsake(file, () => this.takeRotated({ path: file.disk.path, stat: there }, file.stream.firstPath));
     }
     const held = this.#held(file);
     if (held === 'unknown') {
-      file.scan = this.#scan;
+      file.disk.scan = this.#scan;
       return;
     }
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
-    const isSearched = file.place !== 'missing' || file.isAway || this.#now - file.leftAtMs <= KEEP_OPEN_MS;
+    const isSearched = file.disk.place !== 'missing' || file.disk.isAway || this.#now - file.disk.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
-    const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file);
+    const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file.disk);
     if (path !== undefined && stat) {
       const isStill = this.#generations.inodes.isStill(file, { path, stat });
       if (isStill) return this.#move(file, path, stat, 'aside');
       if (isStill === undefined && this.#mayPass(file)) {
-        file.scan = this.#scan;
+        file.disk.scan = this.#scan;
         return;
       }
-      return this.#generations.forsake(file, () => this.takeRotated({ path, stat }, file.firstPath));
+      return this.#generations.forsake(file, () => this.takeRotated({ path, stat }, file.stream.firstPath));
     }
-    this.#leave(file, held, file.place === 'deleted' ? 'deleted' : 'missing');
+    this.#leave(file, held, file.disk.place === 'deleted' ? 'deleted' : 'missing');
   }
 
   #leave(file: TrackedFile, held: FileStat | undefined, place: 'deleted' | 'missing'): void {
@@ -349,58 +353,59 @@ export class Tracker {
       this.#generations.registry.remove(file);
       return;
     }
-    const wasAway = file.isAway;
-    file.isAway = place === 'missing' && !held && isMountAway(this.#options.fileSystem, file.realPath ?? file.path, file.device);
-    const isBackWithout = wasAway && !file.isAway;
-    if (file.place === 'matched' || file.place === 'aside' || isBackWithout) {
+    const wasAway = file.disk.isAway;
+    file.disk.isAway =
+      place === 'missing' && !held && isMountAway(this.#options.fileSystem, file.disk.realPath ?? file.disk.path, file.disk.device);
+    const isBackWithout = wasAway && !file.disk.isAway;
+    if (file.disk.place === 'matched' || file.disk.place === 'aside' || isBackWithout) {
       this.#noteRotation(file);
-      file.leftAtMs = this.#now;
-      const lostBytes = held || file.isAway ? 0 : Math.max(0, lagOf(file) - this.#generations.copies.seenInOriginal(file));
+      file.disk.leftAtMs = this.#now;
+      const lostBytes = held || file.disk.isAway ? 0 : Math.max(0, lagOf(file) - this.#generations.copies.seenInOriginal(file));
       this.#options.stats.lostBytes += lostBytes;
       this.#tellLeft(file, lostBytes, held);
-      if (!held && !file.isAway) {
-        file.size = file.sureSize = file.readTo = file.offset;
+      if (!held && !file.disk.isAway) {
+        file.size = file.sureSize = file.stream.readTo = file.stream.offset;
         // The next start must not count it again.
-        if (file.stream !== undefined) this.#options.streams.see(file.stream, file.offset);
+        if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset);
       }
     }
     this.#generations.place(file, place);
     if (held) this.#see(file, held, place);
-    else file.scan = this.#scan;
+    else file.disk.scan = this.#scan;
   }
 
   #tellLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined): void {
     const { notices } = this.#options;
     const unreadBytes = unreadOf(file, held);
-    const fields = { path: file.path, offset: file.offset, unreadBytes, lostBytes };
+    const fields = { path: file.disk.path, offset: file.stream.offset, unreadBytes, lostBytes };
     if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
-    else if (file.isAway) notices.event('info', fields, AWAY);
+    else if (file.disk.isAway) notices.event('info', fields, AWAY);
     else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
     else notices.event('info', fields, `file is gone${LOWER_BOUND}`);
   }
 
   /** What the open descriptor says; `unknown` when it does not, for the time in which that may pass. */
   #held(file: TrackedFile): FileStat | 'unknown' | undefined {
-    if (file.fd === undefined) return undefined;
+    if (file.disk.fd === undefined) return undefined;
     try {
-      return this.#options.fileSystem.fstat(file.fd);
+      return this.#options.fileSystem.fstat(file.disk.fd);
     } catch (error) {
       this.#generations.descriptors.fail(file, error);
       return this.#mayPass(file) ? 'unknown' : undefined;
     }
   }
 
-  #mayPass({ failure }: TrackedFile): boolean {
+  #mayPass({ disk: { failure } }: TrackedFile): boolean {
     return failure !== undefined && this.#now - failure.sinceMs < FORGET_AFTER_MS;
   }
 }
 
 function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file): number {
-  return Math.max(0, Math.max(size, file.size) - positionOf(file));
+  return Math.max(0, Math.max(size, file.size) - file.stream.position);
 }
 
 /** One line at most tells of a rotated file, and none of one that was read to its end. */
-function levelOf({ place, isRotated, stream }: TrackedFile, unreadBytes: number): 'info' | 'debug' {
+function levelOf(file: TrackedFile, unreadBytes: number): 'info' | 'debug' {
   // Without a stream it may be a copy; a file of its own is told as new.
-  return unreadBytes > 0 && place === 'matched' && !isRotated && stream !== undefined ? 'info' : 'debug';
+  return unreadBytes > 0 && file.disk.place === 'matched' && !isRotated(file) && file.stream.id !== undefined ? 'info' : 'debug';
 }

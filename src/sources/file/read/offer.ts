@@ -1,7 +1,7 @@
 /** Hands a window's block to the lane as a block of a file's stream. */
 import type { Block, Lane } from '../../../core/block.ts';
 import type { WindowBlock } from '../../framing/byte-window.ts';
-import type { TrackedFile } from '../known/tracked-file.ts';
+import type { Stream } from '../known/stream.ts';
 
 /** The lane refused; not a trouble of the file. `cause` is what the lane rejected with. */
 export class LaneRefusal extends Error {}
@@ -9,12 +9,12 @@ export class LaneRefusal extends Error {}
 /** Resolves when the lane took all of it; rejects with a `LaneRefusal`. */
 export async function offerBlock(
   lane: Lane,
-  file: Pick<TrackedFile, 'stream' | 'shape'>,
+  stream: Pick<Stream, 'id' | 'shape'>,
   block: WindowBlock & Pick<Block, 'sum'>,
   readAtMs: number,
 ): Promise<void> {
   try {
-    await lane.accept({ ...block, stream: file.stream!, shape: file.shape, readAtMs });
+    await lane.accept({ ...block, stream: stream.id!, shape: stream.shape, readAtMs });
   } catch (error) {
     throw new LaneRefusal('lane refused', { cause: error });
   }

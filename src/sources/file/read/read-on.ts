@@ -14,6 +14,7 @@ import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../known/generations.ts';
 import { hasSameContent } from '../known/identity.ts';
 import { isUntouched, readHead, sampleFile } from '../known/sample.ts';
+import type { Stream } from '../known/stream.ts';
 import { noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface ReadOnOptions {
@@ -66,7 +67,7 @@ export async function readOn(options: ReadOnOptions, file: TrackedFile, isFinal:
 }
 
 /** Puts the event together from the bytes that wait, of which the first `own` are the block's own stream's, and those of `parts`. */
-export function giveJoined<F extends { readonly stream: string | undefined; readonly startAt: number }>(
+export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'startAt'> }>(
   lines: Lines,
   own: number,
   parts: readonly Part<F>[],
@@ -86,9 +87,9 @@ export function giveJoined<F extends { readonly stream: string | undefined; read
   for (const part of parts) {
     const bytes = waiting.subarray(at, Math.min(length, at + part.length));
     if (bytes.length === 0) break;
-    const from = part.file.startAt;
+    const from = part.file.stream.startAt;
     const to = from + part.mark.length + bytes.length;
-    const range = { stream: part.file.stream!, from, to, sum: sumWithMark(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
+    const range = { stream: part.file.stream.id!, from, to, sum: sumWithMark(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
     continuations.push({ file: part.file, range });
     at += bytes.length;
   }
@@ -112,22 +113,23 @@ interface ReadPart {
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
 async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
   if (!generations.registry.files.has(file) || file.isHomeless || !generations.descriptors.open(file)) return undefined;
-  const { fd } = file;
+  const { disk, stream } = file;
+  const { fd } = disk;
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (!hasSameContent(file, sampleFile(fileSystem, fd!, stat, file)) || !generations.name(file) || !generations.holes.pass(file))
+    if (!hasSameContent(stream, sampleFile(fileSystem, fd!, stat, stream)) || !generations.name(file) || !generations.holes.pass(file))
       return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_MARK_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
-    const begin = file.startAt + mark.length;
+    const begin = stream.startAt + mark.length;
     for (let position = begin; ;) {
       const into = lines.free();
-      file.isReading = true;
+      disk.isReading = true;
       const count = await fileSystem.read(fd!, into, position);
-      file.isReading = false;
-      if (file.fd !== fd || !isUntouched(fileSystem, fd!, file)) return undefined;
+      disk.isReading = false;
+      if (file.disk.fd !== fd || !isUntouched(fileSystem, fd!, stream)) return undefined;
       lines.commit(count);
       position += count;
       const eventLength = lines.measureEvent(false);
@@ -137,13 +139,13 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
     generations.descriptors.fail(file, error);
     return undefined;
   } finally {
-    file.isReading = false;
+    disk.isReading = false;
   }
 }
 
 /** Nothing has come for so long that the event is over. */
 function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly Part<TrackedFile>[]): boolean {
-  const changedAtMs = Math.max(...parts.map(({ file }) => file.changedAtMs));
+  const changedAtMs = Math.max(...parts.map(({ file }) => file.disk.changedAtMs));
   return clock.monotonic() - changedAtMs >= Math.min(groupTimeoutMs, KEEP_OPEN_MS);
 }
 

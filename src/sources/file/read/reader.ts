@@ -19,6 +19,7 @@ import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumParts } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
+import type { FileOnDisk } from '../known/file-on-disk.ts';
 import type { Generations } from '../known/generations.ts';
 import { hashHead, hasSameContent } from '../known/identity.ts';
 import type { Notices } from '../scan/notices.ts';
@@ -69,15 +70,15 @@ export class Reader {
       } catch (error) {
         if (error instanceof LaneRefusal) {
           // Given up while the lane was taking it: nobody else counts it.
-          if (!this.#options.generations.registry.files.has(current)) this.#options.stats.lostBytes += current.inHand;
+          if (!this.#options.generations.registry.files.has(current)) this.#options.stats.lostBytes += current.stream.inHand;
           throw error.cause;
         }
         this.#options.generations.descriptors.fail(current, error);
       } finally {
         // Else another turn may hold it.
         if (isReading) {
-          current.isBusy = current.isReading = false;
-          current.inHand = 0;
+          current.isBusy = false;
+          current.stream.inHand = 0;
         }
       }
     });
@@ -87,27 +88,28 @@ export class Reader {
   #prepare(file: TrackedFile): TrackedFile | undefined {
     const { fileSystem, generations, streams } = this.#options;
     if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
-    const stat = fileSystem.fstat(file.fd!);
-    const sample = sampleFile(fileSystem, file.fd!, stat, file);
-    const isSame = hasSameContent(file, sample) && !generations.isBegunAnew(file, stat.size);
+    const stat = fileSystem.fstat(file.disk.fd!);
+    const sample = sampleFile(fileSystem, file.disk.fd!, stat, file.stream);
+    const isSame = hasSameContent(file.stream, sample) && !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
     if (current === file) noteSize(file, stat.size);
-    if (current.takenTo > current.offset && current.size > current.offset) current = generations.beginAfter(current, stat);
-    const known = current.identity.headLength;
+    if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
+      current = generations.beginAfter(current, stat);
+    const known = current.stream.identity.headLength;
     // Of another generation than the sample is, it may be the head before the truncation.
     if (
       current === file &&
-      current.stream !== undefined &&
+      current.stream.id !== undefined &&
       (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)
     ) {
-      current.identity = { ...current.identity, ...hashHead(sample.head) };
-      streams.identify(current.stream, current.identity);
+      current.stream.identity = { ...current.stream.identity, ...hashHead(sample.head) };
+      streams.identify(current.stream.id, current.stream.identity);
     }
     if (current !== file) generations.successors.link();
-    if (current.offset === 0 && current.readTo === 0) this.#noteCharset(current, sample.head);
+    if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, sample.head);
     if (current.size === 0 || !generations.name(current)) return undefined;
     if (!generations.holes.pass(current)) {
-      generations.noteCut(current, current.readTo);
+      generations.noteCut(current, current.stream.readTo);
       if (isBehind(current)) generations.registry.enqueue(current);
       return undefined;
     }
@@ -115,7 +117,7 @@ export class Reader {
   }
 
   /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
-  #noteCharset({ path }: TrackedFile, head: Buffer): void {
+  #noteCharset({ disk: { path } }: TrackedFile, head: Buffer): void {
     const guess = this.#options.lines.encodingOf(head) === utf8 ? guessUtf16(head) : undefined;
     if (guess)
       this.#options.notices.event(
@@ -127,51 +129,59 @@ export class Reader {
 
   async #read(file: TrackedFile): Promise<boolean> {
     const { lines, fileSystem, generations } = this.#options;
-    const begin = file.offset;
+    const begin = file.stream.offset;
     const suspended = this.#stillSuspended(file);
     /** The kept beginning of the line under way comes last. */
     let isLate = false;
     if (suspended) isLate = await this.#resume(file, suspended);
-    else await resetInLine(lines, fileSystem, file.fd!, begin, file.startAt);
+    else await resetInLine(lines, fileSystem, file.disk.fd!, begin, file.stream.startAt);
     let position = begin + (suspended?.length ?? 0);
     const stopAt = position + TURN_BYTES;
     let isAtEnd = false;
     // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
-    while (!isAtEnd && (position < stopAt || (file.offset === begin && !lines.isSkipping))) {
+    while (!isAtEnd && (position < stopAt || (file.stream.offset === begin && !lines.isSkipping))) {
       const into = lines.free();
-      const { fd } = file;
+      const { fd } = file.disk;
       if (fd === undefined) return false;
-      file.isReading = true;
-      const count = await fileSystem.read(fd, into, position);
-      file.isReading = false;
+      const count = await this.#readInto(file.disk, into, position);
       // After the read, so that it holds for what was read: a truncation before it would show.
-      if (file.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file))) return !file.isHomeless;
+      if (file.disk.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file.stream))) return !file.isHomeless;
       lines.commit(count);
       position += count;
       isAtEnd = count < into.length;
       for (let block = lines.next(); block; block = lines.next()) {
         await this.#offer(file, block, isLate, isAtEnd);
         // The rest is read from where it is now, or was counted as lost.
-        if (file.fd !== fd) return !file.isHomeless;
+        if (file.disk.fd !== fd) return !file.isHomeless;
       }
-      if (file.offset >= file.stopAt) return false;
+      if (file.stream.offset >= file.stopAt) return false;
     }
     if (isAtEnd && file.after && lines.endsInOpenEvent) return this.#endEvent(file, position);
     const flush = position <= file.finalAt ? () => lines.flush() : position <= file.linesFinalAt ? () => lines.flushOpenEvent() : undefined;
-    const { fd } = file;
+    const { fd } = file.disk;
     if (isAtEnd && flush)
       for (let block = flush(); block; block = flush()) {
         await this.#offer(file, block, isLate);
-        if (file.fd !== fd) return !file.isHomeless;
+        if (file.disk.fd !== fd) return !file.isHomeless;
       }
     if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
-    file.hasOpenEvent = lines.hasOpenEvent;
-    file.suspended = lines.suspend();
-    file.readTo = isAtEnd ? position : file.offset;
+    file.stream.hasOpenEvent = lines.hasOpenEvent;
+    file.stream.suspended = lines.suspend();
+    file.stream.readTo = isAtEnd ? position : file.stream.offset;
     noteSize(file, position);
     if (isAtEnd && position < file.size) generations.noteCut(file, position);
     // It grew while the lane was taking what was read.
     return !isAtEnd || position < file.size;
+  }
+
+  /** The descriptor stays open until the read is over. */
+  async #readInto(disk: FileOnDisk, into: Buffer, position: number): Promise<number> {
+    disk.isReading = true;
+    try {
+      return await this.#options.fileSystem.read(disk.fd!, into, position);
+    } finally {
+      disk.isReading = false;
+    }
   }
 
   /** The file ends in an event that is open, and another one goes on with it. */
@@ -181,16 +191,16 @@ export class Reader {
     for (const each of files) each.isBusy = true;
     try {
       noteSize(file, position);
-      file.readTo = position;
-      file.hasOpenEvent = true;
+      file.stream.readTo = position;
+      file.stream.hasOpenEvent = true;
       const event = await readOn(this.#options, file, position <= Math.max(file.finalAt, file.linesFinalAt));
       file.finalAt = file.linesFinalAt = -1;
       if (!event) return false;
       if (event.continuations.length === 0) await this.#offer(file, event.block, false);
       else await this.#offerJoined(file, event);
-      file.hasOpenEvent = false;
+      file.stream.hasOpenEvent = false;
       if (position < file.size) generations.noteCut(file, position);
-      for (const each of files) if (each === file.after || each.offset > each.startAt) generations.successors.release(each);
+      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.successors.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;
@@ -200,24 +210,24 @@ export class Reader {
   async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
     const { lane, lines, stats, generations } = this.#options;
     const { length, sum, tail } = block.single!;
-    Object.assign(file, { inHand: length, tailInHand: tail });
-    for (const { file: next, range } of continuations) Object.assign(next, { inHand: range.to - range.from, tailInHand: range.tail });
+    Object.assign(file.stream, { inHand: length, tailInHand: tail });
+    for (const { file: next, range } of continuations)
+      Object.assign(next.stream, { inHand: range.to - range.from, tailInHand: range.tail });
     try {
-      await offerBlock(lane, file, block, lines.readAtMs);
+      await offerBlock(lane, file.stream, block, lines.readAtMs);
     } catch (error) {
-      for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.inHand;
+      for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.stream.inHand;
       throw error;
     } finally {
-      for (const { file: next } of continuations) next.inHand = 0;
+      for (const { file: next } of continuations) next.stream.inHand = 0;
     }
-    file.inHand = 0;
+    file.stream.inHand = 0;
     const ranges = [{ file, to: block.offset + length, length, sum, tail }];
     for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
     for (const each of ranges) {
-      each.file.content.add(each.length, each.sum);
-      each.file.offset = each.to;
-      each.file.readTo = Math.max(each.file.readTo, each.to);
-      each.file.tail = each.tail;
+      const { stream } = each.file;
+      stream.advance(each.to, [each], each.tail);
+      stream.readTo = Math.max(stream.readTo, each.to);
       stats.readBytes += each.length;
     }
     countLongLine(stats, block);
@@ -225,25 +235,26 @@ export class Reader {
 
   /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
   #stillSuspended(file: TrackedFile): SuspendedLine | undefined {
-    const { suspended } = file;
+    const { suspended } = file.stream;
     if (!suspended) return undefined;
     const { recent, length } = suspended;
-    if (!readBefore(this.#options.fileSystem, file.fd!, file.offset + length, recent.length).equals(recent)) file.suspended = undefined;
-    return file.suspended;
+    if (!readBefore(this.#options.fileSystem, file.disk.fd!, file.stream.offset + length, recent.length).equals(recent))
+      file.stream.suspended = undefined;
+    return file.stream.suspended;
   }
 
   /** Goes back into the line. True when its kept beginning is to be read once its end is seen. */
   async #resume(file: TrackedFile, line: SuspendedLine): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
-    const kept = lines.resume(file.offset, line, readHead(fileSystem, file.fd!, lines.headBytes));
-    if (kept && line.kind === 'skipped') await this.#refill(file, kept, file.offset + line.textAt);
+    const kept = lines.resume(file.stream.offset, line, readHead(fileSystem, file.disk.fd!, lines.headBytes));
+    if (kept && line.kind === 'skipped') await this.#refill(file, kept, file.stream.offset + line.textAt);
     return kept === undefined && line.kind === 'skipped';
   }
 
   async #offer(file: TrackedFile, block: WindowBlock, isLate: boolean, isAtEnd = false): Promise<void> {
     const { lane, stats, lines } = this.#options;
-    const line = file.suspended;
-    if (isLate && block.offset === file.offset && line?.kind === 'skipped') {
+    const line = file.stream.suspended;
+    if (isLate && block.offset === file.stream.offset && line?.kind === 'skipped') {
       const kept = block.window.bytes.subarray(block.start, block.start + line.kept);
       await this.#refill(file, kept, block.offset + line.textAt);
     }
@@ -255,25 +266,22 @@ export class Reader {
     const sum = parts.reduce((total, part) => addSums(total, part.sum), 0);
     // The lane may use the window for the next one.
     const beginsWithNul = block.window.bytes[block.start] === 0;
-    file.inHand = length;
-    file.tailInHand = tailOf(lines.recent());
+    file.stream.inHand = length;
+    file.stream.tailInHand = tailOf(lines.recent());
     try {
-      await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);
+      await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);
     } catch (error) {
       if (error instanceof LaneRefusal && error.cause instanceof StoppedError) this.#keepTaken(file, block, error.cause.leftBytes);
       throw error;
     }
-    for (const part of parts) file.content.add(part.length, part.sum);
-    file.inHand = 0;
-    file.offset = block.offset + length;
-    file.tail = file.tailInHand;
-    file.suspended = undefined;
+    file.stream.inHand = 0;
+    file.stream.advance(block.offset + length, parts, file.stream.tailInHand);
     stats.readBytes += length;
     countLongLine(stats, block);
     if (block.single?.marks?.['truncated'] === true) this.#tellCut(file, block.offset, length, beginsWithNul);
   }
 
-  #tellCut({ path }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
+  #tellCut({ disk: { path } }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
     const text = 'line is longer than max_event_bytes, and was cut';
     // What a program leaves that does not append: it writes on at its old position, behind a hole.
     const cause =
@@ -287,11 +295,10 @@ export class Reader {
     const bytes = streamBytesOf(block);
     const taken = bytes.subarray(0, bytes.length - streamBytesIn(block, leftBytes));
     if (taken.length === 0) return;
-    file.content.add(taken.length, contentSum(taken, file.offset));
-    file.inHand = bytes.length - taken.length;
-    file.offset += taken.length;
-    file.tail = tailOf(taken);
-    file.suspended = undefined;
+    const { stream } = file;
+    stream.inHand = bytes.length - taken.length;
+    const part = { length: taken.length, sum: contentSum(taken, stream.offset) };
+    stream.advance(stream.offset + taken.length, [part], tailOf(taken));
     this.#options.stats.readBytes += taken.length;
   }
 
@@ -299,7 +306,7 @@ export class Reader {
   async #refill(file: TrackedFile, kept: Buffer, position: number): Promise<void> {
     const { fileSystem } = this.#options;
     for (let at = 0; at < kept.length;) {
-      const count = await fileSystem.read(file.fd!, kept.subarray(at), position + at);
+      const count = await fileSystem.read(file.disk.fd!, kept.subarray(at), position + at);
       if (count === 0) throw new Error('file was truncated while a long line was read');
       at += count;
     }

@@ -63,19 +63,19 @@ export class SpanReader {
     const { fileSystem, registry } = this.#options;
     const file = registry.byStream(span.stream);
     if (!file) return false;
-    const end = span.to <= file.takenTo ? Math.min(span.to, file.offset) : span.to;
+    const end = span.to <= file.stream.takenTo ? Math.min(span.to, file.stream.offset) : span.to;
     if (end <= span.from) return false;
     let opened: number | undefined;
     try {
-      const fd = file.fd ?? (opened = fileSystem.open(file.path));
+      const fd = file.disk.fd ?? (opened = fileSystem.open(file.disk.path));
       const stat = fileSystem.fstat(fd);
-      if (!isSameFile(stat, file) || stat.size < end) return false;
+      if (!isSameFile(stat, file.disk) || stat.size < end) return false;
       return await use(file, fd, end);
     } catch (error) {
       if (error instanceof LaneRefusal) throw error.cause;
       if (error instanceof TailraceError) throw error;
-      if (leadsNowhere(error) && !isMountAway(fileSystem, file.path, file.device)) return false;
-      throw new TailraceError('E_UNREADABLE', `cannot read "${file.path}": ${messageOf(error)}`, { cause: error });
+      if (leadsNowhere(error) && !isMountAway(fileSystem, file.disk.path, file.disk.device)) return false;
+      throw new TailraceError('E_UNREADABLE', `cannot read "${file.disk.path}": ${messageOf(error)}`, { cause: error });
     } finally {
       if (opened !== undefined) fileSystem.close(opened);
     }
@@ -84,14 +84,14 @@ export class SpanReader {
   /** Puts the event together that begins in `span` and goes on in the others. False when these are no such event any more. */
   async #readJoined(file: TrackedFile, fd: number, span: Span, continued: readonly Span[], lane: Lane): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
-    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
+    await resetInLine(lines, fileSystem, fd, span.from, file.stream.startAt);
     if (!(await this.#fill(fd, span.from, span.to)) || lines.measureEvent(false) !== undefined || !lines.endsInOpenEvent) return false;
     const own = lines.waiting.length;
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
     for (const each of continued) {
       const isThere = await this.#withFile(each, async (next, nextFd, end) => {
         const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
-        if (!mark || each.from !== next.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
+        if (!mark || each.from !== next.stream.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
           return false;
         parts.push({ file: next, mark, length: each.to - each.from - mark.length });
         return true;
@@ -100,7 +100,7 @@ export class SpanReader {
     }
     const length = lines.measureEvent(true);
     if (length !== lines.waiting.length) return false;
-    await offerBlock(lane, file, giveJoined(lines, own, parts, length).block, lines.readAtMs);
+    await offerBlock(lane, file.stream, giveJoined(lines, own, parts, length).block, lines.readAtMs);
     return true;
   }
 
@@ -126,8 +126,8 @@ export class SpanReader {
     const bytes = Buffer.alloc(span.to - span.from);
     let fd: number | undefined;
     try {
-      fd = fileSystem.open(file.path);
-      if (!isSameFile(fileSystem.fstat(fd), file)) return undefined;
+      fd = fileSystem.open(file.disk.path);
+      if (!isSameFile(fileSystem.fstat(fd), file.disk)) return undefined;
       for (let at = 0; at < bytes.length;) {
         const count = await fileSystem.read(fd, bytes.subarray(at), span.from + at);
         if (count === 0) return undefined;
@@ -143,21 +143,21 @@ export class SpanReader {
 
   async #readRange(file: TrackedFile, fd: number, span: Pick<Span, 'from' | 'to'>, lane: Lane): Promise<boolean> {
     const { lines, fileSystem } = this.#options;
-    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.startAt);
+    const part = await readPart(lines, fileSystem, fd, span.from, span.to, file.stream.startAt);
     if (part) {
-      await offerBlock(lane, file, part, lines.readAtMs);
+      await offerBlock(lane, file.stream, part, lines.readAtMs);
       return true;
     }
-    await resetInLine(lines, fileSystem, fd, span.from, file.startAt);
+    await resetInLine(lines, fileSystem, fd, span.from, file.stream.startAt);
     for (let position = span.from; position < span.to;) {
       const free = lines.free();
       const count = await fileSystem.read(fd, free.subarray(0, Math.min(free.length, span.to - position)), position);
       if (count === 0) return false;
       lines.commit(count);
       position += count;
-      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file, block, lines.readAtMs);
+      for (let block = lines.next(); block; block = lines.next()) await offerBlock(lane, file.stream, block, lines.readAtMs);
     }
-    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file, block, lines.readAtMs);
+    for (let block = lines.flush(); block; block = lines.flush()) await offerBlock(lane, file.stream, block, lines.readAtMs);
     return true;
   }
 }

@@ -53,8 +53,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the position moves before the lane has taken the lines',
     file: 'sources/file/read/reader.ts',
-    find: 'await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);',
-    replace: 'file.offset = block.offset + length; await offerBlock(lane, file, block.single ? block : { ...block, sum }, lines.readAtMs);',
+    find: 'await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);',
+    replace:
+      'file.stream.advance(block.offset + length, [], file.stream.tail); await offerBlock(lane, file.stream, block.single ? block : { ...block, sum }, lines.readAtMs);',
     include: alone,
   },
   {
@@ -67,16 +68,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a renamed file is taken for a new one',
     file: 'sources/file/known/tracker.ts',
-    find: 'if (!file) return false;\n    if (file.path === found.path)',
+    find: 'if (!file) return false;\n    if (file.disk.path === found.path)',
     replace:
-      'if (!file || file.path !== found.path) return (file && this.#generations.registry.remove(file), false);\n    if (file.path === found.path)',
+      'if (!file || file.disk.path !== found.path) return (file && this.#generations.registry.remove(file), false);\n    if (file.disk.path === found.path)',
     include: withRotated,
   },
   {
     name: 'a file that left its path is not looked for beside it',
     file: 'sources/file/known/locate.ts',
-    find: 'for (const path of [told, file.realPath])',
-    replace: 'return undefined;\n  for (const path of [told, file.realPath])',
+    find: 'for (const path of [told, file.disk.realPath])',
+    replace: 'return undefined;\n  for (const path of [told, file.disk.realPath])',
     include: alone,
   },
   {
@@ -96,15 +97,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stop does not read deleted files to their ends',
     file: 'sources/file/polling.ts',
-    find: 'if (file.fd !== undefined && lagOf(file) > 0) await this.#finish(file);',
+    find: 'if (file.disk.fd !== undefined && lagOf(file) > 0) await this.#finish(file);',
     replace: 'void file;',
     include: alone,
   },
   {
     name: 'an unfinished line is sent once more when its rest comes',
     file: 'sources/file/read/reader.ts',
-    find: 'file.offset = block.offset + length;',
-    replace: 'if (block.single === undefined || block.single.truncated) file.offset = block.offset + length;',
+    find: 'file.stream.advance(block.offset + length, parts, file.stream.tailInHand);',
+    replace:
+      'if (block.single === undefined || block.single.truncated) file.stream.advance(block.offset + length, parts, file.stream.tailInHand);',
     include: alone,
   },
   {
@@ -117,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a stream is made when its file is read, not when it is seen',
     file: 'sources/file/known/tracker.ts',
-    find: 'if (stat.size > 0 && (current.stream === undefined || current.holeTo > 0)) this.#nameAndLetGo(current);',
+    find: 'if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);',
     replace: '',
     include: alone,
   },
@@ -138,7 +140,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a copy is told by its beginning as long as nothing was read',
     file: 'sources/file/known/copy-check.ts',
-    find: 'if (!this.#hasEndOf(held, fd, size)) return false;',
+    find: 'if (!this.#hasEndOf(disk.fd, fd, size)) return false;',
     replace: '',
     include: alone,
   },
@@ -159,7 +161,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
     file: 'sources/file/known/inode-holders.ts',
-    find: '(!isGone(file) && statIfAt(this.#fileSystem, file.path, file) !== undefined)',
+    find: '(!isGone(file) && statIfAt(this.#fileSystem, file.disk.path, file.disk) !== undefined)',
     replace: '!isGone(file)',
     include: alone,
   },
@@ -188,13 +190,13 @@ export const mutants: readonly Mutant[] = [
     name: 'a file that is gone and was closed may count on being read again',
     file: 'sources/file/known/generations.ts',
     find: 'if (isGone(file)) this.naming.noteDeleted(file);',
-    replace: "if (file.place === 'deleted') this.naming.noteDeleted(file);",
+    replace: "if (file.disk.place === 'deleted') this.naming.noteDeleted(file);",
     include: alone,
   },
   {
     name: 'the unfinished line of a deleted file waits as long as any other',
     file: 'sources/file/known/maintenance.ts',
-    find: "file.place === 'deleted' ? LOOK_EVERY_MS : isOver",
+    find: "file.disk.place === 'deleted' ? LOOK_EVERY_MS : isOver",
     replace: 'isOver',
     include: alone,
   },
@@ -236,8 +238,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what the lane is taking of a file counts as unread when its content is compared',
     file: 'sources/file/known/generations.ts',
-    find: 'isUntouched(fileSystem, file.fd, readOf(file))',
-    replace: 'isUntouched(fileSystem, file.fd, file)',
+    find: 'isUntouched(fileSystem, file.disk.fd, file.stream.read)',
+    replace: 'isUntouched(fileSystem, file.disk.fd, file.stream)',
     include: alone,
   },
   {
@@ -257,7 +259,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the hole that a file begins with is part of its first line',
     file: 'sources/file/known/nul-gap.ts',
-    find: 'if (file.offset > 0 || !isHollow(file.identity) || !this.areSought) return true;',
+    find: 'if (file.stream.offset > 0 || !isHollow(file.stream.identity) || !this.areSought) return true;',
     replace: 'if (file.size > 0) return true;',
     include: alone,
   },

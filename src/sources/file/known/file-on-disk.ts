@@ -1,0 +1,67 @@
+/** A file on disk: one inode, where it is, its descriptor, and what the last stat saw. Knows nothing of what was read. */
+import type { FileStat } from '../scan/file-system.ts';
+
+/**
+ * - `matched`: under a path that the globs match.
+ * - `aside`: under another path, after a rename, a copy or a retargeted link; read on there.
+ * - `deleted`: the last link is gone; read on through the open descriptor, if there is one.
+ * - `missing`: found neither by path nor by inode; searched for a while, then forgotten.
+ */
+export type Place = 'matched' | 'aside' | 'deleted' | 'missing';
+
+/** Why a file cannot be read; times are monotonic. */
+export interface Failure {
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly waitMs: number;
+  readonly retryAtMs: number;
+  /** A stale descriptor of a network file system: the path may still work. */
+  readonly isStale: boolean;
+}
+
+export interface FileOnDisk {
+  device: number | bigint;
+  inode: number | bigint;
+  /** When the inode was created. */
+  bornMs: number;
+  /** The present path, or the last one. */
+  path: string;
+  /** The path without symbolic links, once the file was open. */
+  realPath: string | undefined;
+  place: Place;
+  /** Missing together with its file system, and expected back with it. */
+  isAway: boolean;
+  fd: number | undefined;
+  /** A read is under way: the descriptor must stay. */
+  isReading: boolean;
+  failure: Failure | undefined;
+  /** What the last stat saw: a difference means new data. */
+  seenSize: number;
+  seenMtimeMs: number;
+  /** Monotonic, when a stat last saw a change. */
+  changedAtMs: number;
+  /** Monotonic, since when it is `missing` or `deleted`. */
+  leftAtMs: number;
+  /** The number of the last scan that saw it. */
+  scan: number;
+}
+
+export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {
+  return {
+    device,
+    inode,
+    bornMs,
+    path,
+    realPath: undefined,
+    place: 'matched',
+    isAway: false,
+    fd: undefined,
+    isReading: false,
+    failure: undefined,
+    seenSize: -1,
+    seenMtimeMs: -1,
+    changedAtMs: nowMs,
+    leftAtMs: 0,
+    scan: 0,
+  };
+}

@@ -1,0 +1,119 @@
+/** A stream: what was read of one file generation, and how far. The only place that moves a position. */
+import type { EventShape, Tail } from '../../../core/block.ts';
+import { HOLE_BYTES } from '../limits.ts';
+import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
+import { NO_TAIL } from '../../../core/tail.ts';
+import type { SuspendedLine } from '../../framing/long-line.ts';
+import { ContentSum } from './content-sum.ts';
+import type { KnownFile } from './identity.ts';
+
+export class Stream {
+  /** The path under which it was first matched: the events' `file`. */
+  readonly firstPath: string;
+  readonly shape: EventShape;
+  /** Undefined until there is a first byte to read. */
+  id: string | undefined;
+  /** Wall clock, when the stream got its id. */
+  createdMs = 0;
+  /** The fingerprint, and where the file was last. */
+  identity: FileIdentity;
+  /** So many NULs at its beginning are a gap, … */
+  leastGap = HOLE_BYTES;
+  /** … which goes at least as far as this while its end was not found. */
+  gapTo = 0;
+  /** Bytes up to here were read; from `offset` on they are an unfinished line. */
+  readTo = 0;
+  /** The unfinished oversize line that reading stopped in. */
+  suspended: SuspendedLine | undefined;
+  /** Whole lines wait for more of their event. */
+  hasOpenEvent = false;
+  /** Bytes from `offset` on that the lane is taking, … */
+  inHand = 0;
+  /** … and the last of these. */
+  tailInHand: Tail = NO_TAIL;
+  #startAt = 0;
+  #offset = 0;
+  #takenTo = 0;
+  #tail: Tail = NO_TAIL;
+  #sum = new ContentSum(0, 0);
+
+  constructor(firstPath: string, shape: EventShape, identity: FileIdentity) {
+    this.firstPath = firstPath;
+    this.shape = shape;
+    this.identity = identity;
+  }
+
+  /** Where the stream begins in the file. */
+  get startAt(): number {
+    return this.#startAt;
+  }
+
+  /** The lane accepted everything before it; always the beginning of a line, or of the rest of one that was sent unfinished. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Beyond `offset` in a copy that ends before what was read: everything before `takenTo` was accepted. */
+  get takenTo(): number {
+    return this.#takenTo;
+  }
+
+  /** Of the bytes just before `offset`. */
+  get tail(): Tail {
+    return this.#tail;
+  }
+
+  /** Of the bytes from `startAt` to `offset`. */
+  get sum(): ContentSum {
+    return this.#sum;
+  }
+
+  /** How far it was read, counting a NUL gap without an end. */
+  get position(): number {
+    return Math.max(this.#offset, this.gapTo);
+  }
+
+  /** What is known of its content, including what the lane is taking. */
+  get read(): KnownFile {
+    const { identity, startAt, offset, tail, inHand, tailInHand } = this;
+    return inHand > 0 ? { identity, startAt, offset: offset + inHand, tail: tailInHand } : { identity, startAt, offset, tail };
+  }
+
+  /** Goes on where an earlier process stopped. */
+  resume({ id, createdMs, identity, startAt, resumeAt, tail, contentSum, contentPoints }: StreamRecord): void {
+    this.id = id;
+    this.createdMs = createdMs;
+    if (identity) this.identity = identity;
+    this.#startAt = startAt;
+    this.#moveTo(resumeAt, tail, new ContentSum(resumeAt, contentSum, contentPoints));
+  }
+
+  /** Nothing was read of it, and it begins at `at`. */
+  beginAt(at: number, tail: Tail): void {
+    this.#startAt = at;
+    this.gapTo = 0;
+    this.#moveTo(at, tail, new ContentSum(at, 0));
+  }
+
+  /** The lane took everything before `to`: these parts, the last bytes of which are `tail`. */
+  advance(to: number, parts: readonly { readonly length: number; readonly sum: number }[], tail: Tail): void {
+    for (const { length, sum } of parts) this.#sum.add(length, sum);
+    this.#offset = to;
+    this.#tail = tail;
+    this.suspended = undefined;
+  }
+
+  /** Its file is a copy that ends at `size`, before what was read. */
+  endAt(size: number, sum: number, tail: Tail): void {
+    this.#takenTo = this.#offset;
+    this.#moveTo(size, tail, new ContentSum(size, sum));
+  }
+
+  #moveTo(offset: number, tail: Tail, sum: ContentSum): void {
+    this.#offset = this.readTo = offset;
+    this.#tail = tail;
+    this.#sum = sum;
+    this.suspended = undefined;
+    this.hasOpenEvent = false;
+  }
+}
