@@ -6,6 +6,7 @@ export const CONDITIONALS = {
   iff: { aliases: ['iif'], syntax: 'iff(condition, a, b)', doc: 'a where the condition is true, else b.', args: ['bool', 'any', 'any'], returns: branches },
   case: { syntax: 'case(condition, a, …, b)', doc: 'The result of the first condition that is true, else the last one.', args: ['bool', 'any', 'any'], rest: 'any', returns: cases },
   coalesce: { syntax: 'coalesce(a, b, …)', doc: 'The first value that is there and no empty text.', args: ['any'], rest: 'any', returns: commonType },
+  column_ifexists: { syntax: "column_ifexists('name', default)", doc: 'The field of that name, or the default where no event of the dataset ever had it; in a transform where the event does not have it.', args: ['constant string', 'any'], returns: commonType, keepsName: true },
   isnull: { syntax: 'isnull(value)', doc: 'There is no value.', args: ['any'], returns: 'bool' },
   isnotnull: { syntax: 'isnotnull(value)', doc: 'There is a value.', args: ['any'], returns: 'bool' },
   isempty: { syntax: 'isempty(value)', doc: 'There is no value, or an empty text.', args: ['any'], returns: 'bool' },
@@ -26,5 +27,4 @@ export const CONVERSIONS = {
   parse_json: { aliases: ['todynamic'], syntax: 'parse_json(text)', doc: 'What the JSON text says, null when it is none.', args: ['any'], returns: 'dynamic' },
   dynamic_to_json: { syntax: 'dynamic_to_json(value)', doc: 'The value as JSON text.', args: ['any'], returns: 'string' },
   gettype: { syntax: 'gettype(value)', doc: 'The type of the value: string, long, real, bool, datetime, timespan, array, dictionary or null.', args: ['any'], returns: 'string' },
-  array_length: { syntax: 'array_length(array)', doc: 'How many items the array has.', args: ['any'], returns: 'int' },
 } satisfies FunctionTable; // prettier-ignore

@@ -38,6 +38,21 @@ export const STRINGS = {
   trim_start_regex: { syntax: 'trim_start_regex(regex, text)', doc: 'The text without what the regular expression matches at its start.', args: ['constant string', 'string'], returns: 'string' },
   trim_end: { syntax: 'trim_end(cutset, text)', doc: 'The text without the characters of the set at its end.', args: ['constant string', 'string'], returns: 'string' },
   trim_end_regex: { syntax: 'trim_end_regex(regex, text)', doc: 'The text without what the regular expression matches at its end.', args: ['constant string', 'string'], returns: 'string' },
+  parse_csv: { syntax: 'parse_csv(text)', doc: 'The fields of the first line of CSV, as an array of texts.', args: ['string'], returns: 'dynamic' },
+  parse_path: { syntax: 'parse_path(text)', doc: 'The parts of the path of a file: `{Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName}`, with slashes of either kind.', args: ['string'], returns: 'dynamic' },
+  translate: { syntax: "translate('abc', 'xyz', text)", doc: 'The text with each character of the first set replaced by that at its place in the second, which its last character makes as long; all are left out where the second is empty.', args: ['constant string', 'constant string', 'string'], returns: 'string' },
+  unicode_codepoints_from_string: { syntax: 'unicode_codepoints_from_string(text)', doc: 'The code points of the characters, as an array of integers.', args: ['string'], returns: 'dynamic' },
   mask: { syntax: 'mask(text, keep)', doc: 'The text with a `*` for each character but the last `keep`, 0 without it.', args: ['string', 'int'], optional: 1, returns: 'string', keepsName: true },
   quote: { syntax: 'quote(text)', doc: 'The text as a string literal.', args: ['string'], returns: 'string' },
 } satisfies FunctionTable; // prettier-ignore
+
+/** Scheme, directory with its slash, drive, file name, name of a data stream; fits every text. */
+export const PATH_PATTERN = '^(?:([A-Za-z][A-Za-z0-9+.-]*)://)?((?:([A-Za-z]:))?(?:.*[\\\\/])?)([^\\\\/:]*)(?::([^\\\\/]*))?$';
+
+/** Which character stands for which, as two texts of the same length. */
+export function translation(from: string, to: string): { readonly from: readonly string[]; readonly to: readonly string[] } {
+  const [search, replace] = [Array.from(from), Array.from(to)];
+  const pairs = new Map<string, string>();
+  for (const [n, char] of search.entries()) if (!pairs.has(char)) pairs.set(char, replace[n] ?? replace.at(-1) ?? '');
+  return { from: [...pairs.keys()], to: [...pairs.values()] };
+}

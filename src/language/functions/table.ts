@@ -3,6 +3,7 @@ import { nearest } from '../../config/nearest.ts';
 import { otherFunction } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { AGGREGATES } from './aggregates.ts';
+import { ARRAYS, BAGS } from './arrays.ts';
 import { ARITHMETIC, ROUNDING } from './arithmetic.ts';
 import { COMPARISONS } from './comparisons.ts';
 import { CONDITIONALS, CONVERSIONS } from './conversions.ts';
@@ -16,7 +17,19 @@ import { TEXT_MATCHING } from './text-matching.ts';
 import { WINDOWS } from './windows.ts';
 
 const INFIX = { ...COMPARISONS, ...TEXT_MATCHING, ...ARITHMETIC };
-const CALLED = { ...CONDITIONALS, ...CONVERSIONS, ...STRINGS, ...DATETIMES, ...ROUNDING, ...MATH, ...NETWORK, ...WINDOWS, ...HIDING };
+const CALLED = {
+  ...CONDITIONALS,
+  ...CONVERSIONS,
+  ...STRINGS,
+  ...DATETIMES,
+  ...ROUNDING,
+  ...MATH,
+  ...NETWORK,
+  ...ARRAYS,
+  ...BAGS,
+  ...WINDOWS,
+  ...HIDING,
+};
 
 /** Names of the functions of one row, operators under their own sign. A back end that has all of them has a table with these keys. */
 export type ScalarName = keyof typeof INFIX | keyof typeof CALLED;
@@ -38,6 +51,8 @@ export const FUNCTION_GROUPS: readonly (readonly [title: string, functions: read
   ['Rounding', namedFunctions(ROUNDING)],
   ['Numbers', namedFunctions(MATH)],
   ['Networks', namedFunctions(NETWORK)],
+  ['Arrays', namedFunctions(ARRAYS)],
+  ['Objects and sets', namedFunctions(BAGS)],
   ['Other rows', namedFunctions(WINDOWS)],
   ['Secrets', namedFunctions(HIDING)],
 ];

@@ -1,5 +1,6 @@
 /** Expressions as they are written → typed ones: names found, arguments counted, types checked. Throws an `AplError` at the place at fault. */
 import { FUNCTIONS, OPERATORS, findAggregate, guess, unknownFunction, type ScalarFunction } from '../functions/table.ts';
+import { commonType } from '../functions/result-types.ts';
 import type { ArgType, NamedFunction } from '../functions/spec.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readDatetime } from '../syntax/literals.ts';
@@ -139,10 +140,23 @@ function call(expression: Expression & { readonly kind: 'call' }, names: Names):
       throw new AplError('meaning', at, `the aggregation ${name} can only stand in summarize`);
     throw unknownFunction(name, at);
   }
+  if (spec.name === 'column_ifexists') return columnIfExists(spec, expression, names);
   const args = expression.args.map((arg, n) =>
     arg.kind === 'star' && n === 0 && spec.everything === true ? EVERYTHING : analyze(arg, names),
   );
   return applied(spec, args, at, expression.args.map((arg) => arg.at)); // prettier-ignore
+}
+
+/** A field by the text of its name. Behind a stage that makes the columns only those that it made are there. */
+function columnIfExists(spec: ScalarFunction, { args, at }: Expression & { readonly kind: 'call' }, names: Names): Node {
+  const places = args.map((arg) => arg.at);
+  const [given, ...others] = checkArguments(spec, args.map((arg) => analyze(arg, names)), at, places); // prettier-ignore
+  const otherwise = others[0]!;
+  const name = String((given as Node & { readonly kind: 'constant' }).constant.value);
+  const type = typeOf(names.scope, name);
+  if (type === undefined) return otherwise;
+  const column: Node = { kind: 'column', type, name, otherwise };
+  return { kind: 'apply', type: commonType([type, otherwise.type]), spec, args: [column, otherwise], at, places };
 }
 
 export const EVERYTHING: Node = { kind: 'everything', type: 'string' };

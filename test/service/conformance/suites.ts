@@ -20,6 +20,7 @@ import './query-results.ts';
 import './query-pages.ts';
 import './query-legacy.ts';
 import './query-language.ts';
+import './query-functions.ts';
 import './query-tables.ts';
 import './query-streams.ts';
 import './query-echo.ts';

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { called, condition, hasTerm, numberValue, set, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expression.ts'; // prettier-ignore
 import { anyFunctions, conditionFunctions, numberFunctions, textFunctions } from './functions.ts';
 import { networkTexts } from './network.ts';
+import { writtenDown } from './written-down.ts';
 import { timeExpressions } from './times.ts';
 import { equal, fits64, isNumber, less, textOf, type Kind, type Value } from './values.ts';
 
@@ -28,7 +29,7 @@ export function expressions(columns: readonly Expression[], depth: number): Gene
   const inner = expressions(columns, depth - 1);
   const times = timeExpressions(inner);
   const number = fc.oneof(leafNumber, arithmetic(inner), functionsOfNumbers(inner), numberFunctions(inner), times.numbers);
-  const text = fc.oneof(leafText, functionsOfText(inner), textFunctions(inner), networkTexts, times.texts);
+  const text = fc.oneof(leafText, functionsOfText(inner), textFunctions(inner), networkTexts, writtenDown, times.texts);
   const timed = times.conditions.map(({ text: words, of: test }) => condition(words, test));
   const tests = fc.oneof(comparison(inner.any, inner.number, inner.text, bools), logic(inner), conditionFunctions(inner), timed);
   return { number, text, condition: tests, any: fc.oneof(leafAny, number, text, tests, choosing(inner), anyFunctions(inner)) };

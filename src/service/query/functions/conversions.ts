@@ -98,16 +98,14 @@ export const CONVERSIONS_SQL: Builders<typeof CONVERSIONS> = {
     },
   dynamic_to_json: (call) => one('string', asJson(call.value(0))),
   gettype: getType,
-  array_length: (call) => {
-      const { json } = call.value(0).facets;
-      return json ? one('int', sql`if(startsWith(${json}, '['), toInt64(JSONLength(${json})), null)`) : { facets: {} };
-    },
 }; // prettier-ignore
 
 export const CONDITIONALS_SQL: Builders<typeof CONDITIONALS> = {
   iff: (call) => choose(call.condition(0), call.value(1), call.value(2)),
   case: cases,
   coalesce,
+  // What it gives where there never was the field is in the column's node.
+  column_ifexists: (call) => call.value(0),
   isnull: test(isNull),
   isnotnull: test(exists),
   isempty: test((value) => sql`not ${given(value)}`),

@@ -2,7 +2,7 @@
 import { list, sql, type Sql } from '../sql/sql.ts';
 import { constantValue, one, type Value } from '../sql/value.ts';
 import { binTime, timeOf } from './arithmetic.ts';
-import { readTimeFormat, type DATETIMES } from '../../../language/functions/datetimes.ts';
+import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call } from './call.ts';
 
 const DAY_NS = 86_400_000_000_000n;
@@ -165,6 +165,33 @@ function shifted(call: Call, sign: 1n | -1n): Value {
   return timeOf(call, sql`toInt128(${call.params.int(call.now)}) + ${span}`);
 }
 
+function formattedSpan(call: Call): Value {
+  const parts = readSpanFormat(String(call.constant(1).value));
+  if (!parts) throw call.fail(1, 'wanted a format such as d.HH:mm:ss.fff');
+  const span = call.span(0);
+  const nanos = sql`leftPad(toString(abs(${span}) % 1000000000), 9, '0')`;
+  const texts = parts.map((part) => {
+    if (part.startsWith("'")) return call.params.string(part.slice(1));
+    if (part.startsWith('f')) return sql`substring(${nanos}, 1, ${part.length})`;
+    if (part.startsWith('F')) return sql`trimRight(substring(${nanos}, 1, ${part.length}), '0')`;
+    const [unit, most] = SPAN_PARTS[part[0]!]!;
+    const count = sql`toString(intDiv(abs(${span}), ${unit}) % ${most})`;
+    return sql`leftPad(${count}, greatest(length(${count}), ${part.length}), '0')`;
+  });
+  return one('string', sql`concat(if(${span} < 0, '-', ''), ${list([sql`''`, ...texts])})`);
+}
+
+/** Null where a part is out of its range. */
+function made(call: Call): Value {
+  const part = (n: number): Sql => (n < call.count ? call.int(n) : sql`0`);
+  const [year, month, day, hour, minute] = [part(0), part(1), part(2), part(3), part(4)];
+  const second = call.count > 5 ? call.real(5) : sql`0.`;
+  const inRange = sql`${year} between 1900 and 2262 and ${month} between 1 and 12 and ${day} between 1 and 31 and ${hour} between 0 and 23 and ${minute} between 0 and 59 and ${second} >= 0 and ${second} < 60`;
+  const date = sql`makeDate32(ifNull(${year}, 0), ifNull(${month}, 0), ifNull(${day}, 0))`;
+  const time = sql`toInt128(toInt32(${date})) * 86400000000000 + toInt128(${hour}) * 3600000000000 + toInt128(${minute}) * 60000000000 + accurateCastOrNull(floor(${second} * 1000000000 + 0.5), 'Int64')`;
+  return timeOf(call, sql`if(${inRange} and toDayOfMonth(${date}) = ${day}, ${time}, null)`);
+}
+
 export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   now,
   ago: (call) => shifted(call, -1n),
@@ -187,6 +214,8 @@ export const DATETIMES_SQL: Builders<typeof DATETIMES> = {
   datetime_add: (call) => later(call, call.time(2), unit(call, [...MONTHS.keys(), ...UNITS.keys()]), call.int(1)),
   datetime_diff: difference,
   format_datetime: formatted,
+  format_timespan: formattedSpan,
+  make_datetime: made,
   unixtime_seconds_todatetime: unixtime(1_000_000_000n),
   unixtime_milliseconds_todatetime: unixtime(1_000_000n),
   unixtime_microseconds_todatetime: unixtime(1000n),

@@ -43,6 +43,23 @@ const extreme =
     return one(whole ? 'int' : 'real', sql`${engine}(${list(values)})`);
   };
 
+const bits =
+  (engine: Sql): Build =>
+  (call) =>
+    one('int', sql`${engine}(${list(Array.from({ length: call.count }, (_, n) => call.int(n)))})`);
+
+const shift =
+  (engine: Sql): Build =>
+  (call) =>
+    one('int', sql`if(${call.int(1)} >= 0, ${engine}(${call.int(0)}, ${call.int(1)} % 64), null)`);
+
+function toHex(call: Call): Value {
+  const digits = call.count > 1 ? Number(call.constant(1).value) : 1;
+  if (digits < 0 || digits > 64) throw call.fail(1, 'wanted a number of digits from 0 to 64');
+  const text = sql`trimLeft(lower(hex(reinterpretAsUInt64(${call.int(0)}))), '0')`;
+  return one('string', sql`leftPad(${text}, greatest(length(${text}), ${Math.max(digits, 1)}), '0')`);
+}
+
 export const MATH_SQL: Builders<typeof MATH> = {
   abs: (call) => {
       const { kind, sql: number } = call.number(0);
@@ -71,6 +88,14 @@ export const MATH_SQL: Builders<typeof MATH> = {
   pow: (call) => one('real', sql`pow(${call.real(0)}, ${call.real(1)})`),
   pi: () => oneRequired('real', sql`pi()`),
   rand: () => oneRequired('real', sql`randCanonical()`),
+  binary_and: bits(sql`bitAnd`),
+  binary_or: bits(sql`bitOr`),
+  binary_xor: bits(sql`bitXor`),
+  binary_not: bits(sql`bitNot`),
+  binary_shift_left: shift(sql`bitShiftLeft`),
+  binary_shift_right: shift(sql`bitShiftRight`),
+  bitset_count_ones: (call) => one('int', sql`toInt64(bitCount(${call.int(0)}))`),
+  tohex: toHex,
   isnan: check((value) => sql`isNaN(${value})`),
   isinf: check((value) => sql`isInfinite(${value})`),
   isfinite: check((value) => sql`isFinite(${value})`),

@@ -1,5 +1,14 @@
 /** Addresses of networks, and URLs, as SQL. */
-import { IPV4_PATTERN, PRIVATE_NETWORKS, readNetwork, URL_PATTERN, type NETWORK } from '../../../language/functions/network.ts';
+import {
+  IPV4_PATTERN,
+  IPV6_PATTERN,
+  leadingBits,
+  PRIVATE_NETWORKS,
+  readNetwork,
+  readNetwork6,
+  URL_PATTERN,
+  type NETWORK,
+} from '../../../language/functions/network.ts';
 import { any, list, sql, type Sql } from '../sql/sql.ts';
 import { jsonString } from '../sql/text.ts';
 import { one, type Value } from '../sql/value.ts';
@@ -21,12 +30,61 @@ function isInRange(call: Call): Value {
   return within(addressOf(call.string(0), call), [network]);
 }
 
-function compared(call: Call): Value {
-  const bits = call.count > 2 ? Number(call.constant(2).value) : 32;
-  if (bits < 0 || bits > 32) throw call.fail(2, 'wanted a number of bits from 0 to 32');
-  const size = 2 ** (32 - bits);
+/** How many leading bits count. */
+function bitsOf(call: Call, most: number): number {
+  const bits = call.count > 2 ? Number(call.constant(2).value) : most;
+  if (bits < 0 || bits > most) throw call.fail(2, `wanted a number of bits from 0 to ${most}`);
+  return bits;
+}
+
+/** The leading bits of both addresses. */
+function heads(call: Call): readonly [Sql, Sql] {
+  const size = 2 ** (32 - bitsOf(call, 32));
   const [a, b] = [0, 1].map((n) => sql`intDiv(${addressOf(call.string(n), call)}, ${size})`);
-  return one('int', sql`if(isNull(${a!}) or isNull(${b!}), null, toInt64(multiIf(${a!} = ${b!}, 0, ${a!} < ${b!}, -1, 1)))`);
+  return [a!, b!];
+}
+
+/** The 32 hexadecimal digits of an address; null where the text is none. */
+function digitsOf(text: Sql, { params }: Call): Sql {
+  const solid = sql`ifNull(${text}, '')`;
+  const digits = (address: Sql): Sql => sql`lower(hex(IPv6StringToNumOrDefault(${address})))`;
+  return sql`multiIf(match(${solid}, ${params.string(IPV6_PATTERN)}), ${digits(solid)}, match(${solid}, ${params.string(IPV4_PATTERN)}), ${digits(sql`concat('::ffff:', ${solid})`)}, null)`;
+}
+
+/** The first bits as a text that sorts as they do, as `leadingBits` makes it. */
+function head6(text: Sql, bits: number, call: Call): Sql {
+  const [digits, whole] = [digitsOf(text, call), Math.floor(bits / 4)];
+  const rest = sql`toString(bitShiftRight(reinterpretAsUInt8(unhex(concat('0', substring(${digits}, ${whole + 1}, 1)))), ${4 - (bits % 4)}))`;
+  return bits % 4 === 0 ? sql`substring(${digits}, 1, ${whole})` : sql`concat(substring(${digits}, 1, ${whole}), ${rest})`;
+}
+
+function heads6(call: Call): readonly [Sql, Sql] {
+  const bits = bitsOf(call, 128);
+  return [head6(call.string(0), bits, call), head6(call.string(1), bits, call)];
+}
+
+const comparedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): Value => {
+  const [a, b] = build(call);
+  return one('int', sql`if(isNull(${a}) or isNull(${b}), null, toInt64(multiIf(${a} = ${b}, 0, ${a} < ${b}, -1, 1)))`);
+}; // prettier-ignore
+const matchedBy = (build: (call: Call) => readonly [Sql, Sql]) => (call: Call): Value => {
+  const [a, b] = build(call);
+  return one('bool', sql`(${a} = ${b})`);
+}; // prettier-ignore
+
+function isInRange6(call: Call): Value {
+  const network = readNetwork6(String(call.constant(1).value));
+  if (!network) throw call.fail(1, 'wanted a network such as fd00::/8');
+  return one(
+    'bool',
+    sql`(${head6(call.string(0), network.bits, call)} = ${call.params.string(leadingBits(network.digits, network.bits))})`,
+  );
+}
+
+function parsed6(call: Call): Value {
+  const digits = digitsOf(call.string(0), call);
+  const groups = sql`arrayStringConcat(arrayMap(e -> substring(ifNull(${digits}, ''), e * 4 + 1, 4), range(8)), ':')`;
+  return one('string', sql`if(isNull(${digits}), null, ${groups})`);
 }
 
 /** `{"name": "value"}` of the pairs in a query, the first of each name. */
@@ -54,7 +112,12 @@ export const NETWORK_SQL: Builders<typeof NETWORK> = {
   parse_ipv4: (call) => one('int', addressOf(call.string(0), call)),
   ipv4_is_private: (call) => within(addressOf(call.string(0), call), PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
-  ipv4_compare: compared,
+  ipv4_compare: comparedBy(heads),
+  ipv4_is_match: matchedBy(heads),
+  parse_ipv6: parsed6,
+  ipv6_compare: comparedBy(heads6),
+  ipv6_is_match: matchedBy(heads6),
+  ipv6_is_in_range: isInRange6,
   parse_url: parsedUrl,
   parse_urlquery: (call) =>
     one('json', sql`if(isNull(${call.string(0)}), null, ${queryObject(sql`trimLeft(ifNull(${call.string(0)}, ''), '?')`)})`),

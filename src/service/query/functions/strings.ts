@@ -3,8 +3,9 @@ import { joinSql, list, sql, type Sql } from '../sql/sql.ts';
 import { jsonString } from '../sql/text.ts';
 import { asJson, one, type Value } from '../sql/value.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
-import type { STRINGS } from '../../../language/functions/strings.ts';
+import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
 import type { Build, Builders, Call } from './call.ts';
+import { once } from './arrays.ts';
 import { regex } from './text-matching.ts';
 
 const text = (value: Sql): Value => one('string', value);
@@ -25,9 +26,11 @@ const simple =
   (call) =>
     text(build(call.string(0)));
 
+const codePointClass = (char: string): string => `\\x{${char.codePointAt(0)!.toString(16)}}`;
+
 /** The characters of a set removed from the ends of a text. */
 function trim(call: Call, start: boolean, end: boolean): Value {
-  const characters = Array.from(String(call.constant(0).value), (char) => `\\x{${char.codePointAt(0)!.toString(16)}}`);
+  const characters = Array.from(String(call.constant(0).value), codePointClass);
   return characters.length === 0
     ? text(call.string(1))
     : trimRegex(call.string(1), call.params.string(`[${characters.join('')}]+`), start, end);
@@ -112,6 +115,52 @@ function mask(call: Call): Value {
   return text(sql`concat(repeat('*', ${hidden}), substringUTF8(${value}, ${hidden} + 1))`);
 }
 
+/** The fields of the first line. Quotes count where a field begins with one that is closed. */
+function csv(call: Call): Value {
+  const field = '(?:"(?:[^"]|"")*")?[^,\\r\\n]*';
+  const line = sql`extract(${solid(call.string(0))}, ${call.params.string(`^(${field}(?:,${field})*)`)})`;
+  const fields = sql`extractAllGroupsVertical(concat(${line}, ','), ${call.params.string('(?:"((?:[^"]|"")*)")?([^,]*),')})`;
+  const texts = sql`arrayMap(e -> concat(replaceAll(e[1], '""', '"'), e[2]), ${fields})`;
+  return one('json', unlessNull(call.string(0), jsonStrings(texts)));
+}
+
+function path(call: Call): Value {
+  const groupsOf = sql`extractGroups(${solid(call.string(0))}, ${call.params.string(`(?s)${PATH_PATTERN}`)})`;
+  const made = once('path', [groupsOf], ([groups]) => {
+    const group = (n: number): Sql => sql`${groups!}[${n}]`;
+    const directory = sql`if(length(${group(2)}) > 1, replaceRegexpOne(${group(2)}, '[\\\\\\\\/]$', ''), ${group(2)})`;
+    const parts: readonly (readonly [name: string, part: Sql])[] = [
+      ['Scheme', group(1)],
+      ['RootPath', group(3)],
+      ['DirectoryPath', directory],
+      ['DirectoryName', sql`extract(${directory}, '([^\\\\\\\\/:]*)$')`],
+      ['Filename', group(4)],
+      ['Extension', sql`extract(${group(4)}, '\\\\.([^.]*)$')`],
+      ['AlternateDataStreamName', group(5)],
+    ];
+    const members = parts.map(([name, part]) => sql`${call.params.string(`"${name}":`)}, ${jsonString(part)}`);
+    return sql`concat('{', ${joinSql(members, sql`, ',', `)}, '}')`;
+  });
+  return one('json', unlessNull(call.string(0), made));
+}
+
+function translate(call: Call): Value {
+  const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
+  if (from.length === 0) return text(call.string(2));
+  if (to[0] === '')
+    return text(sql`replaceRegexpAll(${call.string(2)}, ${call.params.string(`[${from.map(codePointClass).join('')}]`)}, '')`);
+  return text(sql`translateUTF8(${call.string(2)}, ${call.params.string(from.join(''))}, ${call.params.string(to.join(''))})`);
+}
+
+/** Read off the bytes of each character: the engine has no function for it. */
+function codePoints(call: Call): Value {
+  const byte = (n: number, bits: number): Sql => sql`toUInt32(bitAnd(reinterpretAsUInt8(substring(e, ${n}, 1)), ${bits}))`;
+  const tail = (from: number, to: number): Sql => joinSql(Array.from({ length: to - from + 1 }, (_, n) => sql`${byte(from + n, 63)} * ${64 ** (to - from - n)}`), sql` + `);
+  const point = sql`multiIf(length(e) = 1, ${byte(1, 127)}, length(e) = 2, ${byte(1, 31)} * 64 + ${tail(2, 2)}, length(e) = 3, ${byte(1, 15)} * 4096 + ${tail(2, 3)}, ${byte(1, 7)} * 262144 + ${tail(2, 4)})`;
+  const points = sql`arrayMap(e -> toString(${point}), extractAll(${solid(call.string(0))}, '(?s).'))`;
+  return one('json', unlessNull(call.string(0), sql`concat('[', arrayStringConcat(${points}, ','), ']')`));
+} // prettier-ignore
+
 const hash =
   (engine: Sql): Build =>
   (call) =>
@@ -154,6 +203,10 @@ export const STRINGS_SQL: Builders<typeof STRINGS> = {
   trim_start_regex: trimmedRegex(true, false),
   trim_end: trimmed(false, true),
   trim_end_regex: trimmedRegex(false, true),
+  parse_csv: csv,
+  parse_path: path,
+  translate,
+  unicode_codepoints_from_string: codePoints,
   mask,
   quote: (call) => text(asJson(one('string', call.string(0)))),
 }; // prettier-ignore

@@ -4,6 +4,8 @@ import type { AggregateName, ScalarName } from '../../../language/functions/tabl
 import type { Value } from '../sql/value.ts';
 import { AGGREGATES_SQL } from './aggregates.ts';
 import { ARITHMETIC_SQL, ROUNDING_SQL } from './arithmetic.ts';
+import { ARRAYS_SQL } from './arrays.ts';
+import { BAGS_SQL } from './bags.ts';
 import type { AggregateCall, Build } from './call.ts';
 import { COMPARISONS_SQL } from './comparisons.ts';
 import { CONDITIONALS_SQL, CONVERSIONS_SQL } from './conversions.ts';
@@ -27,6 +29,8 @@ export const SCALAR_SQL: Readonly<Record<ScalarName, Build>> = {
   ...MATH_SQL,
   ...HIDING_SQL,
   ...NETWORK_SQL,
+  ...ARRAYS_SQL,
+  ...BAGS_SQL,
   ...WINDOWS_SQL,
 };
 

@@ -117,7 +117,6 @@ export const CONVERSION_ROWS: Builders<typeof CONVERSIONS> = {
   }),
   dynamic_to_json: ofValue(asJson),
   gettype: ofValue(typeName),
-  array_length: ofValue((value) => (Array.isArray(value) ? BigInt(value.length) : null)),
 };
 
 /** A text that is empty counts as missing. */
@@ -153,6 +152,10 @@ export const CONDITIONAL_ROWS: Builders<typeof CONDITIONALS> = {
   iff,
   case: cases,
   coalesce,
+  column_ifexists: (call) => {
+    const [value, otherwise] = [call.value(0), call.value(1)];
+    return (scope) => value(scope) ?? otherwise(scope);
+  },
   isnull: ofValue((value) => value === null),
   isnotnull: ofValue((value) => value !== null),
   isempty: ofValue((value) => !isGiven(value)),

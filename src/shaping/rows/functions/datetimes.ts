@@ -1,5 +1,5 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import { readTimeFormat, type DATETIMES } from '../../../language/functions/datetimes.ts';
+import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
 import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../values/calendar.ts';
 import { wholeOf, wrap64, type DateTime, type Value } from '../values/value.ts';
@@ -107,6 +107,41 @@ function formatted(call: Call): Evaluate {
   return ofTime((ns) => writers.map((write) => write(ns)).join(''))(call);
 }
 
+function formattedSpan(call: Call): Evaluate {
+  const parts = readSpanFormat(String(call.constant(1).value));
+  if (!parts) throw call.fail(1, 'wanted a format such as d.HH:mm:ss.fff');
+  const nanos = (size: bigint): string => String(size % 1_000_000_000n).padStart(9, '0');
+  const writers = parts.map((part): ((size: bigint) => string) => {
+    if (part.startsWith("'")) return () => part.slice(1);
+    if (part.startsWith('f')) return (size) => nanos(size).slice(0, part.length);
+    if (part.startsWith('F')) return (size) => nanos(size).slice(0, part.length).replace(/0+$/, '');
+    const [unit, most] = SPAN_PARTS[part[0]!]!.map(BigInt) as [bigint, bigint];
+    return (size) => String((size / unit) % most).padStart(part.length, '0');
+  });
+  const span = call.span(0);
+  return (scope) => {
+    const ns = span(scope);
+    if (ns === null) return null;
+    return (ns < 0n ? '-' : '') + writers.map((write) => write(ns < 0n ? -ns : ns)).join('');
+  };
+}
+
+/** Null where a part is out of its range. */
+function made(call: Call): Evaluate {
+  const parts = [0, 1, 2, 3, 4].map((n): Of<bigint | null> => (n < call.count ? call.int(n) : () => 0n));
+  const seconds: Of<number | null> = call.count > 5 ? call.real(5) : () => 0;
+  return (scope) => {
+    const found = parts.map((part) => part(scope));
+    const second = seconds(scope);
+    if (found.includes(null) || second === null || !(second >= 0 && second < 60)) return null;
+    const [year, month, day, hour, minute] = found.map(Number) as [number, number, number, number, number];
+    const date = new Date(Date.UTC(year, month - 1, day));
+    const isDate = year >= 1900 && year <= 2262 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+    if (!isDate || hour < 0 || hour > 23 || minute < 0 || minute > 59) return null;
+    return timeOf(BigInt(date.getTime() + (hour * 60 + minute) * 60_000) * 1_000_000n + BigInt(Math.floor(second * 1e9 + 0.5)));
+  };
+}
+
 const unixtime =
   (unitNs: bigint): Build =>
   (call) => {
@@ -152,6 +187,8 @@ export const DATETIME_ROWS: Builders<typeof DATETIMES> = {
   datetime_add: datetimeAdd,
   datetime_diff: difference,
   format_datetime: formatted,
+  format_timespan: formattedSpan,
+  make_datetime: made,
   unixtime_seconds_todatetime: unixtime(1_000_000_000n),
   unixtime_milliseconds_todatetime: unixtime(1_000_000n),
   unixtime_microseconds_todatetime: unixtime(1000n),

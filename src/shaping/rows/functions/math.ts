@@ -54,6 +54,27 @@ const extreme =
     };
   };
 
+const ofInt =
+  (build: (value: bigint) => Value): Build =>
+  (call) => {
+    const number = call.int(0);
+    return (scope) => {
+      const value = number(scope);
+      return value === null ? null : build(value);
+    };
+  };
+
+const shift =
+  (by: (value: bigint, count: bigint) => bigint): Build =>
+  (call) =>
+    lift(call.int(0), call.int(1), (value, count) => (count < 0n ? null : wrap64(by(value, count % 64n))));
+
+function toHex(call: Call): Evaluate {
+  const digits = call.count > 1 ? Number(call.constant(1).value) : 1;
+  if (digits < 0 || digits > 64) throw call.fail(1, 'wanted a number of digits from 0 to 64');
+  return ofInt((value) => BigInt.asUintN(64, value).toString(16).padStart(digits, '0'))(call);
+}
+
 export const MATH_ROWS: Builders<typeof MATH> = {
   abs: ofNumber((value) => wrap64(value < 0n ? -value : value), Math.abs),
   sign: ofNumber((value) => (value > 0n ? 1n : value < 0n ? -1n : 0n), (value) => (value > 0 ? 1n : value < 0 ? -1n : 0n)),
@@ -79,6 +100,14 @@ export const MATH_ROWS: Builders<typeof MATH> = {
   pow: (call) => lift(call.real(0), call.real(1), (base, exponent) => base ** exponent),
   pi: () => () => Math.PI,
   rand: () => (scope) => scope.context.random(),
+  binary_and: (call) => lift(call.int(0), call.int(1), (a, b) => a & b),
+  binary_or: (call) => lift(call.int(0), call.int(1), (a, b) => a | b),
+  binary_xor: (call) => lift(call.int(0), call.int(1), (a, b) => a ^ b),
+  binary_not: ofInt((value) => ~value),
+  binary_shift_left: shift((value, count) => value << count),
+  binary_shift_right: shift((value, count) => value >> count),
+  bitset_count_ones: ofInt((value) => BigInt(BigInt.asUintN(64, value).toString(2).replaceAll('0', '').length)),
+  tohex: toHex,
   isnan: real(Number.isNaN),
   isinf: real((value) => Math.abs(value) === Infinity),
   isfinite: real(Number.isFinite),

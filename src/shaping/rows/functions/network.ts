@@ -1,5 +1,14 @@
 /** Addresses of networks, and URLs, of one row. */
-import { IPV4_PATTERN, PRIVATE_NETWORKS, readNetwork, URL_PATTERN, type NETWORK } from '../../../language/functions/network.ts';
+import {
+  addressDigits,
+  IPV4_PATTERN,
+  leadingBits,
+  PRIVATE_NETWORKS,
+  readNetwork,
+  readNetwork6,
+  URL_PATTERN,
+  type NETWORK,
+} from '../../../language/functions/network.ts';
 import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
 import type { Value } from '../values/value.ts';
 
@@ -28,15 +37,64 @@ function isInRange(call: Call): Evaluate {
   return within(call, [network]);
 }
 
-function compared(call: Call): Evaluate {
-  const bits = call.count > 2 ? Number(call.constant(2).value) : 32;
-  if (bits < 0 || bits > 32) throw call.fail(2, 'wanted a number of bits from 0 to 32');
-  const size = 2 ** (32 - bits);
-  const [left, right] = [addressOf(call.string(0)), addressOf(call.string(1))];
+/** How many leading bits count. */
+function bitsOf(call: Call, most: number): number {
+  const bits = call.count > 2 ? Number(call.constant(2).value) : most;
+  if (bits < 0 || bits > most) throw call.fail(2, `wanted a number of bits from 0 to ${most}`);
+  return bits;
+}
+
+/** The leading bits of two addresses; null where one is none. */
+type Heads = (call: Call) => Of<readonly [string | number, string | number] | null>;
+
+function headsOf(a: Of<string | number | null>, b: Of<string | number | null>): ReturnType<Heads> {
   return (scope) => {
-    const [a, b] = [left(scope), right(scope)];
-    if (a === null || b === null) return null;
-    return BigInt(Math.sign(Math.floor(a / size) - Math.floor(b / size)));
+    const [left, right] = [a(scope), b(scope)];
+    return left === null || right === null ? null : [left, right];
+  };
+}
+
+const heads4: Heads = (call) => {
+  const size = 2 ** (32 - bitsOf(call, 32));
+  const head = (n: number): Of<number | null> => {
+    const address = addressOf(call.string(n));
+    return (scope) => {
+      const found = address(scope);
+      return found === null ? null : Math.floor(found / size);
+    };
+  };
+  return headsOf(head(0), head(1));
+};
+
+const head6 = (text: Of<string | null>, bits: number): Of<string | null> => {
+  return (scope) => {
+    const digits = addressDigits(text(scope) ?? '');
+    return digits === undefined ? null : leadingBits(digits, bits);
+  };
+};
+
+const heads6: Heads = (call) => {
+  const bits = bitsOf(call, 128);
+  return headsOf(head6(call.string(0), bits), head6(call.string(1), bits));
+};
+
+const compared =
+  (heads: Heads, build: (order: -1 | 0 | 1) => Value): Build =>
+  (call) => {
+    const both = heads(call);
+    return (scope) => {
+      const found = both(scope);
+      return found === null ? null : build(found[0] === found[1] ? 0 : found[0] < found[1] ? -1 : 1);
+    };
+  };
+
+function isInRange6(call: Call): Evaluate {
+  const network = readNetwork6(String(call.constant(1).value));
+  if (!network) throw call.fail(1, 'wanted a network such as fd00::/8');
+  const [head, wanted] = [head6(call.string(0), network.bits), leadingBits(network.digits, network.bits)];
+  return (scope) => {
+    const found = head(scope);
+    return found === null ? null : found === wanted;
   };
 }
 
@@ -83,7 +141,12 @@ export const NETWORK_ROWS: Builders<typeof NETWORK> = {
   },
   ipv4_is_private: (call) => within(call, PRIVATE_NETWORKS),
   ipv4_is_in_range: isInRange,
-  ipv4_compare: compared,
+  ipv4_compare: compared(heads4, BigInt),
+  ipv4_is_match: compared(heads4, (order) => order === 0),
+  parse_ipv6: ofText((text) => addressDigits(text)?.match(/.{4}/g)?.join(':') ?? null),
+  ipv6_compare: compared(heads6, BigInt),
+  ipv6_is_match: compared(heads6, (order) => order === 0),
+  ipv6_is_in_range: isInRange6,
   parse_url: parsedUrl,
   parse_urlquery: ofText((text) => queryObject(text.replace(/^\?+/, ''))),
 };

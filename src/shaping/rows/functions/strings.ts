@@ -1,6 +1,6 @@
 /** Functions of text. Positions count characters from 0. */
 import { createHash } from 'node:crypto';
-import type { STRINGS } from '../../../language/functions/strings.ts';
+import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
 import type { Build, Builders, Call, Evaluate } from '../call.ts';
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../values/text.ts';
 import { wholeOf, type Value } from '../values/value.ts';
@@ -100,6 +100,51 @@ function replaceString(call: Call): Evaluate {
   };
 }
 
+/** Where the quotes that begin before `from` are closed: at the last pair where nothing else closes them; -1 where nothing does. */
+function closingQuote(text: string, from: number): number {
+  let pair = -1;
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at;
+    pair = at;
+  }
+  return pair;
+}
+
+/** The fields of the first line. Quotes count where a field begins with one that is closed. */
+function csvFields(text: string): string[] {
+  const fields: string[] = [];
+  const end = /[,\r\n]|$/g;
+  for (let at = 0; ; at = end.lastIndex + 1) {
+    const close = text[at] === '"' ? closingQuote(text, at + 1) : -1;
+    const quoted = close < 0 ? '' : text.slice(at + 1, close).replaceAll('""', '"');
+    end.lastIndex = close < 0 ? at : close + 1;
+    const rest = end.lastIndex;
+    end.lastIndex = end.exec(text)!.index;
+    fields.push(quoted + text.slice(rest, end.lastIndex));
+    if (text[end.lastIndex] !== ',') return fields;
+  }
+}
+
+const PATH_PARTS = new RegExp(PATH_PATTERN, 's');
+
+function pathParts(text: string): Value {
+  const [, Scheme = '', folder = '', RootPath = '', Filename = '', AlternateDataStreamName = ''] = PATH_PARTS.exec(text)!;
+  const DirectoryPath = folder.length > 1 ? folder.replace(/[\\/]$/, '') : folder;
+  const DirectoryName = DirectoryPath.slice(1 + Math.max(...['\\', '/', ':'].map((sign) => DirectoryPath.lastIndexOf(sign))));
+  const Extension = Filename.includes('.') ? Filename.slice(Filename.lastIndexOf('.') + 1) : '';
+  return { Scheme, RootPath, DirectoryPath, DirectoryName, Filename, Extension, AlternateDataStreamName };
+}
+
+function translated(call: Call): Evaluate {
+  const { from, to } = translation(String(call.constant(0).value), String(call.constant(1).value));
+  const other = new Map(from.map((char, n) => [char, to[n]!]));
+  const text = call.string(2);
+  return (scope) => {
+    const found = text(scope);
+    return found === null ? null : bounded(Array.from(found, (char) => other.get(char) ?? char).join(''));
+  };
+}
+
 /** All but the last characters as `*`. */
 function mask(call: Call): Evaluate {
   const [text, keep] = [call.string(0), call.count > 1 ? call.int(1) : () => 0n];
@@ -150,6 +195,10 @@ export const STRING_ROWS: Builders<typeof STRINGS> = {
   trim_start_regex: trimRegex(true, false),
   trim_end: trim(false, true),
   trim_end_regex: trimRegex(false, true),
+  parse_csv: ofText(csvFields),
+  parse_path: ofText(pathParts),
+  translate: translated,
+  unicode_codepoints_from_string: ofText((text) => Array.from(text, (char) => BigInt(char.codePointAt(0)!))),
   mask,
   quote: ofText((text) => JSON.stringify(text)),
 };

@@ -2,6 +2,8 @@
 import type { ScalarName } from '../../../language/functions/table.ts';
 import type { Build } from '../call.ts';
 import { ARITHMETIC_ROWS, ROUNDING_ROWS } from './arithmetic.ts';
+import { ARRAY_ROWS } from './arrays.ts';
+import { BAG_ROWS } from './bags.ts';
 import { COMPARISON_ROWS } from './comparisons.ts';
 import { CONDITIONAL_ROWS, CONVERSION_ROWS } from './conversions.ts';
 import { DATETIME_ROWS } from './datetimes.ts';
@@ -24,5 +26,7 @@ export const SCALAR_ROWS: Readonly<Record<ScalarName, Build>> = {
   ...MATH_ROWS,
   ...HIDING_ROWS,
   ...NETWORK_ROWS,
+  ...ARRAY_ROWS,
+  ...BAG_ROWS,
   ...WINDOW_ROWS,
 };

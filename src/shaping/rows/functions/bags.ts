@@ -1,0 +1,81 @@
+/** Functions of objects, and of arrays as sets, of one row. */
+import type { BAGS } from '../../../language/functions/arrays.ts';
+import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import { isObject, type JsonObject, type Value } from '../values/value.ts';
+import { all, identityOf, itemOf, ofArrays, type Items } from './arrays.ts';
+
+/** What is made of objects; null where one is none. */
+const ofBags =
+  (parts: readonly Evaluate[], build: (bags: readonly JsonObject[]) => Value): Evaluate =>
+  (scope) => {
+    const found = parts.map((part) => part(scope));
+    return found.every((value) => isObject(value)) ? build(found) : null;
+  };
+
+function packed(call: Call): Evaluate {
+  if (call.count % 2 === 1) throw call.fail(call.count - 1, 'wanted pairs of key and value');
+  const keys = Array.from({ length: call.count / 2 }, (_, n) => String(call.constant(2 * n).value));
+  const twice = keys.findIndex((key, n) => keys.indexOf(key) < n);
+  if (twice >= 0) throw call.fail(2 * twice, 'the key stands there twice');
+  const values = keys.map((_, n) => call.value(2 * n + 1));
+  return (scope) => Object.fromEntries(keys.map((key, n) => [key, itemOf(values[n]!(scope))]));
+}
+
+function merged(bags: readonly JsonObject[]): Value {
+  const entries = new Map<string, Value>();
+  for (const bag of bags) for (const [key, value] of Object.entries(bag)) if (!entries.has(key)) entries.set(key, value);
+  return Object.fromEntries(entries);
+}
+
+function removed(call: Call): Evaluate {
+  const [bag, keys] = [call.value(0), call.value(1)];
+  return (scope) => {
+    const [from, names] = [bag(scope), keys(scope)];
+    if (!isObject(from) || !Array.isArray(names)) return null;
+    const gone = new Set((names as Items).map((name) => (typeof name === 'string' ? name : identityOf(name))));
+    return Object.fromEntries(Object.entries(from).filter(([key]) => !gone.has(key)));
+  };
+}
+
+const keysOf = (items: Items): Set<string> => new Set(items.map(identityOf));
+
+/** The different items of the first array that pass. */
+function distinct(items: Items, passes: (identity: string) => boolean = () => true): Items {
+  const found = new Map<string, Value>();
+  for (const item of items) {
+    const identity = identityOf(item);
+    if (!found.has(identity) && passes(identity)) found.set(identity, item);
+  }
+  return [...found.values()];
+}
+
+const ofSets = (build: (first: Items, others: readonly Items[]) => Value): Build => (call) =>
+  ofArrays(all(call), ([first, ...others]) => build(first!, others)); // prettier-ignore
+
+export const BAG_ROWS: Builders<typeof BAGS> = {
+  bag_pack: packed,
+  bag_keys: (call) => ofBags([call.value(0)], ([bag]) => Object.keys(bag!)),
+  bag_has_key: (call) => {
+    const key = call.string(1);
+    const bag = call.value(0);
+    return (scope) => {
+      const [found, name] = [bag(scope), key(scope)];
+      return isObject(found) && name !== null ? Object.hasOwn(found, name) : null;
+    };
+  },
+  bag_merge: (call) => ofBags(all(call), merged),
+  bag_remove_keys: removed,
+  set_union: ofSets((first, others) => distinct([first, ...others].flat())),
+  set_intersect: ofSets((first, others) => {
+    const sets = others.map(keysOf);
+    return distinct(first, (identity) => sets.every((set) => set.has(identity)));
+  }),
+  set_difference: ofSets((first, others) => {
+    const sets = others.map(keysOf);
+    return distinct(first, (identity) => !sets.some((set) => set.has(identity)));
+  }),
+  set_has_element: (call) => {
+    const value = call.value(1);
+    return ofArrays([call.value(0)], ([items], scope) => keysOf(items!).has(identityOf(itemOf(value(scope)))));
+  },
+};

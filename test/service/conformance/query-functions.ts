@@ -1,0 +1,83 @@
+/** Functions of queries on what was computed by hand, as literals and as fields of an event. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { apl, refused, values } from './ask.ts';
+import { FUNCTION_CASES } from './function-cases.ts';
+import { client, dataset } from './under.ts';
+
+describe('functions', () => {
+  let events: string;
+  beforeAll(async () => {
+    events = await dataset();
+    await client.ingest(events, [{ list: [3, 'b', 1.5, null], numbers: [5, 3, 9], text: 'x', n: 2 }]);
+  });
+
+  /** A few expressions for each query: all at once would be longer than SQL may be. */
+  const IN_ONE_QUERY = 8;
+  test.each(FUNCTION_CASES)('%s', async (_name, cases) => {
+    const texts = cases.map(([expression]) => expression);
+    const found: unknown[] = [];
+    for (let from = 0; from < texts.length; from += IN_ONE_QUERY)
+      found.push(...(await values(events, texts.slice(from, from + IN_ONE_QUERY))));
+    expect(texts.map((text, n) => [text, found[n]])).toEqual(cases.map(([expression, wanted]) => [expression, wanted]));
+  });
+
+  test.each([
+    ['array_sort_desc(numbers)', [9, 5, 3]],
+    ['array_concat(list, numbers)', [3, 'b', 1.5, null, 5, 3, 9]],
+    ['array_slice(list, n - 1, -1)', ['b', 1.5, null]],
+    ['array_shift_left(numbers, n, text)', [9, 'x', 'x']],
+    ['array_index_of(list, strcat("", "b"))', 1],
+    ['set_intersect(numbers, list)', [3]],
+    ['set_difference(list, numbers)', ['b', 1.5, null]],
+    ['set_has_element(numbers, n + 1)', true],
+    ['pack("n", n, "list", array_reverse(list), "never", never)', { n: 2, list: [null, 1.5, 'b', 3], never: null }],
+    ['bag_merge(pack("a", n), pack("a", text, "b", numbers[0]))', { a: 2, b: 5 }],
+    ['zip(numbers, list)[1]', [3, 'b']],
+    ['strcat_array(array_sort_asc(array_concat(numbers, range(1, n))), ",")', '1,2,3,5,9'],
+    ['array_iff(array_reverse(list), text, n)', [null, 'x', null, 'x']],
+    ['array_sum(array_slice(numbers, 0, 1)) + len(list) + len(text)', 13],
+    ['array_concat(text, numbers)', null],
+    ['bag_keys(never)', null],
+    ['column_ifexists("text", "else")', 'x'],
+    ['column_ifexists("never", n)', 2],
+    ['tohex(n)', '2'],
+    ['binary_shift_left(n, numbers[1])', 16],
+    ['make_datetime(2000 + n, n, n)', '2002-02-02T00:00:00Z'],
+    ['translate("x", "yz", text)', 'y'],
+    ['parse_csv(strcat(text, ",", n))', ['x', '2']],
+    ['ipv6_is_in_range(strcat("fd00::", n), "fd00::/64")', true],
+  ])('%s of an event', async (expression, wanted) => {
+    expect(await values(events, [expression])).toEqual([wanted]);
+  });
+
+  test('they stand in conditions, groups and below aggregations', async () => {
+    const { tables } = await apl(
+      `['${events}'] | where array_length(numbers) == 3 and set_has_element(list, "b") | summarize n = sum(array_sum(numbers)), make_set(len(list)) by kind = array_index_of(list, 1.5)`,
+    );
+    expect(tables[0]!.columns).toEqual([[2], [17], [[4]]]);
+  });
+
+  test('column_ifexists knows which columns a stage left', async () => {
+    const { tables } = await apl(`['${events}'] | project n | project a = column_ifexists("n", 0), b = column_ifexists("text", "gone")`);
+    expect(tables[0]!.columns).toEqual([[2], ['gone']]);
+  });
+
+  test.each([
+    ['bag_pack("a")', 'bag_pack takes 2 or more arguments, not 1'],
+    ['bag_pack("a", 1, "b")', 'wanted pairs of key and value'],
+    ['bag_pack("a", 1, "a", 2)', 'the key stands there twice'],
+    ['bag_pack("a", 1, text, 2)', 'wanted a literal here'],
+    ['strcat_array(list, text)', 'strcat_array wants a literal here'],
+    ['array_slice(list, "a", 1)', 'array_slice wants an integer here, not a string'],
+    ['translate(text, "a", text)', 'translate wants a literal here'],
+    ['tohex(n, 65)', 'wanted a number of digits from 0 to 64'],
+    ['format_timespan(1s, "xyz")', 'wanted a format such as d.HH:mm:ss.fff'],
+    ['ipv6_is_in_range(text, "fd00::/129")', 'wanted a network such as fd00::/8'],
+    ['ipv6_compare(text, text, 129)', 'wanted a number of bits from 0 to 128'],
+    ['column_ifexists(text, 1)', 'column_ifexists wants a literal here'],
+    ['array_sort_up(list)', 'did you mean array_sort_asc'],
+  ])('%s is refused', async (expression, message) => {
+    const { status, body } = await refused(`['${events}'] | extend x = ${expression}`);
+    expect([status, body['message']]).toEqual([400, expect.stringContaining(message)]);
+  });
+});
