@@ -5,12 +5,15 @@
 import type { JsonValue } from '../core/block.ts';
 import type { GivenTime } from './values/given-time.ts';
 import type { EventFields, FormatParser, LineParser, ValueErrors } from './formats/line-parser.ts';
+import { editJson } from './formats/json-edit.ts';
+import { parseExactly } from './values/exact-json.ts';
 import { withMessageJson } from './values/message-json.ts';
+import { placeOf } from './values/place.ts';
 import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';
 
 export interface TimeStep {
-  /** Levels of keys, where the configuration names them. */
-  readonly field: readonly string[] | undefined;
+  /** Where the configuration names it. */
+  readonly field: string | undefined;
   /** A `_time` of the format's own (a named group, a column) is to be read, too. */
   readonly readsOwn: boolean;
   /** Tried where there is no `field`. */
@@ -38,10 +41,13 @@ const MAX_QUOTED = 200;
 /** `format` undefined: JSON lines, and text that the kernel makes events of. */
 export function createLineParser(format: FormatParser | undefined, steps: ShapeSteps, errors: ValueErrors): LineParser {
   const { time: step, types, readTime, isTaken } = steps;
+  const convert = (event: EventFields, readAtMs: number, changed?: (readonly string[])[]): void => {
+    const failures = convertTypes(event, types, readTime, readAtMs, changed);
+    if (failures > 0) errors.typeErrors = (errors.typeErrors ?? 0) + failures;
+  };
   const shaped = (made: EventFields, readAtMs: number): EventFields => {
     const event = isTaken ? withMessageJson(made, isTaken) : made;
-    const failures = convertTypes(event, types, readTime, readAtMs);
-    if (failures > 0) errors.typeErrors = (errors.typeErrors ?? 0) + failures;
+    convert(event, readAtMs);
     return step ? timed(event, step, readAtMs) : event;
   };
   const timed = (event: EventFields, step: TimeStep, readAtMs: number): EventFields => {
@@ -52,15 +58,29 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     const { _time, ...rest } = event;
     return { ...rest, time_error: found.error };
   };
+  const readsTimes = types.some(([, type]) => type === 'datetime');
+  /** A JSON line keeps its bytes, but for what its types and its time say; undefined where it is none. */
+  const shapedLine = (text: string, readAtMs: number): string | undefined => {
+    // A count of nanoseconds has more digits than a number holds.
+    const event = parseObject(text, readsTimes && LONG_NUMBER.test(text) ? parseExactly : parsePlainly);
+    if (!event) return undefined;
+    const changed: (readonly string[])[] = [];
+    convert(event, readAtMs, changed);
+    const typed = changed.length === 0 ? text : editJson(text, event, changed);
+    const written = step && !Object.hasOwn(event, '_time') ? parseObject(typed, parseAsWritten) : undefined;
+    return step && written ? withAdded(typed, written, timed(written, step, readAtMs)) : typed;
+  };
   return {
     parse(text, readAtMs) {
       if (format) return format.parse(text).map((event) => shaped(event, readAtMs));
-      const event = parseObject(text);
-      if (event) return [!step || Object.hasOwn(event, '_time') ? text : withAdded(text, event, timed(event, step, readAtMs))];
+      const line = shapedLine(text, readAtMs);
+      if (line !== undefined) return [line];
       const made = isTaken ? withMessageJson({ message: text }, isTaken) : undefined;
+      const hasFields = made !== undefined && Object.keys(made).length > 1;
+      if (hasFields) convert(made, readAtMs);
       const leading = step?.leads ? step.time.leading(text, readAtMs) : undefined;
       if (leading !== undefined) return [{ _time: leading, message: text, ...made }];
-      return [made && Object.keys(made).length > 1 ? made : text];
+      return [hasFields ? made : text];
     },
     ...(format?.restart ? { restart: () => format.restart!() } : {}),
     ...(format?.learn ? { learn: (head: string) => format.learn!(head) } : {}),
@@ -76,9 +96,10 @@ interface FoundTime {
 function timeOf(event: EventFields, { field, readsOwn, keys, leads, time, wanted }: TimeStep, readAtMs: number): FoundTime | undefined {
   const hasOwn = Object.hasOwn(event, '_time');
   if (hasOwn && !readsOwn) return undefined;
-  const place = hasOwn ? ['_time'] : field;
-  if (place) {
-    const value = valueAt(event, place);
+  const name = hasOwn ? '_time' : field;
+  if (name !== undefined) {
+    const place = placeOf(event, name);
+    const value = place?.holder[place.key];
     if (value === undefined || value === null) return undefined;
     const written = typeof value === 'object' ? JSON.stringify(value) : String(value);
     const text = typeof value === 'object' ? undefined : time.whole(written, readAtMs);
@@ -94,18 +115,6 @@ function timeOf(event: EventFields, { field, readsOwn, keys, leads, time, wanted
   return text === undefined ? undefined : { text, error: '' };
 }
 
-/** A key of that name, dots included, or the value inside of objects. */
-function valueAt(event: EventFields, path: readonly string[]): JsonValue | undefined {
-  const flat = path.join('.');
-  if (Object.hasOwn(event, flat)) return event[flat];
-  let value: JsonValue | undefined = event;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
-  }
-  return value;
-}
-
 /** The object's own bytes, with what was added behind them. */
 function withAdded(text: string, before: EventFields, after: EventFields): string {
   const added = Object.entries(after).filter(([key]) => !Object.hasOwn(before, key));
@@ -115,17 +124,22 @@ function withAdded(text: string, before: EventFields, after: EventFields): strin
   return `${text.slice(0, end)}${Object.keys(before).length === 0 ? '' : ','}${members}}`;
 }
 
+/** Sixteen digits may be more than a number holds. */
+const LONG_NUMBER = /\d{16}/;
+
+const parsePlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
+
 // Node passes what was written as a third parameter, which the compiler does not know yet.
 const numbersAsWritten: (key: string, value: JsonValue) => JsonValue = (...args) => {
   const [, value, context] = args as unknown as [string, JsonValue, { source?: string }];
   return typeof value === 'number' ? (context.source ?? value) : value;
 };
+const parseAsWritten = (text: string): JsonValue => JSON.parse(text, numbersAsWritten) as JsonValue;
 
-function parseObject(text: string): EventFields | undefined {
+function parseObject(text: string, parse: (text: string) => JsonValue | undefined): EventFields | undefined {
   if (!/^[ \t\r]*\{/.test(text)) return undefined;
   try {
-    // A count of nanoseconds has more digits than a number holds.
-    return JSON.parse(text, numbersAsWritten) as EventFields;
+    return parse(text) as EventFields | undefined;
   } catch {
     return undefined;
   }

@@ -98,7 +98,7 @@ test('path_fields: named groups of the path are fields of text and of JSON', asy
 test('types, formats and path_fields that cannot work are told at their place', () => {
   const problems = (source: string): string[] => problemsOf(configWith({ source }));
   expect(problems('types: {a: integer}')[0]).toContain('`a: integer` is not known; use one of int');
-  expect(problems('types: {a: int}')[0]).toContain('`types` has no effect with `format: auto`');
+  expect(problems('format: text\ntypes: {a: int}')[0]).toContain('`types` has no effect with `format: text`');
   expect(problems('format: text\nformats: [text]')[0]).toContain('`format` and `formats` are both given');
   expect(problems('formats: [csv]')[0]).toContain('`formats: csv` is not known');
   expect(problems("formats: [{regex: '^x$'}]")[0]).toContain('`regex` has no named group');

@@ -3,9 +3,9 @@ import type { PathReport } from './path-report.ts';
 import type { SourceDraft } from '../tables/schema.ts';
 import { formatSize } from '../fields/units.ts';
 
-/** No value of an event has a name that the format gave it. */
+/** No value of an event has a name. */
 function isPlain({ format, formats, parse_json }: { format?: string; formats?: unknown; parse_json?: boolean }): boolean {
-  return formats === undefined && parse_json !== true && (format === 'auto' || format === 'text' || format === 'json');
+  return formats === undefined && parse_json !== true && format === 'text';
 }
 
 /** Keys that belong to one format, and the pattern of joined lines. */
@@ -27,7 +27,7 @@ export function checkLines(source: SourceDraft, at: PathReport): void {
     at.atKey(
       `${path}.types`,
       `\`types\` has no effect with \`format: ${format}\``,
-      'name a format whose values have names, such as `regex` or `logfmt`; JSON has types of its own',
+      'name a format whose values have names, such as `json`, `regex` or `logfmt`',
     );
   if (!at.has(`${path}.multiline`) || multiline === undefined) return;
   const [hasStart, hasContinue] = [at.has(`${path}.multiline.start`), at.has(`${path}.multiline.continue`)];

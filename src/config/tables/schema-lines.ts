@@ -69,7 +69,7 @@ export const lineFields = {
   types: field(namedTypes, {
     default: '{}',
     example: '{status: int, rt: float}',
-    doc: 'of named values; `-` and empty text are absent, what does not convert stays text and is counted; text: only that',
+    doc: 'of named values, in JSON too (a dot for each level); `-` and empty text are absent, what does not convert stays and is counted; text: only that',
   }),
   parse_json: field(flag, {
     default: 'false',

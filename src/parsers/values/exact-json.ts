@@ -8,6 +8,13 @@ export function exactNumber(text: string): JsonValue {
   return rawJSON(text);
 }
 
+/** The text of a number that `exactNumber` made. */
+export function digitsOf(value: JsonValue): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { isRawJSON } = JSON as unknown as { isRawJSON(this: void, value: unknown): boolean };
+  return isRawJSON(value) ? (value as unknown as { rawJSON: string }).rawJSON : undefined;
+}
+
 const keepDigits = (...args: unknown[]): JsonValue => {
   const [, value, context] = args as [string, JsonValue, { readonly source?: string }];
   if (typeof value !== 'number' || Number.isSafeInteger(value) || context.source === undefined) return value;

@@ -1,7 +1,8 @@
 /** Types of named values: text to numbers, booleans, times, JSON. What does not convert stays as it is. */
 import type { JsonValue } from '../../core/block.ts';
-import { exactNumber, parseExactly } from './exact-json.ts';
+import { digitsOf, exactNumber, parseExactly } from './exact-json.ts';
 import type { EventFields } from '../formats/line-parser.ts';
+import { placeOf } from './place.ts';
 
 export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text';
 
@@ -13,32 +14,39 @@ const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MAX_INT64 = 2n ** 63n;
 const BOOLS: Readonly<Record<string, boolean>> = { true: true, yes: true, on: true, t: true, y: true, 1: true, false: false, no: false, off: false, f: false, n: false, 0: false }; // prettier-ignore
 
-/** Converts the event's values in place; returns how many could not be. */
+/**
+ * Converts the event's values in place; returns how many could not be. A name with dots is a key, else leads into objects. `changed` gets
+ * the keys that lead to each value that is another now, or gone.
+ */
 export function convertTypes(
   event: EventFields,
   types: readonly (readonly [name: string, type: ValueType])[],
   readTime: ReadTime,
   readAtMs: number,
+  changed?: (readonly string[])[],
 ): number {
   let failures = 0;
   for (const [name, type] of types) {
-    if (!Object.hasOwn(event, name)) continue;
-    const value = event[name]!;
+    const place = placeOf(event, name);
+    if (!place) continue;
+    const { holder, key, keys } = place;
+    const value = holder[key]!;
     const text = typeof value === 'string' ? value.trim() : value;
-    if (type !== 'json' && (text === '' || text === '-')) {
-      delete event[name];
-      continue;
-    }
-    const converted = convert(text, type, readTime, readAtMs);
-    if (converted === undefined) failures += 1;
-    else event[name] = converted;
+    const isAbsent = type !== 'json' && (text === '' || text === '-');
+    const converted = isAbsent ? undefined : convert(text, type, readTime, readAtMs);
+    if (isAbsent) delete holder[key];
+    else if (converted === undefined) failures += 1;
+    else holder[key] = converted;
+    if (isAbsent || (converted !== undefined && converted !== value)) changed?.push(keys);
   }
   return failures;
 }
 
 function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs: number): JsonValue | undefined {
-  if (type === 'text') return value;
-  if (typeof value !== 'string') return isOfType(value, type) ? value : undefined;
+  if (type === 'text' || value === null) return value;
+  const number = typeof value === 'number' ? String(value) : digitsOf(value);
+  if (number !== undefined) return convertNumber(value, number, type, readTime, readAtMs);
+  if (typeof value !== 'string') return type === 'json' || (type === 'bool' && typeof value === 'boolean') ? value : undefined;
   switch (type) {
     case 'int':
       return readInteger(value);
@@ -53,10 +61,10 @@ function convert(value: JsonValue, type: ValueType, readTime: ReadTime, readAtMs
   }
 }
 
-function isOfType(value: JsonValue, type: ValueType): boolean {
-  if (type === 'int') return Number.isInteger(value);
-  if (type === 'float') return typeof value === 'number';
-  return type === 'json' || (type === 'bool' && typeof value === 'boolean');
+function convertNumber(value: JsonValue, text: string, type: ValueType, readTime: ReadTime, readAtMs: number): JsonValue | undefined {
+  if (type === 'datetime') return readTime(text, readAtMs);
+  if (type === 'int') return Number.isInteger(Number(text)) ? value : undefined;
+  return type === 'bool' ? undefined : value;
 }
 
 function readInteger(text: string): JsonValue | undefined {

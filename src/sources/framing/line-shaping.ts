@@ -43,10 +43,11 @@ export function shapeOf(config: LineConfig, shaping: LineShaping, wrapFields: Re
   const { file } = wrapFields;
   const fields = { ...(typeof file === 'string' ? shaping.fieldsOf?.(file) : {}), ...config.fields };
   const { parser, name } = shaping;
-  const times = eventTimes(config.time, parser !== undefined);
+  const makesObjects = parser !== undefined && !keepsLines(config);
+  const times = eventTimes(config.time, makesObjects);
   const more = { ...(name === undefined ? {} : { shaping: name }), ...(times ? { time: times } : {}) };
   // What a parser makes are objects, and of the same standing as a wrapped line.
-  if (parser && !keepsLines(config)) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
+  if (makesObjects) return { format: 'auto', wrapFields: {}, fields: { ...wrapFields, ...fields }, ...more };
   return { format: config.format === 'json' || config.format === 'text' ? config.format : 'auto', wrapFields, fields, ...more };
 }
 
@@ -60,8 +61,8 @@ const OWN_TIMES: ReadonlySet<string> = new Set(['regex', 'csv']);
 const AGENT_KEYS = ['host', 'file', 'container_name'];
 
 /** What the kernel reads of times: all of `auto`; of a field that is named only what it cannot be in, the beginning of text. */
-function eventTimes(time: TimeConfig, isParsed: boolean): EventTimes | undefined {
-  if (time.kind === 'auto') return { zone: time.timezone, keys: TIME_KEYS, messageLeads: isParsed };
+function eventTimes(time: TimeConfig, makesObjects: boolean): EventTimes | undefined {
+  if (time.kind === 'auto') return { zone: time.timezone, keys: TIME_KEYS, messageLeads: makesObjects };
   if (time.kind === 'read' || time.field === undefined) return undefined;
   return { zone: time.timezone, keys: [], messageLeads: false };
 }
@@ -69,7 +70,7 @@ function eventTimes(time: TimeConfig, isParsed: boolean): EventTimes | undefined
 /** JSON lines keep their bytes, and text that is no more than a line is left to the kernel. */
 function keepsLines({ format, formats, parseJson, time }: LineConfig): boolean {
   return (
-    (format === 'auto' || format === 'json') && formats.length === 0 && !parseJson && time.kind === 'given' && time.field !== undefined
+    (format === 'auto' || format === 'json') && formats.length === 0 && !parseJson && (time.kind !== 'given' || time.field !== undefined)
   );
 }
 
@@ -83,7 +84,7 @@ async function loadTimes(config: LineConfig): Promise<TimeStep | undefined> {
   const read = createGivenTime({ format: isGiven ? time.format : 'auto', zone: createZone(time.timezone) });
   const isSearched = isGiven && time.field === undefined;
   return {
-    field: isGiven ? time.field?.split('.') : undefined,
+    field: isGiven ? time.field : undefined,
     readsOwn,
     keys: isSearched ? TIME_KEYS : [],
     leads: isSearched,
