@@ -1,142 +1,81 @@
 /** Compressed files: what was never read in its plain form is read once, over restarts and damage. */
-import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
-import { failingFileSystem, systemError, TailRig } from './tail-rig.ts';
+import { failingFileSystem, systemError, TailRig, startRig } from './tail-rig.ts';
+import { scenario } from './scenario.ts';
+import { writeStill } from './steps.ts';
 
-const OLD = new Date('2020-01-01');
 const linesOf = (from: number, to: number, prefix = 'line'): string =>
   Array.from({ length: to - from }, (_, n) => `${prefix} ${from + n}\n`).join('');
 
-class ArchiveRig extends TailRig {
-  /** Writes an archive that stands still. */
-  write(name: string, bytes: Buffer): void {
-    writeFileSync(this.path(name), bytes);
-    utimesSync(this.path(name), OLD, OLD);
-  }
-
-  /** What `gzip` does: the plain file goes. */
-  compress(name: string): void {
-    this.write(`${name}.gz`, gzipSync(readFileSync(this.path(name))));
-    rmSync(this.path(name));
-  }
-}
-
-async function start(options: ConstructorParameters<typeof TailRig>[0] = {}): Promise<ArchiveRig> {
-  const rig = new ArchiveRig({ readCompressed: true, ...options });
-  return rig.start({ include: [rig.path('*.log*')] });
-}
-
-const again = (rig: ArchiveRig): Promise<TailRig> => rig.start({ include: [rig.path('*.log*')] });
+const ARCHIVES = { readCompressed: true, glob: '*.log*' } as const;
 
 test('archives are read to their ends, once, with positions in their content', async () => {
-  const rig = await start();
-  rig.write('a.log.gz', gzipSync(linesOf(0, 3)));
-  rig.write('b.log.zst', Buffer.concat([zstdCompressSync('one\ntw'), zstdCompressSync('o\nthree')]));
-  rig.write('c.log.gz', Buffer.concat([gzipSync('x\n'), gzipSync('y\n')]));
-  await rig.drain();
-  await rig.drain();
-  expect(rig.byFile).toEqual({
-    'a.log.gz': ['line 0', 'line 1', 'line 2'],
-    'b.log.zst': ['one', 'two', 'three'],
-    'c.log.gz': ['x', 'y'],
-  });
+  const rig = await startRig(ARCHIVES);
+  writeStill(rig.path('a.log.gz'), gzipSync(linesOf(0, 3)));
+  writeStill(rig.path('b.log.zst'), Buffer.concat([zstdCompressSync('one\ntw'), zstdCompressSync('o\nthree')]));
+  writeStill(rig.path('c.log.gz'), Buffer.concat([gzipSync('x\n'), gzipSync('y\n')]));
+  await rig.play`drain; drain; by-file a.log.gz "line 0" "line 1" "line 2" + b.log.zst one two three + c.log.gz x y`;
   const [first] = rig.lane.blocks.filter(({ shape }) => shape.wrapFields['file'] === rig.path('a.log.gz'));
   expect(first).toMatchObject({ offset: 0, length: 21 });
   expect(rig.source.stats).toMatchObject({ readBytes: 21 + 13 + 4, lostBytes: 0 });
 });
 
 test('archive is left out, and said so once, unless it is asked for', async () => {
-  const rig = await start({ readCompressed: false });
-  rig.write('a.log.gz', gzipSync('one\n'));
-  writeFileSync(rig.path('b.log'), 'plain\n');
-  await rig.drain();
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['plain']);
-  expect(rig.said(/compressed files are left out/)).toHaveLength(1);
+  const rig = await startRig({ ...ARCHIVES, readCompressed: false });
+  await rig.play`pack a.log.gz one; write b.log plain; drain; pass 3; reads plain; said 1 compressed files are left out`;
 });
 
-test('archive of a file that was read is not read again, nor after a restart', async () => {
-  const rig = await start();
-  writeFileSync(rig.path('a.log'), linesOf(0, 500));
-  await rig.drain();
-  rig.commit();
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  writeFileSync(rig.path('a.log'), linesOf(500, 600));
-  await rig.drain();
-  rig.compress('a.log.1');
-  await rig.pass(130);
-  expect(rig.texts).toHaveLength(600);
-  expect(rig.said(/holds what was read in its plain form/)).toHaveLength(1);
-  rig.commit();
-  await again(rig);
-  await rig.pass(70);
-  expect(rig.texts).toEqual([]);
-});
+scenario('archive of a file that was read is not read again, nor after a restart', ARCHIVES)`
+  start; write a.log ${linesOf(0, 500)}; drain; commit; mv a.log a.log.1; write a.log ${linesOf(500, 600)}; drain; compress a.log.1
+  pass 130; count 600; said 1 holds what was read in its plain form; commit; start; pass 70; reads-nothing
+`;
 
 test('archive that was made while the agent was stopped is read from where its plain form was left', async () => {
-  const rig = await start();
-  writeFileSync(rig.path('a.log'), linesOf(0, 500));
-  await rig.drain();
-  rig.commit();
-  await rig.source.stop();
-  appendFileSync(rig.path('a.log'), linesOf(500, 700));
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  rig.compress('a.log.1');
-  await again(rig);
-  // Its plain form is looked for as long as it may come back.
-  await rig.pass(70);
+  const rig = await startRig(ARCHIVES);
+  await rig.play`
+    write a.log ${linesOf(0, 500)}; drain; commit; stop; append a.log ${linesOf(500, 700)}; mv a.log a.log.1; compress a.log.1; start
+    // Its plain form is looked for as long as it may come back.
+    pass 70
+  `;
   expect(rig.texts).toEqual(linesOf(500, 700).trimEnd().split('\n'));
 });
 
 // Symptom: an archive was read again. Cause: files were noted after each scan, and what was read of one that an earlier process had only
 // seen was not, as it was truncated before the first scan after the start.
 test('archive of a copy is not read again where its original was read and truncated before the first scan', async () => {
-  const rig = await start();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.source.scanOnce();
-  await again(rig);
+  const rig = await startRig(ARCHIVES);
+  await rig.play`write a.log one; scan; start`;
   const running = rig.source.run();
   await rig.lane.until(({ count }) => count === 1);
-  rig.write('a.log.1.gz', gzipSync('one\n'));
-  truncateSync(rig.path('a.log'), 0);
-  await rig.pass(130);
-  expect(rig.texts).toEqual(['one']);
-  await rig.source.stop();
+  await rig.play`pack a.log.1.gz one; cut a.log; pass 130; reads one; stop`;
   await running;
 });
 
 test('archive that merely begins like a file that was read is read whole', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const banner = `${'='.repeat(2000)}\n`;
-  writeFileSync(rig.path('a.log'), `${banner}mine\n`);
-  await rig.drain();
-  rig.write('b.log.gz', gzipSync(`${banner}other\n`));
-  await rig.pass(3);
+  await rig.play`write a.log ${`${banner}mine\n`}; drain; pack b.log.gz ${`${banner}other\n`}; pass 3`;
   expect(rig.byFile['b.log.gz']).toEqual(['='.repeat(2000), 'other']);
 });
 
 test('archive waits while its plain form is there, and while it is being written', async () => {
-  const rig = await start();
-  writeFileSync(rig.path('a.log'), linesOf(0, 50));
-  await rig.drain();
-  rig.write('a.log.gz', gzipSync(linesOf(0, 50)));
-  writeFileSync(rig.path('fresh.log.gz'), gzipSync('fresh\n'));
+  const rig = await startRig(ARCHIVES);
+  await rig.play`write a.log ${linesOf(0, 50)}; drain; pack a.log.gz ${linesOf(0, 50)}; write fresh.log.gz ${gzipSync('fresh\n')}`;
   const now = new Date(rig.clock.now());
   utimesSync(rig.path('fresh.log.gz'), now, now);
-  await rig.pass(3);
-  expect(rig.texts).toHaveLength(50);
-  await rig.pass(5);
+  await rig.play`pass 3; count 50; pass 5`;
   expect(rig.byFile['fresh.log.gz']).toEqual(['fresh']);
   expect(rig.byFile['a.log.gz']).toBeUndefined();
 });
 
 test('archive that is left in its middle goes on there after a restart', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const content = linesOf(0, 60_000);
-  rig.write('a.log.gz', gzipSync(content));
+  writeStill(rig.path('a.log.gz'), gzipSync(content));
   const polling = rig.source.pollOnce();
   await rig.lane.until(({ count }) => count > 20_000);
   rig.lane.giveUp();
@@ -145,83 +84,58 @@ test('archive that is left in its middle goes on there after a restart', async (
   const before = rig.texts;
   expect(before.length).toBeGreaterThan(1000);
   expect(before.length).toBeLessThan(60_000);
-  await again(rig);
-  await rig.drain();
+  await rig.play`start; drain`;
   expect([...before, ...rig.texts].join('\n')).toBe(content.trimEnd());
 });
 
 test('archive that is damaged is said so, what can be read of it is read, and it is tried again when it changes', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const whole = gzipSync(Array.from({ length: 40_000 }, (_, n) => `${n} ${(n * 2654435761) % 4294967296}\n`).join(''));
-  rig.write('a.log.gz', whole.subarray(0, whole.length / 2));
-  rig.write('b.log.gz', Buffer.from('not compressed at all\n'));
-  writeFileSync(rig.path('c.log'), 'plain\n');
-  await rig.drain();
-  await rig.pass(3);
+  await rig.play`
+    still a.log.gz ${whole.subarray(0, whole.length / 2)}; still b.log.gz ${Buffer.from('not compressed at all\n')}; write c.log plain
+    drain; pass 3
+  `;
   expect(rig.said(/is damaged/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('a.log.gz'), reason: 'it ends too soon' } }]);
   expect(rig.said(/and is none/)).toMatchObject([{ fields: { path: rig.path('b.log.gz') } }]);
   const read = rig.byFile['a.log.gz']!.length;
   expect(read).toBeGreaterThan(1000);
   expect(rig.byFile['c.log']).toEqual(['plain']);
   appendFileSync(rig.path('a.log.gz'), whole.subarray(whole.length / 2));
-  utimesSync(rig.path('a.log.gz'), OLD, OLD);
+  utimesSync(rig.path('a.log.gz'), 0, 0);
   await rig.drain();
   // The line that the damage cut is two events.
   expect(rig.byFile['a.log.gz']!.length).toBe(40_001);
 });
 
 test('archive that was read and is settled is not decompressed again after a restart, one that is not settled is', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const whole = gzipSync(linesOf(0, 40_000));
-  rig.write('a.log.gz', whole);
-  await rig.drain();
-  rig.commit();
+  await rig.play`still a.log.gz ${whole}; drain; commit`;
   const [stream] = rig.streams.records.keys();
   rig.streams.unsettled.add(stream!);
   await rig.pass(2);
-  const damage = (): void => rig.write('a.log.gz', Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
+  const damage = (): void => writeStill(rig.path('a.log.gz'), Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
   damage();
-  await again(rig);
-  await rig.drain();
-  expect(rig.said(/is damaged/)).toHaveLength(1);
-  rig.write('a.log.gz', whole);
+  await rig.play`start; drain; said 1 is damaged; still a.log.gz ${whole}`;
   rig.streams.unsettled.clear();
-  await again(rig);
-  await rig.pass(2);
+  await rig.play`start; pass 2`;
   damage();
-  await again(rig);
-  await rig.drain();
-  expect(rig.said(/is damaged/)).toHaveLength(1);
-  expect(rig.texts).toEqual([]);
+  await rig.play`start; drain; said 1 is damaged; reads-nothing`;
 });
 
 test('archives that are there at the first start are left alone with start_at: end, later ones are read', async () => {
-  const rig = new ArchiveRig({ readCompressed: true, startAt: 'end' });
-  rig.write('old.log.gz', gzipSync('old\n'));
-  await rig.start({ include: [rig.path('*.log*')] });
-  rig.write('new.log.gz', gzipSync('new\n'));
-  await rig.drain();
-  expect(rig.texts).toEqual(['new']);
-  rig.commit();
-  await rig.start({ include: [rig.path('*.log*')] });
-  await rig.drain();
-  expect(rig.texts).toEqual([]);
+  const rig = new TailRig({ ...ARCHIVES, startAt: 'end' });
+  writeStill(rig.path('old.log.gz'), gzipSync('old\n'));
+  await rig.start();
+  await rig.play`pack new.log.gz new; drain; reads new; commit`;
+  await rig.start();
+  await rig.play`drain; reads-nothing`;
 });
 
-test('archive under another name is the same one, and its stream is forgotten once it is gone', async () => {
-  const rig = await start();
-  rig.write('a.log.1.gz', gzipSync('one\n'));
-  await rig.drain();
-  rig.commit();
-  renameSync(rig.path('a.log.1.gz'), rig.path('a.log.2.gz'));
-  await rig.pass(2);
-  await again(rig);
-  await rig.drain();
-  expect(rig.texts).toEqual([]);
-  rmSync(rig.path('a.log.2.gz'));
-  await rig.pass(130);
-  expect(rig.streams.forgotten).toHaveLength(1);
-});
+scenario('archive under another name is the same one, and its stream is forgotten once it is gone', ARCHIVES)`
+  start; pack a.log.1.gz one; drain; commit; mv a.log.1.gz a.log.2.gz; pass 2; start; drain; reads-nothing; rm a.log.2.gz; pass 130
+  forgotten 1
+`;
 
 // Symptom: every archive of a folder was read again. Cause: a scan that could not list the folder had them forgotten at once.
 test.each([
@@ -239,14 +153,10 @@ test.each([
       return stat?.kind === 'directory' ? { ...stat, mtimeMs: Number.NaN } : stat;
     },
   }));
-  const rig = await start({ fileSystem });
-  rig.write('a.log.gz', gzipSync('one\n'));
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['one']);
-  rig.commit();
-  await rig.pass(3);
+  const rig = await startRig({ ...ARCHIVES, fileSystem });
+  await rig.play`pack a.log.gz one; pass 3; reads one; commit; pass 3`;
   isFailing = true;
-  if (isRestarted) await again(rig);
+  if (isRestarted) await rig.start();
   await rig.pass(30);
   isFailing = false;
   await rig.pass(70);
@@ -264,36 +174,23 @@ test('archive is the same one under another device number, and with stable_inode
     },
     fstat: (fd) => numbered(real.fstat(fd)),
   }));
-  const rig = await start({ fileSystem, stableInodes: false });
-  rig.write('a.log.gz', gzipSync('one\n'));
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['one']);
-  rig.commit();
-  await rig.pass(3);
+  const rig = await startRig({ ...ARCHIVES, fileSystem, stableInodes: false });
+  await rig.play`pack a.log.gz one; pass 3; reads one; commit; pass 3`;
   inode = 1;
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['one']);
+  await rig.play`pass 3; reads one`;
   device = 2;
-  await rig.start({ include: [rig.path('*.log*')], stableInodes: true });
-  await rig.pass(70);
-  expect(rig.texts).toEqual([]);
+  await rig.start({ stableInodes: true });
+  await rig.play`pass 70; reads-nothing`;
 });
 
-test('archive that is written over another one is read from its beginning', async () => {
-  const rig = await start();
-  rig.write('a.log.gz', gzipSync(linesOf(0, 100)));
-  await rig.pass(3);
-  rig.commit();
-  await rig.pass(3);
-  rig.write('a.log.gz', gzipSync(linesOf(200, 300)));
-  await rig.pass(3);
-  expect(rig.texts).toEqual([...linesOf(0, 100).trimEnd().split('\n'), ...linesOf(200, 300).trimEnd().split('\n')]);
-});
+scenario('archive that is written over another one is read from its beginning', ARCHIVES)`
+  start; pack a.log.gz ${linesOf(0, 100)}; pass 3; commit; pass 3; pack a.log.gz ${linesOf(200, 300)}; pass 3
+  reads ${linesOf(0, 100).trimEnd().split('\n')} ${linesOf(200, 300).trimEnd().split('\n')}
+`;
 
 test('span of an archive is read again as the same events', async () => {
-  const rig = await start();
-  rig.write('a.log.zst', zstdCompressSync('one\ntwo\nthree\nfour\n'));
-  await rig.drain();
+  const rig = await startRig(ARCHIVES);
+  await rig.play`pack a.log.zst one two three four; drain`;
   const [block] = rig.lane.blocks;
   const lane = new LaneDouble();
   const span = { source: 'app', stream: block!.stream, from: 4, to: 14, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
@@ -303,13 +200,12 @@ test('span of an archive is read again as the same events', async () => {
 });
 
 test('span of an archive that is gone, or has another one in its place, is not there', async () => {
-  const rig = await start();
-  rig.write('a.log.gz', gzipSync('one\ntwo\n'));
-  await rig.drain();
+  const rig = await startRig(ARCHIVES);
+  await rig.play`pack a.log.gz one two; drain`;
   const [block] = rig.lane.blocks;
   const lane = new LaneDouble();
   const span = { source: 'app', stream: block!.stream, from: 0, to: 8, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
-  rig.write('a.log.gz', gzipSync('six\nten\n'));
+  writeStill(rig.path('a.log.gz'), gzipSync('six\nten\n'));
   expect(await rig.source.reread!(span, lane)).toBe(span.from);
   rmSync(rig.path('a.log.gz'));
   expect(await rig.source.reread!(span, lane)).toBe(span.from);
@@ -319,16 +215,10 @@ test('span of an archive that is gone, or has another one in its place, is not t
 // Symptom: lines of a batch that was under way at a kill were lost, though an archive had them. Cause: they were looked for in plain
 // files alone.
 test('span of a file that was compressed while the agent was stopped is read again from the archive, as of that file', async () => {
-  const rig = await start();
-  writeFileSync(rig.path('a.log'), linesOf(0, 500));
-  await rig.drain();
-  rig.commit();
+  const rig = await startRig(ARCHIVES);
+  await rig.play`write a.log ${linesOf(0, 500)}; drain; commit`;
   const [block] = rig.lane.blocks;
-  await rig.source.stop();
-  rig.write('other.log.gz', gzipSync('other\n'));
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  rig.compress('a.log.1');
-  await again(rig);
+  await rig.play`stop; pack other.log.gz other; mv a.log a.log.1; compress a.log.1; start`;
   const lane = new LaneDouble();
   const span = { source: 'app', stream: block!.stream, from: 7, to: 21, events: 2, sum: 0, tail: { length: 0, crc: 0 } };
   expect(await rig.source.reread!(span, lane)).toBe(span.to);
@@ -344,13 +234,12 @@ test('span of an archive that is damaged is not there, and one that cannot be re
       return real.open(path);
     },
   }));
-  const rig = await start({ fileSystem });
+  const rig = await startRig({ ...ARCHIVES, fileSystem });
   const whole = gzipSync(linesOf(0, 40_000));
-  rig.write('a.log.gz', whole);
-  await rig.drain();
+  await rig.play`still a.log.gz ${whole}; drain`;
   const [block] = rig.lane.blocks;
   const span = { source: 'app', stream: block!.stream, from: 250_000, to: 250_010, events: 1, sum: 0, tail: { length: 0, crc: 0 } };
-  rig.write('a.log.gz', Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
+  writeStill(rig.path('a.log.gz'), Buffer.concat([whole.subarray(0, 2000), Buffer.alloc(whole.length - 2000)]));
   expect(await rig.source.reread!(span, new LaneDouble())).toBe(span.from);
   isFailing = true;
   await expect(rig.source.reread!(span, new LaneDouble())).rejects.toMatchObject({ code: 'E_UNREADABLE' });
@@ -358,57 +247,48 @@ test('span of an archive that is damaged is not there, and one that cannot be re
 
 test('archive in UTF-16 is read by its mark, its joined lines to the last', async () => {
   const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
-  const rig = await start({ multiline, once: true });
-  rig.write('a.log.gz', gzipSync(Buffer.from('\ufeffÄ eins\n zwei\nB\n ü', 'utf16le')));
-  await rig.source.run();
+  const rig = await startRig({ ...ARCHIVES, multiline, once: true });
+  await rig.play`pack a.log.gz ${Buffer.from('\ufeffÄ eins\n zwei\nB\n ü', 'utf16le')}; run`;
   expect(rig.lane.blocks.flatMap(({ events }) => events.map(String))).toEqual(['Ä eins\n zwei', 'B\n ü']);
 });
 
 test('archive that begins with a hole is read from behind it, and not again where that was read', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const hole = Buffer.alloc(3_000_000);
-  rig.write('a.log.gz', gzipSync(Buffer.concat([hole, Buffer.from(linesOf(0, 3))])));
-  await rig.drain();
-  expect(rig.texts).toEqual(['line 0', 'line 1', 'line 2']);
+  await rig.play`still a.log.gz ${gzipSync(Buffer.concat([hole, Buffer.from(linesOf(0, 3))]))}; drain; reads "line 0" "line 1" "line 2"`;
   expect(rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes'])).toEqual([hole.length]);
-  writeFileSync(rig.path('b.log'), Buffer.concat([hole, Buffer.from(linesOf(3, 6))]));
-  await rig.drain();
-  rig.compress('b.log');
-  await rig.pass(130);
-  expect(rig.texts.slice(3)).toEqual(['line 3', 'line 4', 'line 5']);
-  rig.write('c.log.gz', gzipSync('\0'.repeat(1000) + 'few\n'));
-  await rig.drain();
-  expect(rig.texts.slice(6)).toEqual([`${'\0'.repeat(1000)}few`]);
+  await rig.play`
+    write b.log ${Buffer.concat([hole, Buffer.from(linesOf(3, 6))])}; drain; compress b.log; pass 130
+    reads-after 3 "line 3" "line 4" "line 5"; pack c.log.gz ${'\0'.repeat(1000) + 'few\n'}; drain
+    reads-after 6 ${`${'\0'.repeat(1000)}few`}
+  `;
 });
 
 // Symptom: a member that was appended to an archive never arrived, without a word. Cause: an archive that was read to its end was final,
 // whatever its size. Fix: its size is kept with that, and what is behind it is read.
 const packs = { gzip: { pack: gzipSync, name: 'a.log.gz' }, zstd: { pack: zstdCompressSync, name: 'a.log.zst' } };
-const append = (rig: ArchiveRig, name: string, bytes: Buffer): void =>
-  rig.write(name, Buffer.concat([readFileSync(rig.path(name)), bytes]));
+const append = (rig: TailRig, name: string, bytes: Buffer): void =>
+  writeStill(rig.path(name), Buffer.concat([readFileSync(rig.path(name)), bytes]));
 const noise = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `${from + n} ${((from + n) * 2654435761) % 4294967296}\n`).join('');
 
 test.each(['gzip', 'zstd'] as const)('what is appended to a %s archive that was read is read, once, also after restarts', async (kind) => {
   const { pack, name } = packs[kind];
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const pieces = [noise(0, 2000), 'three\n', noise(2000, 4000), 'five\n'];
-  rig.write(name, pack(pieces[0]!));
+  writeStill(rig.path(name), pack(pieces[0]!));
   await rig.pass(3);
   append(rig, name, pack(pieces[1]!));
   await rig.pass(3);
   const read = rig.texts;
-  rig.commit();
-  await rig.pass(3);
-  await again(rig);
+  await rig.play`commit; pass 3; start`;
   append(rig, name, pack(pieces[2]!));
   await rig.pass(3);
   read.push(...rig.texts);
   // Killed before the end of this one is saved, with more of it when the next agent starts.
   rig.commit();
   append(rig, name, pack(pieces[3]!));
-  await again(rig);
-  await rig.pass(3);
+  await rig.play`start; pass 3`;
   expect([...read, ...rig.texts]).toEqual(pieces.join('').trimEnd().split('\n'));
   expect(new Set(rig.lanes.flatMap(({ blocks }) => blocks.map(({ stream }) => stream))).size).toBe(1);
   expect(rig.source.stats.lostBytes).toBe(0);
@@ -423,14 +303,12 @@ test('only what is appended is decompressed, and its span is read again as the s
       return count;
     },
   }));
-  const rig = await start({ fileSystem });
+  const rig = await startRig({ ...ARCHIVES, fileSystem });
   const packed = gzipSync(noise(0, 200_000));
-  rig.write('a.log.gz', packed);
-  await rig.drain();
+  await rig.play`still a.log.gz ${packed}; drain`;
   const before = readBytes;
   rig.lane.blocks.splice(0);
-  append(rig, 'a.log.gz', gzipSync('one\ntwo\n'));
-  await rig.pass(2);
+  await rig.play`pack+ a.log.gz one two; pass 2`;
   // Two reads of the first bytes, by which the format is told.
   expect(readBytes - before).toBeLessThan(packed.length / 2);
   const [block] = rig.lane.blocks;
@@ -450,22 +328,16 @@ test('only what is appended is decompressed, and its span is read again as the s
 });
 
 test('appended member is read by a run with once, which goes on where the agent before ended', async () => {
-  const rig = await start();
-  rig.write('a.log.gz', gzipSync('one\n'));
-  await rig.pass(2);
-  rig.commit();
-  await rig.pass(2);
-  append(rig, 'a.log.gz', gzipSync('two\n'));
-  await rig.start({ include: [rig.path('*.log*')], once: true });
-  await rig.source.run();
-  expect(rig.texts).toEqual(['two']);
+  const rig = await startRig(ARCHIVES);
+  await rig.play`pack a.log.gz one; pass 2; commit; pass 2; pack+ a.log.gz two`;
+  await rig.start({ once: true });
+  await rig.play`run; reads two`;
 });
 
 test('appended member that is not whole yet is waited for, line by line, and sent as it is after a minute', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const now = (): void => utimesSync(rig.path('a.log.gz'), new Date(rig.clock.now()), new Date(rig.clock.now()));
-  rig.write('a.log.gz', gzipSync('one\n'));
-  await rig.pass(2);
+  await rig.play`pack a.log.gz one; pass 2`;
   const whole = gzipSync(noise(0, 40_000));
   append(rig, 'a.log.gz', whole.subarray(0, whole.length / 2));
   now();
@@ -476,8 +348,7 @@ test('appended member that is not whole yet is waited for, line by line, and sen
   expect(rig.texts).toEqual(lines.slice(0, read));
   expect(rig.said(/damaged/)).toEqual([]);
   append(rig, 'a.log.gz', whole.subarray(whole.length / 2));
-  await rig.pass(2);
-  expect(rig.texts).toEqual(lines);
+  await rig.play`pass 2; reads ${lines}`;
   append(rig, 'a.log.gz', whole.subarray(0, whole.length / 2));
   now();
   await rig.pass(70);
@@ -488,16 +359,15 @@ test('appended member that is not whole yet is waited for, line by line, and sen
 
 test.each(['gzip', 'zstd'] as const)('what is appended to a %s archive and is none is counted as lost, and said', async (kind) => {
   const { pack, name } = packs[kind];
-  const rig = await start();
-  rig.write(name, pack('one\n'));
+  const rig = await startRig(ARCHIVES);
+  writeStill(rig.path(name), pack('one\n'));
   await rig.pass(2);
   const size = pack('one\n').length;
   const junk = Buffer.from('no member of an archive\n');
   append(rig, name, junk);
   await rig.pass(3);
   append(rig, name, junk);
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['one']);
+  await rig.play`pass 3; reads one`;
   expect(rig.source.stats.lostBytes).toBe(2 * junk.length);
   expect(rig.said(/behind the damage cannot be read/)).toMatchObject([
     { level: 'warn', fields: { path: rig.path(name), compressedOffset: size, lostBytes: junk.length } },
@@ -506,44 +376,25 @@ test.each(['gzip', 'zstd'] as const)('what is appended to a %s archive and is no
 });
 
 test('archive that was read and is shorter, or changed before its end, is read from its beginning', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const first = gzipSync(noise(0, 2000));
-  rig.write('a.log.gz', Buffer.concat([first, gzipSync('two\n')]));
-  await rig.pass(2);
-  rig.commit();
-  await rig.pass(2);
-  rig.write('a.log.gz', first);
-  await rig.pass(2);
+  writeStill(rig.path('a.log.gz'), Buffer.concat([first, gzipSync('two\n')]));
+  await rig.play`pass 2; commit; pass 2; still a.log.gz ${first}; pass 2`;
   expect(rig.texts.length).toBe(2001 + 2000);
-  rig.write('a.log.gz', Buffer.concat([gzipSync(noise(0, 1000) + noise(5000, 6000)), gzipSync('three\n'.repeat(1000))]));
-  await rig.pass(2);
-  expect(rig.texts.at(-1)).toBe('three');
-  expect(rig.said(/was replaced/)).toHaveLength(1);
+  writeStill(rig.path('a.log.gz'), Buffer.concat([gzipSync(noise(0, 1000) + noise(5000, 6000)), gzipSync('three\n'.repeat(1000))]));
+  await rig.play`pass 2; last three; said 1 was replaced`;
 });
 
 test('what is appended to an archive that start_at: end left out is read', async () => {
-  const rig = new ArchiveRig({ readCompressed: true, startAt: 'end' });
-  rig.write('old.log.gz', gzipSync('old\n'));
-  await again(rig);
-  await rig.pass(2);
-  append(rig, 'old.log.gz', gzipSync('new\n'));
-  await rig.pass(2);
-  expect(rig.texts).toEqual(['new']);
+  const rig = new TailRig({ ...ARCHIVES, startAt: 'end' });
+  await rig.play`pack old.log.gz old; start; pass 2; pack+ old.log.gz new; pass 2; reads new`;
   expect(rig.lane.blocks).toMatchObject([{ offset: 4 }]);
-  rig.commit();
-  await rig.pass(2);
-  await again(rig);
-  await rig.pass(2);
-  expect(rig.texts).toEqual([]);
+  await rig.play`commit; pass 2; start; pass 2; reads-nothing`;
 });
 
 test('archive that an earlier version read is not read again, and what is appended to it is read', async () => {
-  const rig = await start();
-  rig.write('a.log.gz', gzipSync('one\n'));
-  rig.write('b.log.gz', gzipSync('eins\n'));
-  await rig.pass(2);
-  rig.commit();
-  await rig.source.stop();
+  const rig = await startRig(ARCHIVES);
+  await rig.play`pack a.log.gz one; pack b.log.gz eins; pass 2; commit; stop`;
   for (const [id, record] of rig.streams.records) {
     const { archiveEnd: _, identity, ...rest } = record;
     rig.streams.records.set(id, { ...rest, identity: { ...identity!, headHash: `done ${identity!.headHash}` } });
@@ -552,19 +403,14 @@ test('archive that an earlier version read is not read again, and what is append
   const later = new Date(Date.now() + 1000);
   writeFileSync(rig.path('b.log.gz'), Buffer.concat([gzipSync('eins\n'), gzipSync('zwei\n')]));
   utimesSync(rig.path('b.log.gz'), later, later);
-  await rig.start({ include: [rig.path('*.log*')], once: true });
-  await rig.source.run();
-  expect(rig.texts).toEqual(['zwei']);
-  append(rig, 'a.log.gz', gzipSync('two\n'));
-  await again(rig);
-  await rig.pass(2);
-  expect(rig.texts).toEqual(['two']);
+  await rig.start({ once: true });
+  await rig.play`run; reads zwei; pack+ a.log.gz two; start; pass 2; reads two`;
 });
 
 test('position in an archive is told by its content, and what is behind by its compressed bytes', async () => {
-  const rig = await start();
+  const rig = await startRig(ARCHIVES);
   const text = noise(0, 5000);
-  rig.write('a.log.gz', gzipSync(text));
+  writeStill(rig.path('a.log.gz'), gzipSync(text));
   const { length } = gzipSync(text);
   await rig.pass(2);
   expect(rig.source.explain(rig.path('a.log.gz'))).toMatchObject({

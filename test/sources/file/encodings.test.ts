@@ -49,11 +49,7 @@ test('start_at: end in half a code unit goes on with the whole one', async () =>
   const rig = new TailRig({ startAt: 'end' });
   const bytes = le(`\ufeffold\n${TRAPS}\nlast\n`);
   const cut = 2 + 2 * 'old\n'.length + 3;
-  writeFileSync(rig.path('a.log'), bytes.subarray(0, cut));
-  await rig.start();
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), bytes.subarray(cut));
-  await rig.drain();
+  await rig.play`write a.log ${bytes.subarray(0, cut)}; start; drain; append a.log ${bytes.subarray(cut)}; drain`;
   expect(eventsOf(rig.lane)).toEqual([TRAPS, 'last']);
 });
 
@@ -64,11 +60,10 @@ test.each([
   for (let cut = 1; cut < 5; cut += 1) {
     const rig = new TailRig({ startAt: 'end', maxEventBytes: 1024 });
     const bytes = Buffer.concat([mark, encode(character.repeat(2000))]);
-    writeFileSync(rig.path('a.log'), bytes.subarray(0, bytes.length - cut));
-    await rig.start();
-    await rig.drain();
-    appendFileSync(rig.path('a.log'), Buffer.concat([bytes.subarray(bytes.length - cut), encode('\nnext\n')]));
-    await rig.drain();
+    await rig.play`
+      write a.log ${bytes.subarray(0, bytes.length - cut)}; start; drain
+      append a.log ${Buffer.concat([bytes.subarray(bytes.length - cut), encode('\nnext\n')])}; drain
+    `;
     const events = eventsOf(rig.lane);
     expect(events.at(-1)).toBe('next');
     expect(events.join('')).not.toContain('\ufffd');
@@ -79,10 +74,7 @@ test.each(['rename', 'copytruncate', 'rename, stopped', 'copytruncate, stopped']
   'files in UTF-16 survive a rotation by %s',
   async (how) => {
     const rig = new TailRig();
-    writeFileSync(rig.path('a.log'), le(`\ufeffone ${TRAPS}\ntwo\n`));
-    await rig.start();
-    await rig.drain();
-    appendFileSync(rig.path('a.log'), le('three\nfour'));
+    await rig.play`write a.log ${le(`\ufeffone ${TRAPS}\ntwo\n`)}; start; drain; append a.log ${le('three\nfour')}`;
     if (how.startsWith('rename')) {
       renameSync(rig.path('a.log'), rig.path('a.log.1'));
       writeFileSync(rig.path('a.log'), be('\ufefffive\nsix ü\n'));
@@ -97,8 +89,7 @@ test.each(['rename', 'copytruncate', 'rename, stopped', 'copytruncate, stopped']
       rig.commit();
       await rig.start();
     } else before.splice(0);
-    await rig.drain();
-    await rig.pass(12);
+    await rig.play`drain; pass 12`;
     const all = [...before, ...eventsOf(rig.lane)];
     expect(all.sort()).toEqual([`one ${TRAPS}`, 'two', 'three', 'four', 'five', 'six ü'].sort());
     expect(rig.source.stats.lostBytes).toBe(0);
@@ -108,20 +99,14 @@ test.each(['rename', 'copytruncate', 'rename, stopped', 'copytruncate, stopped']
 test('parts of lines in UTF-16 keep their numbers over turns and restarts, beside files in UTF-8', async () => {
   const rig = new TailRig({ maxEventBytes: 1024, onOversize: 'split' });
   const long = `ਊ${'Ċ'.repeat(1500)}`;
-  writeFileSync(rig.path('a.log'), be(`\ufeffshort\n${long}`));
-  writeFileSync(rig.path('b.log'), `plain ${'z'.repeat(3000)}`);
+  await rig.play`write a.log ${be(`\ufeffshort\n${long}`)}; write b.log ${`plain ${'z'.repeat(3000)}`}`;
   const parts = (): unknown[] =>
     rig.lane.blocks.flatMap(({ shape, single }) =>
       single?.marks ? [[(shape.wrapFields['file'] as string).slice(-5), single.marks['part'], single.marks['part_last']]] : [],
     );
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   const first = parts();
-  rig.commit();
-  await rig.start();
-  appendFileSync(rig.path('a.log'), be('\nnext\n'));
-  appendFileSync(rig.path('b.log'), '\nnext\n');
-  await rig.drain();
+  await rig.play`commit; start; append a.log ${be('\nnext\n')}; append b.log "" next; drain`;
   const all = [...first, ...parts()] as [string, number, boolean | undefined][];
   for (const name of ['a.log', 'b.log']) {
     const own = all.filter(([file]) => file === name);
@@ -143,14 +128,10 @@ test.each([
   ['lone surrogates in UTF-16', le('\ufeff\ud800a\n\udc00\n'), ['\ufffda', '\ufffd']],
 ])('file of %s is read whole, once', async (_, bytes, expected) => {
   const rig = new TailRig({ once: true });
-  writeFileSync(rig.path('a.log'), bytes);
-  await rig.start();
-  await rig.source.run();
+  await rig.play`write a.log ${bytes}; start; run`;
   expect(eventsOf(rig.lane)).toEqual(expected);
   expect(rig.source.stats.readBytes).toBe(bytes.length);
-  rig.commit();
-  await rig.start();
-  await rig.source.run();
+  await rig.play`commit; start; run`;
   expect(rig.lane.blocks).toEqual([]);
 });
 
@@ -176,13 +157,11 @@ test('characters of UTF-8, shift_jis and gb18030 that lie over the ends of reads
 // Symptom: UTF-16 without a mark was stored with a NUL beside each character, line ends torn, and no word of it.
 test('file that looks like UTF-16 without a byte order mark is named, with the charset that it is likely in', async () => {
   const rig = new TailRig();
-  writeFileSync(rig.path('le.log'), le('one line of text\r\n'));
-  writeFileSync(rig.path('be.log'), be('one line of text\r\n'));
-  writeFileSync(rig.path('marked.log'), le('\ufeffone line of text\r\n'));
-  writeFileSync(rig.path('plain.log'), 'one line of text\n');
-  writeFileSync(rig.path('hole.log'), `${'\0'.repeat(100)}one line of text\n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`
+    write le.log ${le('one line of text\r\n')}; write be.log ${be('one line of text\r\n')}
+    write marked.log ${le('\ufeffone line of text\r\n')}; write plain.log "one line of text"
+    write hole.log ${`${'\0'.repeat(100)}one line of text\n`}; start; drain
+  `;
   const said = rig.said(/looks like UTF-16/).map(({ level, fields }) => `${level} ${String(fields['path'])} ${String(fields['charset'])}`);
   expect(said.toSorted()).toEqual([`warn ${rig.path('be.log')} utf-16be`, `warn ${rig.path('le.log')} utf-16le`]);
   const named = new TailRig({ charset: 'utf-16le' });

@@ -16,11 +16,7 @@ test('unreadable file among readable ones is named once, tried again ever less o
     },
   }));
   const rig = new TailRig({ fileSystem });
-  writeFileSync(rig.path('secret.log'), 'hidden\n');
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.start();
-  await rig.pass(60);
-  expect(rig.byFile).toEqual({ 'a.log': ['one'] });
+  await rig.play`write secret.log hidden; write a.log one; start; pass 60; by-file a.log one`;
   expect(rig.said(/cannot read file/)).toMatchObject([{ level: 'warn', fields: { path: rig.path('secret.log'), code: 'EACCES' } }]);
   expect(rig.source.stats.files['failed']).toBe(1);
   expect(tries).toBeGreaterThan(3);
@@ -29,8 +25,7 @@ test('unreadable file among readable ones is named once, tried again ever less o
   isClosed = false;
   await rig.pass(31);
   expect(rig.byFile['secret.log']).toEqual(['hidden']);
-  expect(rig.source.stats.files['failed']).toBe(0);
-  expect(rig.said(/can be read again/)).toHaveLength(1);
+  await rig.play`stats failed=0; said 1 can be read again`;
 });
 
 test('deleted file that is still written to is not given up for one read that failed long after the delete', async () => {
@@ -45,9 +40,7 @@ test('deleted file that is still written to is not given up for one read that fa
   const rig = new TailRig({ fileSystem });
   const fd = openSync(rig.path('a.log'), 'w');
   writeSync(fd, 'line 0\n');
-  await rig.start();
-  await rig.pass(1);
-  unlinkSync(rig.path('a.log'));
+  await rig.play`start; pass 1; rm a.log`;
   const written = ['line 0'];
   for (let minute = 1; minute <= 20; minute += 1) {
     written.push(`line ${minute}`);
@@ -56,9 +49,7 @@ test('deleted file that is still written to is not given up for one read that fa
     await rig.pass(6);
   }
   closeSync(fd);
-  expect(rig.texts).toEqual(written);
-  expect(rig.source.stats.lostBytes).toBe(0);
-  expect(rig.said(/cannot read file/)).toHaveLength(1);
+  await rig.play`reads ${written}; lost 0; said 1 cannot read file`;
 });
 
 /** A process that may have no more than `most` files open. */
@@ -83,8 +74,7 @@ test('source that runs out of descriptors says so once, gives half of them back,
   const { fileSystem, open } = scarceFileSystem(40);
   const rig = new TailRig({ fileSystem });
   for (let n = 0; n < 300; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   expect(open()).toBeLessThanOrEqual(20);
   for (let n = 0; n < 300; n += 1) appendFileSync(rig.path(`${n}.log`), `${n} more\n`);
   await rig.drain();
@@ -107,8 +97,7 @@ test('source that ran out of descriptors while others had them keeps more files 
   }));
   const rig = new TailRig({ fileSystem });
   for (let n = 0; n < 100; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
-  await rig.start();
-  await rig.pass(10);
+  await rig.play`start; pass 10`;
   left = Infinity;
   const touchAll = async (): Promise<number> => {
     for (let n = 0; n < 100; n += 1) appendFileSync(rig.path(`${n}.log`), 'more\n');
@@ -123,8 +112,7 @@ test('source that ran out of descriptors while others had them keeps more files 
   }
   expect(kept[0]).toBeLessThanOrEqual(2 * MIN_OPEN_FILES);
   expect(kept.at(-1)).toBe(100);
-  expect(rig.texts).toHaveLength(700);
-  expect(rig.said(/no file descriptor is left/)).toHaveLength(1);
+  await rig.play`count 700; said 1 no file descriptor is left`;
 });
 
 test('folder that cannot be looked at for a while takes nothing away', async () => {
@@ -140,17 +128,11 @@ test('folder that cannot be looked at for a while takes nothing away', async () 
     },
   }));
   const rig = new TailRig({ fileSystem });
-  writeFileSync(rig.path('a.log'), 'one\n');
-  writeFileSync(rig.path('b.log'), 'never read\n');
-  await rig.start();
-  await rig.pass(30);
+  await rig.play`write a.log one; write b.log "never read"; start; pass 30`;
   isClosed = true;
-  appendFileSync(rig.path('a.log'), 'two\n');
-  await rig.pass(300, 10);
-  expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 11, files: { deleted: 0 } });
+  await rig.play`append a.log two; pass 300 10; stats lostBytes=0 lagBytes=11 deleted=0`;
   isClosed = false;
-  await rig.drain();
-  expect(rig.texts).toEqual(['one', 'two']);
+  await rig.play`drain; reads one two`;
 });
 
 test('more files than may be open are all followed, with bounded descriptors', async () => {
@@ -170,8 +152,7 @@ test('more files than may be open are all followed, with bounded descriptors', a
   const rig = new TailRig({ fileSystem });
   const count = MAX_OPEN_FILES + 100;
   for (let n = 0; n < count; n += 1) writeFileSync(rig.path(`${n}.log`), `${n}\n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   for (let n = 0; n < count; n += 1) appendFileSync(rig.path(`${n}.log`), `${n} more\n`);
   await rig.drain();
   expect(rig.texts).toHaveLength(2 * count);
@@ -192,15 +173,12 @@ test('file that is swapped for a FIFO between scan and open is not read and bloc
     },
   }));
   const rig = new TailRig({ fileSystem });
-  await rig.start();
-  writeFileSync(rig.path('a.log'), 'one\n');
+  await rig.play`start; write a.log one`;
   swap = () => {
     unlinkSync(rig.path('a.log'));
     execFileSync('mkfifo', [rig.path('a.log')]);
   };
-  await rig.pass(3);
-  expect(rig.texts).toEqual([]);
-  expect(rig.said(/FIFO/)).toHaveLength(1);
+  await rig.play`pass 3; reads-nothing; said 1 FIFO`;
 });
 
 test('source lets go of every descriptor when it stops', async () => {

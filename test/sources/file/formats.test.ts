@@ -1,5 +1,5 @@
 /** Formats, charsets and joined lines of files: over turns, restarts and rotations, with positions in the file's own bytes. */
-import { appendFileSync, writeFileSync } from 'node:fs';
+
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import { TailRig } from './tail-rig.ts';
@@ -13,57 +13,40 @@ function eventsOf(lane: LaneDouble): string[] {
 
 test('joined lines are read again until their event is over, and then come once', async () => {
   const rig = new TailRig({ multiline });
-  writeFileSync(rig.path('a.log'), 'A first\n second\n');
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log "A first" " second"; start; drain`;
   expect(eventsOf(rig.lane)).toEqual([]);
-  expect(rig.source.stats.lagBytes).toBe(16);
-  appendFileSync(rig.path('a.log'), ' third\nB next\n');
-  await rig.drain();
+  await rig.play`lag 16; append a.log " third" "B next"; drain`;
   expect(eventsOf(rig.lane)).toEqual(['A first\n second\n third']);
   expect(rig.lane.blocks[0]).toMatchObject({ offset: 0, length: 23 });
 });
 
 test('joined lines of an event that is not over are read again after a restart', async () => {
   const rig = new TailRig({ multiline });
-  writeFileSync(rig.path('a.log'), 'A one\nB two\n more\n');
-  await rig.start();
-  await rig.drain();
-  rig.commit();
+  await rig.play`write a.log "A one" "B two" " more"; start; drain; commit`;
   expect(eventsOf(rig.lane)).toEqual(['A one']);
-  await rig.start();
-  appendFileSync(rig.path('a.log'), ' and more\nC\n');
-  await rig.drain();
+  await rig.play`start; append a.log " and more" C; drain`;
   expect(eventsOf(rig.lane)).toEqual(['B two\n more\n and more']);
 });
 
 test('joined lines are sent when nothing follows them for the timeout, the unfinished line only later', async () => {
   const rig = new TailRig({ multiline: { ...multiline, timeoutMs: 3000 }, partialTimeoutMs: 60_000 });
-  writeFileSync(rig.path('a.log'), 'A one\n more\n unfin');
-  await rig.start();
-  await rig.drain();
-  await rig.pass(1);
+  await rig.play`write a.log "A one" " more" " unfin…"; start; drain; pass 1`;
   expect(eventsOf(rig.lane)).toEqual([]);
   await rig.pass(2);
   expect(eventsOf(rig.lane)).toEqual(['A one\n more']);
-  appendFileSync(rig.path('a.log'), 'ished\nB\n');
-  await rig.drain();
+  await rig.play`append a.log ished B; drain`;
   expect(eventsOf(rig.lane)).toEqual(['A one\n more', ' unfinished']);
 });
 
 test('joined lines at the end of a rotated file are sent, also the unfinished one', async () => {
   const rig = new TailRig({ multiline, once: true });
-  writeFileSync(rig.path('a.log'), 'A one\n more\n last');
-  await rig.start();
-  await rig.source.run();
+  await rig.play`write a.log "A one" " more" " last…"; start; run`;
   expect(eventsOf(rig.lane)).toEqual(['A one\n more\n last']);
 });
 
 test('span of joined lines is read again as the same events', async () => {
   const rig = new TailRig({ multiline });
-  writeFileSync(rig.path('a.log'), 'A one\n more\nB two\nC three\n four\nD\n');
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log "A one" " more" "B two" "C three" " four" D; start; drain`;
   const [block] = rig.lane.blocks;
   expect(eventsOf(rig.lane)).toEqual(['A one\n more', 'B two', 'C three\n four']);
   const lane = new LaneDouble();
@@ -78,22 +61,13 @@ test('csv finds the columns of each file again, from turn to turn and after a re
     eventsOf(rig.lane)
       .filter((text) => text !== '')
       .map((text) => JSON.parse(text) as unknown);
-  writeFileSync(rig.path('a.log'), 'a,b\n1,2\n');
-  writeFileSync(rig.path('b.log'), 'x;y,z\n3,4\n');
-  await rig.start();
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), '5,"6\n');
-  appendFileSync(rig.path('b.log'), '7,8\n');
-  await rig.drain();
+  await rig.play`write a.log "a,b" "1,2"; write b.log "x;y,z" "3,4"; start; drain; append a.log ${'5,"6\n'}; append b.log "7,8"; drain`;
   expect(parsed()).toEqual([
     { a: '1', b: '2' },
     { 'x;y': '3', z: '4' },
     { 'x;y': '7', z: '8' },
   ]);
-  rig.commit();
-  await rig.start();
-  appendFileSync(rig.path('a.log'), '7"\n9,10\n');
-  await rig.drain();
+  await rig.play`commit; start; append a.log ${'7"\n9,10\n'}; drain`;
   expect(parsed()).toEqual([
     { a: '5', b: '6\n7' },
     { a: '9', b: '10' },
@@ -104,14 +78,9 @@ test('csv finds the columns of each file again, from turn to turn and after a re
 test('utf-16 with a byte order mark is read on in its middle, by the mark at its beginning', async () => {
   const rig = new TailRig();
   const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
-  writeFileSync(rig.path('a.log'), utf16('\ufeffÄrger\r\nzwei €\r\nhal'));
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${utf16('\ufeffÄrger\r\nzwei €\r\nhal')}; start; drain`;
   expect(eventsOf(rig.lane)).toEqual(['Ärger', 'zwei €']);
-  rig.commit();
-  await rig.start();
-  appendFileSync(rig.path('a.log'), utf16('b\nü\n'));
-  await rig.drain();
+  await rig.play`commit; start; append a.log ${utf16('b\nü\n')}; drain`;
   expect(eventsOf(rig.lane)).toEqual(['halb', 'ü']);
   expect(rig.lane.blocks.at(-1)).toMatchObject({ offset: 2 + utf16('Ärger\r\nzwei €\r\n').length });
   expect(rig.source.stats.lagBytes).toBe(0);
@@ -120,14 +89,11 @@ test('utf-16 with a byte order mark is read on in its middle, by the mark at its
 test('utf-16 line over the limit that grows from turn to turn is cut between its characters', async () => {
   const rig = new TailRig({ charset: 'utf-16be', maxEventBytes: 1024 });
   const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
-  writeFileSync(rig.path('a.log'), utf16('😀'.repeat(300)));
-  await rig.start();
+  await rig.play`write a.log ${utf16('😀'.repeat(300))}; start`;
   for (let n = 0; n < 5; n += 1) {
-    await rig.drain();
-    appendFileSync(rig.path('a.log'), utf16('é'.repeat(400)));
+    await rig.play`drain; append a.log ${utf16('é'.repeat(400))}`;
   }
-  appendFileSync(rig.path('a.log'), utf16('\nnext\n'));
-  await rig.drain();
+  await rig.play`append a.log ${utf16('\nnext\n')}; drain`;
   const [cut, next] = eventsOf(rig.lane);
   expect(cut).toBe('😀'.repeat(256));
   expect(next).toBe('next');
@@ -137,12 +103,9 @@ test('utf-16 line over the limit that grows from turn to turn is cut between its
 test('pieces of a container message wait for their last, over turns', async () => {
   const rig = new TailRig({ format: 'cri' });
   const T = '2026-11-21T10:15:00Z';
-  writeFileSync(rig.path('a.log'), `${T} stdout F whole\n${T} stdout P first \n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${`${T} stdout F whole\n${T} stdout P first \n`}; start; drain`;
   expect(eventsOf(rig.lane)).toHaveLength(1);
-  appendFileSync(rig.path('a.log'), `${T} stdout F last\n`);
-  await rig.drain();
+  await rig.play`append a.log ${`${T} stdout F last\n`}; drain`;
   expect(eventsOf(rig.lane).map((text) => (JSON.parse(text) as { message: string }).message)).toEqual(['whole', 'first last']);
   expect(rig.lane.blocks[0]!.shape).toMatchObject({ format: 'auto', fields: { host: 'testhost', file: rig.path('a.log') } });
 });

@@ -2,22 +2,11 @@
  * Programs that do not open their log for appending: after a truncation they write on at their old position, behind a hole of NUL
  * bytes. Symptom: the hole and the first line behind it were one line; where it was over `max_event_bytes`, that line was cut away.
  */
-import {
-  appendFileSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  openSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, renameSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { TURN_BYTES } from '../../../src/sources/file/limits.ts';
 import { LaneDouble } from '../lane-double.ts';
-import { type RigOptions, failingFileSystem, freshFolders, TailRig } from './tail-rig.ts';
+import { failingFileSystem, freshFolders, TailRig, startRig } from './tail-rig.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -55,11 +44,6 @@ class Writer {
   }
 }
 
-async function startWith(include: string, options: RigOptions = {}): Promise<TailRig> {
-  const rig = new TailRig(options);
-  return rig.start({ include: [rig.path(include)] });
-}
-
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
 const holesIn = (rig: TailRig): unknown[] => rig.said(/begins with NUL bytes/).map(({ fields }) => fields['holeBytes']);
 
@@ -67,7 +51,7 @@ const sizes = [60, 5000, 200 * KiB, 3 * MiB, 2 * TURN_BYTES + MiB];
 test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as const)))(
   'lines behind a hole arrive, and those of the copies once, with %s and %i bytes',
   async ([include, bytes]) => {
-    const rig = await startWith(include);
+    const rig = await startRig({ glob: include });
     const writer = new Writer(rig.path('a.log'));
     writer.write(bytes);
     await rig.drain();
@@ -86,9 +70,7 @@ test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as c
     expect(sorted(rig.texts)).toEqual(writer.written);
     expect(rig.texts.some((text) => text.includes('\0'))).toBe(false);
     expect(holesIn(rig)).toEqual(holes);
-    expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0, truncatedEvents: 0 });
-    rig.commit();
-    await rig.start({ include: [rig.path(include)] });
+    await rig.play`stats lostBytes=0 lagBytes=0 truncatedEvents=0; commit; start`;
     writer.write();
     await rig.pass(30);
     expect(rig.texts).toEqual([writer.written.at(-1)]);
@@ -97,41 +79,36 @@ test.for(inGlobs.flatMap((include) => sizes.map((bytes) => [include, bytes] as c
 );
 
 test.for(inGlobs)('what was rotated with holes while the source was stopped is read whole, once, with %s', async (include) => {
-  const rig = await startWith(include);
+  const rig = await startRig({ glob: include });
   rig.bornNow();
   const writer = new Writer(rig.path('a.log'));
   writer.write(300);
-  await rig.drain();
-  rig.commit();
+  await rig.play`drain; commit`;
   const before = rig.texts;
   writer.write(MiB);
   writer.copyTruncate();
   writer.write(2 * MiB);
   writer.copyTruncate();
   writer.write(20);
-  await rig.start({ include: [rig.path(include)] });
-  await rig.drain();
-  await rig.pass(60);
+  await rig.play`start; drain; pass 60`;
   expect(sorted([...before, ...rig.texts])).toEqual(writer.written);
   expect(holesIn(rig)).toHaveLength(2);
   expect(rig.source.stats.lostBytes).toBe(0);
 });
 
 test('hole that is shorter than a file is known by was left while the source was stopped', async () => {
-  const rig = await startWith('*.log');
+  const rig = await startRig({ glob: '*.log' });
   const writer = new Writer(rig.path('a.log'));
   writer.write(100);
-  await rig.drain();
-  rig.commit();
+  await rig.play`drain; commit`;
   truncateSync(writer.path, 0);
   writer.write();
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   expect(rig.texts).toEqual([writer.written.at(-1)]);
 });
 
 test('hole with nothing behind it is no event and no lag, and what comes behind it arrives', async () => {
-  const rig = await startWith('*.log');
+  const rig = await startRig({ glob: '*.log' });
   const writer = new Writer(rig.path('a.log'));
   writer.write(5 * MiB);
   await rig.drain();
@@ -140,8 +117,7 @@ test('hole with nothing behind it is no event and no lag, and what comes behind 
   truncateSync(writer.path, 0);
   for (const size of [3000, 2 * MiB, position + 2]) {
     truncateSync(writer.path, size);
-    await rig.pass(20);
-    expect(rig.source.stats).toMatchObject({ lagBytes: 0, files: { idle: 1 } });
+    await rig.play`pass 20; stats lagBytes=0 idle=1`;
   }
   expect(holesIn(rig)).toEqual([]);
   writer.write();
@@ -152,56 +128,47 @@ test('hole with nothing behind it is no event and no lag, and what comes behind 
 });
 
 test('hole with nothing behind it that is deleted, or cut, is no loss', async () => {
-  const rig = await startWith('*.log');
-  writeFileSync(rig.path('a.log'), Buffer.alloc(2 * MiB));
-  await rig.pass(12);
+  const rig = await startRig({ glob: '*.log' });
+  await rig.play`write a.log ${Buffer.alloc(2 * MiB)}; pass 12`;
   truncateSync(rig.path('a.log'), MiB);
   await rig.pass(12);
   truncateSync(rig.path('a.log'), 10 * MiB);
   await rig.source.scanOnce();
   truncateSync(rig.path('a.log'), 5 * MiB);
-  await rig.drain();
-  expect(rig.source.stats).toMatchObject({ lagBytes: 0 });
-  truncateSync(rig.path('a.log'), 5000);
-  await rig.pass(12);
+  await rig.play`drain; lag 0; cut a.log 5000; pass 12`;
   // Nobody looked at what was cut off first.
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
   // Where NULs were before.
-  appendFileSync(rig.path('a.log'), 'text\n');
-  await rig.pass(12);
-  expect(rig.texts).toEqual(['text']);
+  await rig.play`append a.log text; pass 12; reads text`;
   expect(rig.source.stats).toMatchObject({ lagBytes: 0, lostBytes: 5 * MiB });
 });
 
 test('lines of and with NULs are events as they are, but behind a hole at the beginning of a file', async () => {
-  const rig = await startWith('*.log');
+  const rig = await startRig({ glob: '*.log' });
   writeFileSync(rig.path('few.log'), `${'\0'.repeat(1023)}a\n\0\nb\n`);
   const nuls = '\0'.repeat(5000);
-  writeFileSync(rig.path('many.log'), `${nuls}a\n${nuls}b\n${nuls}\n`);
-  await rig.drain();
-  expect(rig.byFile).toEqual({ 'few.log': [`${'\0'.repeat(1023)}a`, '\0', 'b'], 'many.log': ['a', `${nuls}b`, nuls] });
-  // Shorter than what was there before: a program that appends wrote them.
-  truncateSync(rig.path('few.log'), 0);
-  appendFileSync(rig.path('few.log'), '\0\0c\n');
-  await rig.drain();
-  expect(rig.texts.at(-1)).toBe('\0\0c');
+  await rig.play`
+    write many.log ${`${nuls}a\n${nuls}b\n${nuls}\n`}; drain
+    by-file few.log ${`${'\0'.repeat(1023)}a`} "\0" b + many.log a ${`${nuls}b`} ${nuls}
+    // Shorter than what was there before: a program that appends wrote them.
+    cut few.log; append few.log "\0\0c"; drain; last "\0\0c"
+  `;
 });
 
 test('NULs at the beginning of UTF-16 are characters', async () => {
   const rig = new TailRig({ charset: 'utf-16be', maxEventBytes: 64 * KiB });
-  writeFileSync(rig.path('a.log'), Buffer.from(`${'\0'.repeat(3000)}text\nnext\n`, 'utf16le').swap16());
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual([`${'\0'.repeat(3000)}text`, 'next']);
+  await rig.play`
+    write a.log ${Buffer.from(`${'\0'.repeat(3000)}text\nnext\n`, 'utf16le').swap16()}; start; drain
+    reads ${`${'\0'.repeat(3000)}text`} next
+  `;
   expect(holesIn(rig)).toEqual([]);
 });
 
 test.for(['before a look', 'in its middle', 'behind its end'])('a kill %s of the hole loses nothing and repeats nothing', async (when) => {
-  const rig = await startWith('*.log*');
+  const rig = await startRig({ glob: '*.log*' });
   const writer = new Writer(rig.path('a.log'));
   writer.write(3 * TURN_BYTES);
-  await rig.drain();
-  rig.commit();
+  await rig.play`drain; commit`;
   const before = rig.texts;
   writer.copyTruncate();
   writer.write(100);
@@ -209,10 +176,7 @@ test.for(['before a look', 'in its middle', 'behind its end'])('a kill %s of the
   if (when === 'in its middle') await rig.source.readRound();
   if (when === 'behind its end') while (holesIn(rig).length === 0) await rig.source.scanOnce();
   expect(holesIn(rig)).toHaveLength(when === 'behind its end' ? 1 : 0);
-  expect(rig.texts).toEqual(before);
-  await rig.start({ include: [rig.path('*.log*')] });
-  await rig.drain();
-  await rig.pass(30);
+  await rig.play`reads ${before}; start; drain; pass 30`;
   expect([...before, ...rig.texts]).toEqual(writer.written);
 });
 
@@ -225,17 +189,15 @@ test('span behind a hole is read again as it was, without the hole', async () =>
       return real.read(fd, into, position);
     },
   }));
-  const rig = await startWith('*.log', { maxEventBytes: 1000, onOversize: 'split', fileSystem });
-  writeFileSync(rig.path('a.log'), `${'\0'.repeat(5 * MiB)}${'x'.repeat(2500)}\nnext\n`);
-  await rig.drain();
+  const rig = await startRig({ maxEventBytes: 1000, onOversize: 'split', fileSystem });
+  await rig.play`write a.log ${`${'\0'.repeat(5 * MiB)}${'x'.repeat(2500)}\nnext\n`}; drain`;
   expect(rig.lane.blocks.map(({ offset, single }) => [offset - 5 * MiB, single?.marks?.['part']])).toEqual([
     [0, 1],
     [1000, 2],
     [2000, 3],
     [2501, undefined],
   ]);
-  rig.commit();
-  await rig.start();
+  await rig.play`commit; start`;
   reads.length = 0;
   for (const [from, length, part] of [
     [0, 1000, 1],
@@ -255,11 +217,10 @@ test('span behind a hole is read again as it was, without the hole', async () =>
 test.for(inGlobs.flatMap((include) => [false, true].map((isKilled) => [include, isKilled] as const)))(
   'generations with holes that come while the sinks take nothing are all read, with %s, killed: %s',
   async ([include, isKilled]) => {
-    const rig = await startWith(include);
+    const rig = await startRig({ glob: include });
     const writer = new Writer(rig.path('a.log'));
     writer.write(300 * KiB);
-    await rig.drain();
-    rig.commit();
+    await rig.play`drain; commit`;
     const before = rig.texts;
     writeFileSync(rig.path('b.log'), 'holds\n');
     rig.lane.hold();
@@ -270,12 +231,11 @@ test.for(inGlobs.flatMap((include) => [false, true].map((isKilled) => [include, 
       writer.write(300 * KiB);
       // One of them comes and goes between two looks.
       if (round !== 1) await rig.source.scanOnce();
-      else if (isKilled) await rig.start({ include: [rig.path(include)] });
+      else if (isKilled) await rig.start();
     }
     for (const lane of rig.lanes) lane.release();
     if (!isKilled) await reading;
-    await rig.drain();
-    await rig.pass(60);
+    await rig.play`drain; pass 60`;
     const texts = [...(isKilled ? before : []), ...rig.texts].filter((text) => text !== 'holds');
     expect(sorted(texts)).toEqual(writer.written);
     expect(rig.source.stats.lostBytes).toBe(0);
@@ -289,7 +249,7 @@ test('file that is truncated at any moment while its hole is looked at is read w
     const fail = (): void => {
       if ((calls += 1) === nth) writeFileSync(rig.path('a.log'), rows.join('\n') + '\n');
     };
-    const rig = await startWith('*.log', {
+    const rig = await startRig({
       fileSystem: failingFileSystem((real) => ({
         stat: (path) => freshFolders.stat(path),
         fstat(fd) {
@@ -304,9 +264,7 @@ test('file that is truncated at any moment while its hole is looked at is read w
         },
       })),
     });
-    writeFileSync(rig.path('a.log'), '');
-    await rig.drain();
-    writeFileSync(rig.path('a.log'), Buffer.concat([Buffer.alloc(600 * KiB), Buffer.from('old\n')]));
+    await rig.play`write a.log; drain; write a.log ${Buffer.concat([Buffer.alloc(600 * KiB), Buffer.from('old\n')])}`;
     calls = 0;
     await rig.source.pollOnce();
     isOver = calls < nth;
@@ -318,25 +276,25 @@ test('file that is truncated at any moment while its hole is looked at is read w
 
 // Cause: what is before the beginning of a stream counted as content that was compared.
 test('file that only begins with a hole like the one that was read is no copy of it', async () => {
-  const rig = await startWith('*.log*');
+  const rig = await startRig({ glob: '*.log*' });
   const hole = Buffer.alloc(MiB);
-  writeFileSync(rig.path('a.log'), Buffer.concat([hole, Buffer.from('one\n'.repeat(100))]));
-  await rig.drain();
-  truncateSync(rig.path('a.log'), 0);
-  writeFileSync(rig.path('a.log.1'), Buffer.concat([hole, Buffer.from('two\n'.repeat(50))]));
-  await rig.pass(120);
+  await rig.play`
+    write a.log ${Buffer.concat([hole, Buffer.from('one\n'.repeat(100))])}; drain; cut a.log
+    write a.log.1 ${Buffer.concat([hole, Buffer.from('two\n'.repeat(50))])}; pass 120
+  `;
   expect(rig.texts.filter((text) => text === 'two')).toHaveLength(50);
 });
 
 test('event that a rotation cuts is joined to its lines behind the hole', async () => {
-  const rig = new TailRig({ multiline: { kind: 'start', pattern: '^\\d', timeoutMs: 5000, maxLines: 2000, maxBytes: Infinity } });
-  await rig.start({ include: [rig.path('*.log*')] });
+  const rig = new TailRig({
+    multiline: { kind: 'start', pattern: '^\\d', timeoutMs: 5000, maxLines: 2000, maxBytes: Infinity },
+    glob: '*.log*',
+  });
+  await rig.start();
   const fd = openSync(rig.path('a.log'), 'w');
   onTestFinished(() => closeSync(fd));
   writeSync(fd, `1 one\n2 two\n${' at x\n'.repeat(1000)}`);
-  await rig.source.pollOnce();
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  truncateSync(rig.path('a.log'), 0);
+  await rig.play`poll; cp a.log a.log.1; cut a.log`;
   writeSync(fd, ' at y\n3 three\n');
   await rig.pass(30);
   const events = rig.lane.blocks.flatMap((block) => block.events.map(String));

@@ -43,12 +43,10 @@ test('event that is cut while the agent is stopped is joined, also over a file t
   rig.commit();
   write('app-20261122.log', ' two\n');
   write('app-20261123.log', ' three\nB\n');
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   expect(events()).toEqual(['A one\n two\n three']);
   // Not committed: all of it once more.
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   expect(events()).toEqual(['A one\n two\n three']);
 });
 
@@ -69,8 +67,7 @@ test.each([
   const { rig, times, write, events } = await begun('app-20261121.log');
   times.pass(pauseMs);
   write(name, ' two\nB\n');
-  await rig.drain();
-  await rig.pass(6);
+  await rig.play`drain; pass 6`;
   expect(events()).toEqual([' two', 'A one', 'B', 'Z']);
 });
 
@@ -79,8 +76,7 @@ test('file of an earlier date that is found late has no part in it', async () =>
   write('app-20261120.log', 'Y\n');
   await rig.source.scanOnce();
   write('app-20261122.log', ' two\nB\n');
-  await rig.drain();
-  await rig.pass(6);
+  await rig.play`drain; pass 6`;
   expect(events()).toEqual(['A one\n two', 'B', 'Y', 'Z']);
 });
 
@@ -89,8 +85,7 @@ test('files of two dates that are written side by side are not joined', async ()
   write('job-20261122.log', ' banner\nB\n');
   times.pass(1000);
   write('job-20261121.log', ' two\n');
-  await rig.drain();
-  await rig.pass(6);
+  await rig.play`drain; pass 6`;
   expect(events()).toEqual([' banner', 'A one\n two', 'B', 'Z']);
 });
 
@@ -98,8 +93,7 @@ test('line that is cut between two dates comes as two lines, and nothing is join
   const { rig, write, events } = await begun('app-20261121.log');
   write('app-20261121.log', ' tw');
   write('app-20261122.log', 'o\n three\nB\n');
-  await rig.drain();
-  await rig.pass(12);
+  await rig.play`drain; pass 12`;
   expect(events()).toEqual(['A one\n tw', 'B', 'Z', 'o\n three']);
 });
 

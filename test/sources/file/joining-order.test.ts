@@ -71,8 +71,7 @@ test('what was copied and truncated is joined in its order where an empty copy w
   const { rig, times } = site;
   for (const [n, text] of ['', ' two\n', ' three\n', ' four\nB\n'].entries()) {
     if (n === 3) {
-      rig.commit();
-      await rig.start();
+      await rig.play`commit; start`;
     }
     times.pass(1000);
     await rig.source.scanOnce();
@@ -91,8 +90,7 @@ test('copies that were made hours apart while no agent ran are joined: when they
     copyAside(site, n + 1, text);
     times.pass(3_600_000);
   }
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   expect(site.events()).toEqual(['A one\n two\n three\n four']);
   expect(rig.source.stats.lostBytes).toBe(0);
 });
@@ -127,8 +125,7 @@ test('truncation at any moment of a start joins no event with lines of another o
     await rig.start({ fileSystem });
     isOver = calls < nth;
     calls = Infinity;
-    await rig.drain();
-    await rig.pass(30);
+    await rig.play`drain; pass 30`;
     const events = site.events();
     const whole = ['A one\n two', 'B\n three', 'C\n four'];
     const lines = events.join('\n').split('\n').toSorted();

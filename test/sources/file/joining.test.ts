@@ -1,8 +1,9 @@
 /** Joined lines over a rotation: an event that began in one file and goes on in the next is one event, and nothing else is. */
-import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import { type RigOptions, failingFileSystem, TailRig } from './tail-rig.ts';
+import { scenario } from './scenario.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 
@@ -23,60 +24,39 @@ async function rotated(options: RigOptions = {}, text: string | Buffer = 'A one\
 
 test('event that a rename rotation cuts is one event', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), ' three\n four\nB next\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three\n four']);
+  await rig.play`write a.log " three" " four" "B next"; drain; events "A one\n two\n three\n four"`;
   const [block] = rig.lane.blocks;
   expect(block).toMatchObject({ offset: 0, length: 11, continued: [{ from: 0, to: 13 }] });
-  await rig.pass(6);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three\n four', 'B next']);
+  await rig.play`pass 6; events "A one\n two\n three\n four" "B next"`;
   expect(rig.lane.blocks[1]).toMatchObject({ stream: block!.continued![0]!.stream, offset: 13 });
   expect(rig.source.stats).toMatchObject({ readBytes: 31, lagBytes: 0, lostBytes: 0 });
 });
 
 test('event goes on in the next file also when that is empty for a while', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), '');
-  await rig.pass(2);
-  appendFileSync(rig.path('a.log'), ' th');
-  await rig.pass(1);
-  appendFileSync(rig.path('a.log'), 'ree\n');
-  await rig.pass(1);
-  expect(eventsOf(rig.lane)).toEqual([]);
-  appendFileSync(rig.path('a.log'), 'B\n');
-  await rig.pass(1);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three']);
+  await rig.play`
+    write a.log; pass 2; append a.log " th…"; pass 1; append a.log ree; pass 1; no-events; append a.log B; pass 1
+    events "A one\n two\n three"
+  `;
 });
 
 test('file that begins with an event of its own does not wait for the file before', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), 'B one\n two\nC\n');
-  await rig.pass(1);
-  expect(eventsOf(rig.lane)).toEqual(['B one\n two']);
-  await rig.pass(6);
-  expect(eventsOf(rig.lane).sort()).toEqual(['A one\n two', 'B one\n two', 'C']);
+  await rig.play`write a.log "B one" " two" C; pass 1; events "B one\n two"; pass 6; events-any "A one\n two" "B one\n two" C`;
   expect(rig.lane.blocks.every(({ continued }) => continued === undefined)).toBe(true);
 });
 
 test('lines that come after the timeout are no part of the event before the rotation', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), '');
-  await rig.pass(6);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two']);
-  appendFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.pass(1);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two', ' three']);
+  await rig.play`write a.log; pass 6; events "A one\n two"; append a.log " three" B; pass 1; events "A one\n two" " three"`;
 });
 
 test('event over a rotation is sent when nothing follows it for the timeout', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), ' three\n');
-  await rig.pass(3);
-  appendFileSync(rig.path('a.log'), ' four\n unfinished');
-  await rig.pass(4);
-  expect(eventsOf(rig.lane)).toEqual([]);
-  await rig.pass(3);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three\n four', ' unfinished']);
+  await rig.play`
+    write a.log " three"; pass 3; append a.log " four" " unfinished…"; pass 4; no-events; pass 3
+    events "A one\n two\n three\n four" " unfinished"
+  `;
 });
 
 test.each([
@@ -84,22 +64,17 @@ test.each([
   ['maxBytes', { maxBytes: 20 }, ['A one\n two\n three', ' four\n five']],
 ])('%s holds over a rotation', async (_, limits, expected) => {
   const rig = await rotated({ multiline: { ...multiline, ...limits } });
-  writeFileSync(rig.path('a.log'), ' three\n four\n five\nB\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(expected);
+  await rig.play`write a.log " three" " four" " five" B; drain; events ${expected}`;
 });
 
 test('line over the limit in the next file ends the event', async () => {
   const rig = await rotated({ maxEventBytes: 64 });
-  writeFileSync(rig.path('a.log'), ` three\n${'x'.repeat(1000)}\nB\n`);
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three', 'x'.repeat(64)]);
+  await rig.play`write a.log ${` three\n${'x'.repeat(1000)}\nB\n`}; drain; events "A one\n two\n three" ${'x'.repeat(64)}`;
 });
 
 test('event that takes too much as UTF-8 is cut over a rotation, too, and both files go on behind it', async () => {
   const rig = await rotated({ maxEventBytes: 64 }, Buffer.from(`A ${'\xff'.repeat(10)}\n`, 'latin1'));
-  writeFileSync(rig.path('a.log'), Buffer.from(` ${'\xff'.repeat(20)}\nB\nC\n`, 'latin1'));
-  await rig.drain();
+  await rig.play`write a.log ${Buffer.from(` ${'\xff'.repeat(20)}\nB\nC\n`, 'latin1')}; drain`;
   const [block] = rig.lane.blocks;
   expect(block!.single!.marks).toMatchObject({ truncated: true });
   expect(block!.continued).toMatchObject([{ from: 0, to: 22 }]);
@@ -108,13 +83,7 @@ test('event that takes too much as UTF-8 is cut over a rotation, too, and both f
 
 test('event goes on over several rotations between two looks', async () => {
   const rig = await rotated();
-  renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
-  rig.bornNow();
-  writeFileSync(rig.path('a.log.1'), ' three\n');
-  rig.bornNow();
-  writeFileSync(rig.path('a.log'), ' four\nB\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three\n four']);
+  await rig.play`mv a.log.1 a.log.2; born; write a.log.1 " three"; born; write a.log " four" B; drain; events "A one\n two\n three\n four"`;
   expect(rig.lane.blocks[0]!.continued).toMatchObject([{ to: 7 }, { to: 6 }]);
 });
 
@@ -135,53 +104,29 @@ test('event goes on in the file that was rotated away unseen, not in the one beh
   expect(eventsOf(all.lane).sort()).toEqual(['A one\n two', 'B', 'M\n more\n rest of M']);
 });
 
-test('event that a copytruncate rotation cuts is one event', async () => {
-  const rig = new TailRig({ multiline });
-  writeFileSync(rig.path('a.log'), 'Z zero\nA one\n two\n');
-  await rig.start();
-  await rig.drain();
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  truncateSync(rig.path('a.log'));
-  appendFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['Z zero', 'A one\n two\n three']);
-  expect(rig.source.stats.lostBytes).toBe(0);
-});
+scenario('event that a copytruncate rotation cuts is one event', { multiline })`
+  write a.log "Z zero" "A one" " two"; start; drain; cp a.log a.log.1; cut a.log; append a.log " three" B; drain
+  events "Z zero" "A one\n two\n three"; lost 0
+`;
 
 test('event of a deleted file goes on in the one that was made in its place', async () => {
   const rig = await rotated();
-  await rig.source.scanOnce();
-  rmSync(rig.path('a.log.1'));
-  writeFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three']);
+  await rig.play`scan; rm a.log.1; write a.log " three" B; drain; events "A one\n two\n three"`;
 });
 
 test('event that a rotation cut is joined after a restart, before or after it was read', async () => {
   const rig = await rotated({}, 'Z\nA one\n two\n');
-  rig.commit();
-  writeFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.start();
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three']);
-  // Not committed: all of it once more.
-  await rig.start();
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three']);
-  rig.commit();
-  await rig.start();
-  await rig.pass(6);
-  expect(eventsOf(rig.lane)).toEqual(['B']);
+  await rig.play`
+    commit; write a.log " three" B; start; drain; events "A one\n two\n three"
+    // Not committed: all of it once more.
+    start; drain; events "A one\n two\n three"; commit; start; pass 6; events B
+  `;
 });
 
 test('event is not joined with a file that came so late after it that it was over', async () => {
   const rig = await rotated({ multiline: { ...multiline, timeoutMs: 100 } });
   for (const until = Date.now() + 200; Date.now() < until;);
-  writeFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.start();
-  await rig.drain();
-  await rig.pass(6);
-  expect(eventsOf(rig.lane).sort()).toEqual([' three', 'A one\n two', 'B']);
+  await rig.play`write a.log " three" B; start; drain; pass 6; events-any " three" "A one\n two" B`;
 });
 
 test('files that are merely alike by name are not joined', async () => {
@@ -198,16 +143,12 @@ test('files that are merely alike by name are not joined', async () => {
 
 test('unfinished last line of a rotated file is sent with its event, and nothing is joined to it', async () => {
   const rig = await rotated({}, 'A one\n tw');
-  writeFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.drain();
-  await rig.pass(11);
-  expect(eventsOf(rig.lane).sort()).toEqual([' three', 'A one\n tw', 'B']);
+  await rig.play`write a.log " three" B; drain; pass 11; events-any " three" "A one\n tw" B`;
 });
 
 test('spans of an event over a rotation are read again as the same event, or by themselves', async () => {
   const rig = await rotated({}, 'Z\nA one\n two\n');
-  writeFileSync(rig.path('a.log'), ' three\n four\nB\n');
-  await rig.drain();
+  await rig.play`write a.log " three" " four" B; drain`;
   const block = rig.lane.blocks.at(-1)!;
   const span = { source: 'app', stream: block.stream, from: 2, to: 13, events: 1, ...block.single! };
   const rest = { source: 'app', events: 0, ...block.continued![0]! };
@@ -221,16 +162,14 @@ test('spans of an event over a rotation are read again as the same event, or by 
   // By other rules it is no such event any more.
   await rig.start({ multiline: { ...multiline, maxLines: 3 } });
   expect(await rig.source.reread!(span, new LaneDouble(), [rest])).toBe(span.from);
-  rmSync(rig.path('a.log'));
-  writeFileSync(rig.path('a.log'), '');
+  await rig.play`rm a.log; write a.log`;
   expect(await rig.source.reread!(span, new LaneDouble(), [{ ...rest, to: 100 }])).toBe(span.from);
 });
 
 test('pieces of a container message that a rotation cut are put together', async () => {
   const T = '2026-11-21T10:15:00Z';
   const rig = await rotated({ format: 'cri', multiline: undefined }, `${T} stdout F whole\n${T} stdout P first \n`);
-  writeFileSync(rig.path('a.log'), `${T} stderr F other\n${T} stdout F last\n${T} stdout F next\n`);
-  await rig.drain();
+  await rig.play`write a.log ${`${T} stderr F other\n${T} stdout F last\n${T} stdout F next\n`}; drain`;
   const messages = eventsOf(rig.lane).map((text) => (JSON.parse(text) as { message: string }).message);
   expect(messages).toEqual(['whole', 'first last', 'other', 'next']);
 });
@@ -238,69 +177,51 @@ test('pieces of a container message that a rotation cut are put together', async
 test('traces in container messages are joined over a rotation', async () => {
   const T = '2026-11-21T10:15:00Z';
   const rig = await rotated({ format: 'cri' }, `${T} stdout F A\n${T} stdout F  one\n`);
-  writeFileSync(rig.path('a.log'), `${T} stdout F  two\n${T} stdout F B\n`);
-  await rig.drain();
+  await rig.play`write a.log ${`${T} stdout F  two\n${T} stdout F B\n`}; drain`;
   expect(eventsOf(rig.lane).map((text) => (JSON.parse(text) as { message: string }).message)).toEqual(['A\n one\n two']);
 });
 
 test('utf-16 files with byte order marks are joined without the second mark, files in different encodings are not', async () => {
   const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
   const rig = new TailRig({ multiline });
-  writeFileSync(rig.path('a.log'), utf16('A ü\n two\n'));
-  writeFileSync(rig.path('b.log'), 'A ü\n two\n');
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${utf16('A ü\n two\n')}; write b.log "A ü" " two"; start; drain`;
   for (const name of ['a.log', 'b.log']) {
     renameSync(rig.path(name), rig.path(`${name}.1`));
     writeFileSync(rig.path(name), utf16(' three €\nB\n'));
   }
-  await rig.drain();
-  await rig.pass(6);
-  expect(eventsOf(rig.lane).sort()).toEqual([' three €', 'A ü\n two', 'A ü\n two\n three €', 'B', 'B'].sort());
+  await rig.play`drain; pass 6; events-any " three €" "A ü\n two" "A ü\n two\n three €" B B`;
   const joined = rig.lane.blocks.find(({ continued }) => continued)!;
   expect(joined.continued![0]!.to).toBe(2 + 2 * ' three €\n'.length);
 });
 
 test('csv records are not joined over a rotation', async () => {
   const rig = await rotated({ format: 'csv', multiline: undefined }, 'a,b\n1,"2\n');
-  writeFileSync(rig.path('a.log'), 'a,b\n3,4\n');
-  await rig.drain();
-  await rig.pass(6);
+  await rig.play`write a.log "a,b" "3,4"; drain; pass 6`;
   expect(eventsOf(rig.lane)).toContain('{"a":"3","b":"4"}');
 });
 
 test('event over a rotation that the lane refuses is read again', async () => {
   const rig = await rotated();
-  writeFileSync(rig.path('a.log'), ' three\nB\n');
-  await rig.source.pollOnce();
+  await rig.play`write a.log " three" B; poll`;
   rig.lane.hold();
   const polled = rig.source.readRound();
   await rig.lane.until(({ waiting }) => waiting > 0);
   rig.lane.giveUp();
   await expect(polled).rejects.toThrow();
-  await rig.start();
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three']);
+  await rig.play`start; drain; events "A one\n two\n three"`;
 });
 
 test('with --once everything is read, events over a rotation joined', async () => {
   const rig = await rotated({}, 'Z\nA one\n two\n');
-  rig.commit();
-  writeFileSync(rig.path('a.log'), ' three\n fo');
-  await rig.start({ once: true });
-  await rig.source.run();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three', ' fo']);
+  await rig.play`commit; write a.log " three" " fo…"; start once; run; events "A one\n two\n three" " fo"`;
 });
 
-test('timeout of joined lines holds where it is longer than that of unfinished ones', async () => {
-  const rig = new TailRig({ multiline: { ...multiline, timeoutMs: 30_000 }, partialTimeoutMs: 5000 });
-  writeFileSync(rig.path('a.log'), 'A one\n two\n');
-  await rig.start();
-  await rig.pass(20);
-  expect(eventsOf(rig.lane)).toEqual([]);
-  await rig.pass(15);
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two']);
-});
+scenario('timeout of joined lines holds where it is longer than that of unfinished ones', {
+  multiline: { ...multiline, timeoutMs: 30_000 },
+  partialTimeoutMs: 5000,
+})`
+  write a.log "A one" " two"; start; pass 20; no-events; pass 15; events "A one\n two"
+`;
 
 /** The lane holds the event while the next file is changed; then everything is read. */
 async function changeWhileTaken(change: (path: string) => void): Promise<TailRig> {
@@ -321,8 +242,7 @@ async function changeWhileTaken(change: (path: string) => void): Promise<TailRig
 
 test('next file that is removed while the event is taken is read on behind it', async () => {
   const rig = await changeWhileTaken((path) => rmSync(path));
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three', 'B']);
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`events "A one\n two\n three" B; lost 0`;
 });
 
 test('next file that is truncated while the event is taken begins anew', async () => {
@@ -345,10 +265,7 @@ test('files that are rotated away between being found and being opened are joine
   }));
   writeFileSync(log, 'A one\n');
   await rig.start({ fileSystem });
-  await rig.drain();
-  renameSync(log, `${log}.1`);
-  rig.bornNow();
-  writeFileSync(log, ' two\n');
+  await rig.play`drain; mv a.log a.log.1; born; write a.log " two"`;
   rotate = () => {
     for (const [n, text] of [' three\n', ' four\nB\n more\n'].entries()) {
       renameSync(log, `${log}.${n + 2}`);
@@ -357,9 +274,5 @@ test('files that are rotated away between being found and being opened are joine
     }
     renameSync(log, `${log}.4`);
   };
-  await rig.source.scanOnce();
-  rig.bornNow();
-  writeFileSync(log, ' and more\nC\n');
-  await rig.drain();
-  expect(eventsOf(rig.lane)).toEqual(['A one\n two\n three\n four', 'B\n more\n and more']);
+  await rig.play`scan; born; write a.log " and more" C; drain; events "A one\n two\n three\n four" "B\n more\n and more"`;
 });

@@ -1,8 +1,9 @@
-import { appendFileSync, closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import { failingFileSystem, TailRig } from './tail-rig.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
+import { scenario } from './scenario.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -14,8 +15,7 @@ test('line of 100 MB is cut and marked, the lines around it arrive, memory stays
   for (let n = 0; n < 100; n += 1) writeSync(fd, part);
   writeSync(fd, '\nafter\n');
   closeSync(fd);
-  await rig.start();
-  await rig.source.pollOnce();
+  await rig.play`start; poll`;
   const before = process.memoryUsage.rss();
   let most = before;
   for (let isMore = true; isMore; most = Math.max(most, process.memoryUsage.rss())) isMore = (await rig.source.pollOnce()).moreToRead;
@@ -40,21 +40,19 @@ test('long line that grows from turn to turn is read once, not again from its be
     },
   }));
   const rig = new TailRig({ fileSystem, maxEventBytes: 1000 });
-  writeFileSync(rig.path('a.log'), 'before\n');
-  await rig.start();
+  await rig.play`write a.log before; start`;
   // An é across the limit: cut before it.
   const line = `${'a'.repeat(999)}é${'b'.repeat(500_000)}`;
   for (let at = 0; at < line.length; at += 10_000) {
-    appendFileSync(rig.path('a.log'), line.slice(at, at + 10_000));
-    await rig.drain();
-    // Others use the same window meanwhile.
-    appendFileSync(rig.path('b.log'), `${at}\n`);
-    await rig.drain();
+    await rig.play`
+      append a.log ${line.slice(at, at + 10_000)}; drain
+      // Others use the same window meanwhile.
+      append b.log ${`${at}\n`}; drain
+    `;
   }
   expect(rig.byFile['a.log']).toEqual(['before']);
   expect(rig.source.stats.lagBytes).toBe(Buffer.byteLength(line));
-  appendFileSync(rig.path('a.log'), '\r\nafter\n');
-  await rig.drain();
+  await rig.play`append a.log "\r" after; drain`;
   const cut = rig.lane.blocks.find((block) => block.single)!;
   const whole = Buffer.from(`${line}\r\n`);
   expect(cut.lines[0]!.toString()).toBe('a'.repeat(999));
@@ -67,27 +65,17 @@ test('long line that grows from turn to turn is read once, not again from its be
   expect(bytesRead).toBeLessThan(whole.length * 1.1 + 3000);
 });
 
-test('long line that is truncated away while it grows leaves no trace in what follows', async () => {
-  const rig = new TailRig({ maxEventBytes: 1000 });
-  writeFileSync(rig.path('a.log'), `before\n${'x'.repeat(5000)}`);
-  await rig.start();
-  await rig.drain();
-  writeFileSync(rig.path('a.log'), 'other\nlines\n');
-  await rig.drain();
-  expect(rig.texts).toEqual(['before', 'other', 'lines']);
-  expect(rig.source.stats.lostBytes).toBe(5000);
-});
+scenario('long line that is truncated away while it grows leaves no trace in what follows', { maxEventBytes: 1000 })`
+  write a.log ${`before\n${'x'.repeat(5000)}`}; start; drain; write a.log other lines; drain; reads before other lines; lost 5000
+`;
 
 test('long line that is cut back and grows again with other bytes is counted by what is there', async () => {
   const rig = new TailRig({ maxEventBytes: 1000 });
   const head = `${'h'.repeat(2000)}\n`;
-  writeFileSync(rig.path('a.log'), `${head}${'x'.repeat(5000)}`);
-  await rig.start();
-  await rig.drain();
-  writeFileSync(rig.path('a.log'), `${head}${'y'.repeat(3000)}`);
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), `${'z'.repeat(50)}\nafter\n`);
-  await rig.drain();
+  await rig.play`
+    write a.log ${`${head}${'x'.repeat(5000)}`}; start; drain; write a.log ${`${head}${'y'.repeat(3000)}`}; drain
+    append a.log ${`${'z'.repeat(50)}\nafter\n`}; drain
+  `;
   const whole = Buffer.from(`${'y'.repeat(3000)}${'z'.repeat(50)}\n`);
   const cut = rig.lane.blocks.at(-2);
   expect(cut).toMatchObject({ offset: 2001, length: whole.length, single: { sum: contentSum(whole, 2001) } });
@@ -97,9 +85,7 @@ test('long line that is cut back and grows again with other bytes is counted by 
 
 test('unfinished long line of a --once run is sent, with the length it has', async () => {
   const rig = new TailRig({ once: true, maxEventBytes: 1000 });
-  writeFileSync(rig.path('a.log'), 'x'.repeat(9_000_000));
-  await rig.start();
-  await rig.source.run();
+  await rig.play`write a.log ${'x'.repeat(9_000_000)}; start; run`;
   expect(rig.lane.blocks).toMatchObject([
     { offset: 0, length: 9_000_000, single: { marks: { truncated: true, original_bytes: 9_000_000 } } },
   ]);
@@ -110,29 +96,20 @@ test('unfinished long line of a --once run is sent, with the length it has', asy
 test('event limit larger than a turn still gets its lines whole', async () => {
   const rig = new TailRig({ maxEventBytes: 6 * MEBIBYTE });
   const long = 'x'.repeat(6 * MEBIBYTE - 1);
-  writeFileSync(rig.path('a.log'), `${long}\n${long}\n${'y'.repeat(5 * MEBIBYTE)}`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${`${long}\n${long}\n${'y'.repeat(5 * MEBIBYTE)}`}; start; drain`;
   expect(rig.lane.lines.map((line) => line.length)).toEqual([long.length, long.length]);
 });
 
 test('long line in parts goes on with the next number in the next turn and after a restart', async () => {
   const rig = new TailRig({ maxEventBytes: 1000, onOversize: 'split' });
   const line = Array.from({ length: 3000 }, (_, n) => String(n)).join(' ');
-  writeFileSync(rig.path('a.log'), `before\n${line.slice(0, 4500)}`);
-  await rig.start();
-  await rig.drain();
-  rig.commit();
+  await rig.play`write a.log ${`before\n${line.slice(0, 4500)}`}; start; drain; commit`;
   const texts = [...rig.texts];
-  appendFileSync(rig.path('a.log'), line.slice(4500, 9000));
-  await rig.drain();
+  await rig.play`append a.log ${line.slice(4500, 9000)}; drain`;
   texts.push(...rig.texts.slice(texts.length));
   const marks = (): unknown[] => rig.lane.blocks.flatMap(({ single }) => (single?.marks ? [single.marks] : []));
   const seen = marks();
-  rig.commit();
-  await rig.start();
-  appendFileSync(rig.path('a.log'), `${line.slice(9000)}\nafter\n`);
-  await rig.drain();
+  await rig.play`commit; start; append a.log ${`${line.slice(9000)}\nafter\n`}; drain`;
   seen.push(...marks());
   texts.push(...rig.texts);
   expect(texts.join('')).toBe(`before${line}after`);
@@ -142,9 +119,7 @@ test('long line in parts goes on with the next number in the next turn and after
 
 test('part of a long line that is read again for its batch has the same number', async () => {
   const rig = new TailRig({ maxEventBytes: 1000, onOversize: 'split' });
-  writeFileSync(rig.path('a.log'), `${'x'.repeat(3500)}\nafter\n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${`${'x'.repeat(3500)}\nafter\n`}; start; drain`;
   const [, , third] = rig.lane.blocks;
   expect(third).toMatchObject({ offset: 2000, length: 1000, single: { marks: { part: 3 } } });
   const lane = new LaneDouble();
@@ -158,10 +133,7 @@ test('part of a long line that is read again for its batch has the same number',
 // append was nothing but NUL bytes, unsaid.
 test('line that is cut is named with its place, and the likely cause where it begins with a hole', async () => {
   const rig = new TailRig({ maxEventBytes: 1000 });
-  writeFileSync(rig.path('a.log'), `short\n${'x'.repeat(2000)}\n`);
-  writeFileSync(rig.path('b.log'), `appended\n${'\0'.repeat(5000)}text\nnext\n`);
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log ${`short\n${'x'.repeat(2000)}\n`}; write b.log ${`appended\n${'\0'.repeat(5000)}text\nnext\n`}; start; drain`;
   expect(rig.said(/was cut/).map(({ level, fields, text }) => ({ level, fields, text }))).toMatchObject([
     {
       level: 'warn',

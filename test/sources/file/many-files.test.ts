@@ -81,9 +81,7 @@ test('quiet files get their turns beside one with a backlog of 100 MB: between t
 
 test('quiet file gets its turn next when it grows while the loud one is read, not after the backlog', async () => {
   const rig = new TailRig();
-  writeFileSync(rig.path('loud.log'), `${'x'.repeat(1023)}\n`.repeat(40 * 1024));
-  writeFileSync(rig.path('quiet.log'), 'one\n');
-  await rig.start();
+  await rig.play`write loud.log ${`${'x'.repeat(1023)}\n`.repeat(40 * 1024)}; write quiet.log one; start`;
   const running = rig.source.run();
   const isQuiet = (block: { shape: { wrapFields: Record<string, unknown> } }): boolean =>
     block.shape.wrapFields['file'] === rig.path('quiet.log');
@@ -91,8 +89,7 @@ test('quiet file gets its turn next when it grows while the loud one is read, no
   rig.lane.hold();
   await rig.lane.until((lane) => lane.waiting === 1);
   const before = rig.lane.blocks.length;
-  appendFileSync(rig.path('quiet.log'), 'two\n');
-  await rig.source.scanOnce();
+  await rig.play`append quiet.log two; scan`;
   rig.lane.release();
   await rig.lane.until((lane) => lane.blocks.filter(isQuiet).length === 2);
   const index = rig.lane.blocks.findLastIndex(isQuiet);

@@ -1,67 +1,40 @@
-import { appendFileSync, mkdirSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
 import { failingFileSystem, startRig, TailRig } from './tail-rig.ts';
+import { scenario } from './scenario.ts';
 
 test('partial_timeout sends an unfinished line once it has stood still for so long, and its rest as an event of its own', async () => {
   const rig = await startRig({ partialTimeoutMs: 5000 });
-  writeFileSync(rig.path('a.log'), 'one\ntw');
-  await rig.pass(3);
-  appendFileSync(rig.path('a.log'), 'o');
-  await rig.pass(5);
-  expect(rig.texts).toEqual(['one']);
-  await rig.pass(2);
-  expect(rig.texts).toEqual(['one', 'two']);
+  await rig.play`write a.log one tw…; pass 3; append a.log o…; pass 5; reads one; pass 2; reads one two`;
   expect(rig.lane.blocks.at(-1)).toMatchObject({ offset: 4, length: 3, single: { length: 3 } });
-  await rig.pass(60);
-  appendFileSync(rig.path('a.log'), ' and a half\nthree\n');
-  await rig.pass(2);
-  expect(rig.texts).toEqual(['one', 'two', ' and a half', 'three']);
-  rig.commit();
-  await rig.start();
-  await rig.pass(10);
-  expect(rig.texts).toEqual([]);
+  await rig.play`
+    pass 60; append a.log " and a half" three; pass 2; reads one two " and a half" three; commit; start; pass 10; reads-nothing
+  `;
 });
 
 test('partial_timeout does not send what grew between the look that decided and the read', async () => {
   const rig = await startRig({ partialTimeoutMs: 5000 });
-  writeFileSync(rig.path('a.log'), 'tw');
-  await rig.pass(2);
+  await rig.play`write a.log tw…; pass 2`;
   rig.clock.advance(5000);
-  await rig.source.scanOnce();
-  appendFileSync(rig.path('a.log'), 'o, still bein');
+  await rig.play`scan; append a.log "o, still bein…"`;
   await rig.source.readRound();
-  expect(rig.texts).toEqual([]);
-  appendFileSync(rig.path('a.log'), 'g written\n');
-  await rig.pass(1);
-  expect(rig.texts).toEqual(['two, still being written']);
+  await rig.play`reads-nothing; append a.log "g written"; pass 1; reads "two, still being written"`;
 });
 
-test('partial_timeout sends a line over the limit cut, and what comes after it anew', async () => {
-  const rig = await startRig({ partialTimeoutMs: 1000, maxEventBytes: 1024 });
-  writeFileSync(rig.path('a.log'), 'x'.repeat(3000));
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['x'.repeat(1024)]);
-  appendFileSync(rig.path('a.log'), 'yy\nz\n');
-  await rig.pass(3);
-  expect(rig.texts.slice(1)).toEqual(['yy', 'z']);
-});
+scenario('partial_timeout sends a line over the limit cut, and what comes after it anew', { partialTimeoutMs: 1000, maxEventBytes: 1024 })`
+  start; write a.log ${'x'.repeat(3000)}; pass 3; reads ${'x'.repeat(1024)}; append a.log yy z; pass 3; reads-after 1 yy z
+`;
 
-test('partial_timeout: never keeps an unfinished line waiting in a file that stays, not in one that was rotated', async () => {
-  const rig = await startRig({ partialTimeoutMs: Infinity });
-  writeFileSync(rig.path('a.log'), 'tw');
-  await rig.pass(60);
-  expect(rig.texts).toEqual([]);
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  await rig.pass(15);
-  expect(rig.texts).toEqual(['tw']);
-});
+scenario('partial_timeout: never keeps an unfinished line waiting in a file that stays, not in one that was rotated', {
+  partialTimeoutMs: Infinity,
+})`
+  start; write a.log tw…; pass 60; reads-nothing; mv a.log a.log.1; pass 15; reads tw
+`;
 
 test('unfinished lines, deletes and descriptors are seen to where scans are an hour apart', async () => {
   const rig = await startRig({ scanIntervalMs: 3_600_000, partialTimeoutMs: 5000 });
-  writeFileSync(rig.path('a.log'), 'one\ntw');
-  writeFileSync(rig.path('b.log'), 'bee\n');
-  await rig.source.pollOnce();
+  await rig.play`write a.log one tw…; write b.log bee; poll`;
   const running = rig.source.run();
   unlinkSync(rig.path('b.log'));
   for (let second = 0; second < 20; second += 1) {
@@ -81,25 +54,16 @@ test('ignore_older leaves out what was not changed for so long, until it is, and
     const at = (rig.clock.now() - ms) / 1000;
     utimesSync(rig.path(name), at, at);
   };
-  writeFileSync(rig.path('new.log'), 'new\n');
-  writeFileSync(rig.path('old.log'), 'old\n');
+  await rig.play`write new.log new; write old.log old`;
   setAge('new.log', 1000);
   setAge('old.log', 7_200_000);
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual(['new']);
-  await rig.pass(3);
+  await rig.play`start; drain; reads new; pass 3`;
   expect(rig.said(/longer than `ignore_older`/).map(({ fields }) => fields)).toEqual([{ path: rig.path('old.log'), files: 1 }]);
-  expect(rig.source.stats.files).toMatchObject({ active: 1, idle: 0 });
-  appendFileSync(rig.path('old.log'), 'changed\n');
-  await rig.drain();
-  expect(rig.texts).toEqual(['new', 'old', 'changed']);
-  rig.commit();
-  appendFileSync(rig.path('new.log'), 'unread and old by now\n');
+  await rig.play`
+    stats active=1 idle=0; append old.log changed; drain; reads new old changed; commit; append new.log "unread and old by now"
+  `;
   setAge('new.log', 7_200_000);
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual(['unread and old by now']);
+  await rig.play`start; drain; reads "unread and old by now"`;
 });
 
 test('order: oldest_first reads the file that was changed longest ago to its end before the next', async () => {
@@ -108,8 +72,7 @@ test('order: oldest_first reads the file that was changed longest ago to its end
     writeFileSync(rig.path(`${name}.log`), `${name.repeat(1023)}\n`.repeat(6 * 1024));
     utimesSync(rig.path(`${name}.log`), 1000 + index, 1000 + index);
   }
-  await rig.start();
-  await rig.drain();
+  await rig.play`start; drain`;
   const order = rig.texts.map((text) => text[0]!).filter((letter, index, all) => letter !== all[index - 1]);
   expect(order).toEqual(['c', 'a', 'b']);
 });
@@ -125,28 +88,17 @@ test('stable_inodes: false follows path and content where inodes change at every
     fstat: (fd) => salted(real.fstat(fd)),
   }));
   const rig = new TailRig({ fileSystem, stableInodes: false });
-  writeFileSync(rig.path('a.log'), 'one\n');
-  writeFileSync(rig.path('b.log'), 'one\n');
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log one; write b.log one; start; drain`;
   const next = (): number => (salt += 1_000_000);
   next();
-  appendFileSync(rig.path('a.log'), 'two\n');
-  await rig.drain();
+  await rig.play`append a.log two; drain`;
   next();
-  await rig.drain();
-  rig.commit();
+  await rig.play`drain; commit`;
   next();
-  appendFileSync(rig.path('b.log'), 'three\n');
-  await rig.start();
-  await rig.drain();
-  expect(rig.byFile).toEqual({ 'b.log': ['three'] });
+  await rig.play`append b.log three; start; drain; by-file b.log three`;
   next();
   // Another file under the same path is another file.
-  unlinkSync(rig.path('b.log'));
-  writeFileSync(rig.path('b.log'), 'something else\n');
-  await rig.drain();
-  expect(rig.texts).toEqual(['three', 'something else']);
+  await rig.play`rm b.log; write b.log "something else"; drain; reads three "something else"`;
   expect(rig.lanes[0]!.texts.toSorted()).toEqual(['one', 'one', 'two']);
   // The same without the option sends again: rather twice than never.
   rig.commit();
@@ -170,24 +122,16 @@ test.each([
     const include = [rig.path('**/*.log')];
     writeFileSync(rig.path('logs/a.log'), 'rotated\n');
     await rig.start({ include });
-    await rig.drain();
-    renameSync(rig.path('logs/a.log'), rig.path('logs/a.log.1'));
-    writeFileSync(rig.path('logs/a.log'), 'one\n');
-    await rig.drain();
-    rig.commit();
+    await rig.play`drain; mv logs/a.log logs/a.log.1; write logs/a.log one; drain; commit`;
     const { stream } = rig.lane.blocks.at(-1)!;
     appendFileSync(rig.path('logs/a.log'), 'while stopped\n');
     await rig.start({ include, ...changes });
-    appendFileSync(rig.path('logs/a.log.1'), 'late\n');
-    await rig.pass(90, 10);
-    expect(rig.texts).toEqual([]);
-    expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
+    await rig.play`append logs/a.log.1 late; pass 90 10; reads-nothing; lost 0; lag 0`;
     expect(rig.said(/do not match any more/)).toMatchObject([{ fields: { files: 2 } }]);
     expect(rig.source.explain(rig.path('logs/a.log'))).toMatchObject({ isRead: false, savedOffset: 4 });
     // What was read of it may not be delivered yet.
     expect(await rig.source.readSpan!({ stream, from: 0, to: 4 })).toEqual(Buffer.from('one\n'));
     await rig.start({ include });
-    await rig.drain();
-    expect(rig.texts.toSorted()).toEqual(['late', 'while stopped']);
+    await rig.play`drain; reads-any late "while stopped"`;
   },
 );

@@ -18,6 +18,7 @@ import { fileSourceConfig } from '../../support/source-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
+import { playSteps, type Value } from './steps.ts';
 
 /** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
 export class StepClock implements Clock {
@@ -83,6 +84,8 @@ export function systemError(code: string): Error {
 }
 
 export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
+  /** What it reads, relative to its folder. */
+  readonly glob?: string;
   readonly once?: boolean;
   readonly fileSystem?: FileSystem;
   /** Wall clock of new streams; the system's, as that of the files. */
@@ -118,8 +121,8 @@ export class TailRig {
 
   /** A new source on the same folder and streams, as after a restart; the old one is left as a kill leaves it. */
   async start(changes: RigOptions = {}): Promise<this> {
-    const { once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
-    const config = fileSourceConfig(this.path('*.log'), rest);
+    const { glob = '*.log', once = false, fileSystem = freshFolders, ...rest } = { ...this.#options, ...changes };
+    const config = fileSourceConfig(this.path(glob), rest);
     const write = (level: string) => (fields: object, text: string) =>
       void this.log.push({ level, fields: fields as Record<string, unknown>, text });
     const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
@@ -170,9 +173,19 @@ export class TailRig {
     this.#committedBlocks = this.lane.blocks.length;
   }
 
+  /** Plays the steps of a scenario. */
+  play(strings: readonly string[], ...values: Value[]): Promise<void> {
+    return playSteps(this, strings, values);
+  }
+
   /** Every line since the last start. */
   get texts(): string[] {
     return this.lane.texts;
+  }
+
+  /** The same, but lines that are joined are one event, and empty ones are none. */
+  get events(): string[] {
+    return this.lane.blocks.flatMap(({ events }) => events.map(String)).filter((text) => text !== '');
   }
 
   /** Lines since the last start, by the file they are said to be from. */

@@ -1,16 +1,11 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startRig, TailRig } from './tail-rig.ts';
+import { scenario } from './scenario.ts';
 
 test('file source reads what is there and what is appended, each line once', async () => {
   const rig = new TailRig({ fields: { team: 'core' } });
-  writeFileSync(rig.path('a.log'), 'one\ntwo\n');
-  await rig.start();
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), 'three\n');
-  await rig.drain();
-  await rig.drain();
-  expect(rig.texts).toEqual(['one', 'two', 'three']);
+  await rig.play`write a.log one two; start; drain; append a.log three; drain; drain; reads one two three`;
   expect(rig.lane.blocks[0]!.shape).toEqual({
     format: 'auto',
     wrapFields: { host: 'testhost', file: rig.path('a.log') },
@@ -20,69 +15,36 @@ test('file source reads what is there and what is appended, each line once', asy
   expect(rig.source.stats).toMatchObject({ readBytes: 14, lagBytes: 0, files: { active: 1 } });
 });
 
-test('file source leaves an unfinished last line until its rest arrives', async () => {
-  const rig = await startRig();
-  writeFileSync(rig.path('a.log'), 'one\ntw');
-  await rig.drain();
-  expect(rig.texts).toEqual(['one']);
-  expect(rig.source.stats.lagBytes).toBe(2);
-  await rig.pass(3);
-  expect(rig.texts).toEqual(['one']);
-  appendFileSync(rig.path('a.log'), 'o\nthr');
-  await rig.drain();
-  expect(rig.texts).toEqual(['one', 'two']);
-});
+scenario('file source leaves an unfinished last line until its rest arrives')`
+  start; write a.log one tw…; drain; reads one; lag 2; pass 3; reads one; append a.log o thr…; drain; reads one two
+`;
 
 test('file source reads a file that appears later, and one in a new folder under **, from its beginning', async () => {
-  const rig = new TailRig();
-  await rig.start({ include: [rig.path('**/*.log')], startAt: 'end' });
+  const rig = new TailRig({ glob: '**/*.log' });
+  await rig.start({ startAt: 'end' });
   await rig.drain();
   mkdirSync(rig.path('deep/er'), { recursive: true });
-  writeFileSync(rig.path('deep/er/b.log'), 'late\n');
-  await rig.drain();
-  expect(rig.byFile).toEqual({ 'deep/er/b.log': ['late'] });
+  await rig.play`write deep/er/b.log late; drain; by-file deep/er/b.log late`;
 });
 
-test('file source starts at the end only in its first run, at the beginning of the line that is being written', async () => {
-  const rig = new TailRig({ startAt: 'end' });
-  writeFileSync(rig.path('a.log'), 'old\nolder\nhal');
-  writeFileSync(rig.path('empty.log'), '');
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual([]);
-  appendFileSync(rig.path('a.log'), 'f\nnew\n');
-  writeFileSync(rig.path('empty.log'), 'first\n');
-  writeFileSync(rig.path('late.log'), 'whole\nfile\n');
-  await rig.drain();
-  expect(rig.byFile).toEqual({ 'a.log': ['half', 'new'], 'empty.log': ['first'], 'late.log': ['whole', 'file'] });
-  rig.commit();
-  writeFileSync(rig.path('while-stopped.log'), 'not skipped\n');
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual(['not skipped']);
-});
+scenario('file source starts at the end only in its first run, at the beginning of the line that is being written', { startAt: 'end' })`
+  write a.log old older hal…; write empty.log; start; drain; reads-nothing; append a.log f new; write empty.log first
+  write late.log whole file; drain; by-file a.log half new + empty.log first + late.log whole file; commit
+  write while-stopped.log "not skipped"; start; drain; reads "not skipped"
+`;
 
 test('file source goes on after a restart where the committed spans end', async () => {
   const rig = await startRig();
-  writeFileSync(rig.path('a.log'), 'one\ntwo\n');
-  await rig.drain();
-  rig.commit();
-  appendFileSync(rig.path('a.log'), 'three\nfour\n');
-  await rig.drain();
+  await rig.play`write a.log one two; drain; commit; append a.log three four; drain`;
   // Not committed: read again, and under the same stream.
   const [stream] = rig.streams.records.keys();
-  appendFileSync(rig.path('a.log'), 'five\n');
-  await rig.start();
-  await rig.drain();
-  expect(rig.texts).toEqual(['three', 'four', 'five']);
+  await rig.play`append a.log five; start; drain; reads three four five`;
   expect(new Set(rig.lane.blocks.map((block) => block.stream))).toEqual(new Set([stream]));
 });
 
 test('file source gives every file its turn, however loud another one is', async () => {
   const rig = new TailRig();
-  writeFileSync(rig.path('a-loud.log'), `${'x'.repeat(1023)}\n`.repeat(12 * 1024));
-  writeFileSync(rig.path('z-quiet.log'), 'quiet\n');
-  await rig.start();
+  await rig.play`write a-loud.log ${`${'x'.repeat(1023)}\n`.repeat(12 * 1024)}; write z-quiet.log quiet; start`;
   const { moreToRead } = await rig.source.pollOnce();
   expect(moreToRead).toBe(true);
   expect(rig.byFile['z-quiet.log']).toEqual(['quiet']);
@@ -93,11 +55,7 @@ test('file source gives every file its turn, however loud another one is', async
 
 test('file source under --once sends unfinished lines too and ends', async () => {
   const rig = new TailRig({ once: true });
-  writeFileSync(rig.path('a.log'), 'one\ntw');
-  writeFileSync(rig.path('b.log'), `${'y'.repeat(99)}\n`.repeat(100_000));
-  writeFileSync(rig.path('empty.log'), '');
-  await rig.start();
-  await rig.source.run();
+  await rig.play`write a.log one tw…; write b.log ${`${'y'.repeat(99)}\n`.repeat(100_000)}; write empty.log; start; run`;
   expect(rig.byFile['a.log']).toEqual(['one', 'tw']);
   expect(rig.byFile['b.log']).toHaveLength(100_000);
   const last = rig.lane.blocks.find((block) => block.single)!;
@@ -106,8 +64,7 @@ test('file source under --once sends unfinished lines too and ends', async () =>
 
 test('file source runs until it is stopped, and stops while the lane holds a block', async () => {
   const rig = new TailRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.start();
+  await rig.play`write a.log one; start`;
   const running = rig.source.run();
   await rig.lane.until((lane) => lane.blocks.length === 1);
   rig.lane.hold();
@@ -123,16 +80,11 @@ test('file source runs until it is stopped, and stops while the lane holds a blo
 
 test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async () => {
   const rig = new TailRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  writeFileSync(rig.path('b.log'), 'bee\n');
-  await rig.start();
+  await rig.play`write a.log one; write b.log bee; start`;
   rig.lane.hold();
   const running = rig.source.run();
   await rig.lane.until((lane) => lane.waiting === 1);
-  appendFileSync(rig.path('b.log'), 'bees\n');
-  await rig.source.scanOnce();
-  rmSync(rig.path('b.log'));
-  await rig.source.scanOnce();
+  await rig.play`append b.log bees; scan; rm b.log; scan`;
   rig.lane.release();
   await rig.lane.until((lane) => lane.lines.length === 3);
   await rig.source.stop();
@@ -142,10 +94,7 @@ test('file source sees a rotation while the lane is full, and loses nothing when
 
 test('file source reads a span again exactly, an unfinished end included, and says when it cannot', async () => {
   const rig = new TailRig({ once: true });
-  writeFileSync(rig.path('a.log'), 'one\ntwo\nthree');
-  await rig.start();
-  await rig.source.run();
-  rig.commit();
+  await rig.play`write a.log one two three…; start; run; commit`;
   const stream = rig.lane.blocks[0]!.stream;
   await rig.start({ once: false });
   const span = { source: 'app', stream, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
@@ -158,9 +107,7 @@ test('file source reads a span again exactly, an unfinished end included, and sa
 
 test('file source explains what it knows of a path', async () => {
   const rig = new TailRig({ exclude: ['skip*'] });
-  writeFileSync(rig.path('a.log'), 'one\ntw');
-  await rig.start();
-  await rig.drain();
+  await rig.play`write a.log one tw…; start; drain`;
   expect(rig.source.explain(rig.path('a.log'))).toMatchObject({
     state: 'active',
     offset: 4,

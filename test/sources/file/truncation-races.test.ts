@@ -2,21 +2,17 @@
  * A truncation that comes between two steps of the source: while a block waits for the sinks, between a stat and the look at the
  * content, between two windows. Nothing is read twice, and what is counted as lost is missing, to the byte.
  */
-import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, renameSync, truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import { LaneDouble } from '../lane-double.ts';
-import { type RigOptions, failingFileSystem, TailRig } from './tail-rig.ts';
+import { failingFileSystem, startRig } from './tail-rig.ts';
+import { scenario, scenarioInBothGlobs } from './scenario.ts';
 
 const inGlobs = ['*.log', '*.log*'];
 
 const linesOf = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name} ${n}`);
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
-
-async function startWith(include: string, options: RigOptions = {}): Promise<TailRig> {
-  const rig = new TailRig(options);
-  return rig.start({ include: [rig.path(include)] });
-}
 
 /** A file system of which a call is followed by something that happens to the files: `after` is asked at every call. */
 function interrupted(after: () => void): FileSystem {
@@ -43,46 +39,23 @@ function interrupted(after: () => void): FileSystem {
 // block that waited for the sinks was counted as lost where the copy did not have it, and once it was accepted the position was
 // beyond the end of the copy, which was then taken for a truncated file and read from its beginning.
 test.for(inGlobs)('block that waits for the sinks while its file is copied short and truncated, with %s', async (include) => {
-  const rig = await startWith(include);
+  const rig = await startRig({ glob: include });
   const first = linesOf('in the copy', 100);
   const second = linesOf('in no copy, but read', 50);
-  writeFileSync(rig.path('a.log'), textOf(first));
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), 'in the copy, and not read\n');
-  copyFileSync(rig.path('a.log'), rig.path('copy'));
-  appendFileSync(rig.path('a.log'), textOf(second));
-  rig.lane.hold();
-  const reading = rig.source.pollOnce();
-  await rig.lane.until(({ waiting }) => waiting === 1);
-  appendFileSync(rig.path('a.log'), 'seen by a scan, and in no copy\n');
-  await rig.source.scanOnce();
-  copyFileSync(rig.path('copy'), rig.path('a.log.1'));
-  truncateSync(rig.path('a.log'), 0);
-  appendFileSync(rig.path('a.log'), 'new\n');
-  await rig.source.scanOnce();
-  rig.lane.release();
-  await reading;
-  await rig.pass(60);
-  expect(rig.texts.toSorted()).toEqual([...first, 'in the copy, and not read', ...second, 'new'].toSorted());
+  await rig.play`
+    write a.log ${textOf(first)}; drain; append a.log "in the copy, and not read"; cp a.log copy; append a.log ${textOf(second)}; hold
+    append a.log "seen by a scan, and in no copy"; scan; cp copy a.log.1; cut a.log; append a.log new; scan; release; pass 60
+    reads-any ${first} "in the copy, and not read" ${second} new
+  `;
   expect(rig.source.stats.lostBytes).toBe('seen by a scan, and in no copy\n'.length);
 });
 
 // Symptom: as above. Cause: while a block waited, the file was truncated; the next read was at its end, so that what was not
 // read yet counted as cut off, though it was in the copy and read from there.
 test.for(inGlobs)('file that is copied and truncated while a block of it waits is read on in its copy, with %s', async (include) => {
-  const rig = await startWith(include);
+  const rig = await startRig({ glob: include });
   const lines = linesOf('a line of about forty bytes, number', 20_000);
-  writeFileSync(rig.path('a.log'), textOf(lines));
-  rig.lane.hold();
-  const reading = rig.source.pollOnce();
-  await rig.lane.until(({ waiting }) => waiting === 1);
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  truncateSync(rig.path('a.log'), 0);
-  rig.lane.release();
-  await reading;
-  await rig.pass(60);
-  expect(rig.texts).toEqual(lines);
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`write a.log ${textOf(lines)}; hold; cp a.log a.log.1; cut a.log; release; pass 60; reads ${lines}; lost 0`;
 });
 
 // Symptom: as above. Cause: the size that a stat had seen before the truncation was taken for that of what came after it.
@@ -95,7 +68,8 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
     const wrong: string[] = [];
     for (let nth = 1, isOver = false; !isOver; nth += 1) {
       let calls = -Infinity;
-      const rig = await startWith(include, {
+      const rig = await startRig({
+        glob: include,
         fileSystem: interrupted(() => {
           if ((calls += 1) !== nth) return;
           if (!isCopied) copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
@@ -104,9 +78,7 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
         }),
       });
       const old = linesOf('old', 100);
-      writeFileSync(rig.path('a.log'), textOf(old.slice(0, 60)));
-      await rig.drain();
-      rig.commit();
+      await rig.play`write a.log ${textOf(old.slice(0, 60))}; drain; commit`;
       const before = rig.texts;
       appendFileSync(rig.path('a.log'), textOf(old.slice(60, 80)));
       if (!isStarted) await rig.source.scanOnce();
@@ -118,8 +90,7 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
       isOver = calls < nth;
       calls = -Infinity;
       if (isOver && isCopied) {
-        truncateSync(rig.path('a.log'), 0);
-        appendFileSync(rig.path('a.log'), 'new\n');
+        await rig.play`cut a.log; append a.log new`;
       }
       await rig.pass(90, 3);
       const texts = isStarted ? [...before, ...rig.texts] : rig.texts;
@@ -136,23 +107,16 @@ test.for(inGlobs.flatMap((include) => whens.map((when) => [include, when] as con
 // Symptom: a storm of kills stored whole files twice, and lost lines that were in a copy. Cause: what was read beyond the end of
 // the copy was committed when the agent was killed, and by the last position alone the copy was not recognised.
 test.for(inGlobs)('restart after a copytruncate, with more read than the copy has, sends nothing twice, with %s', async (include) => {
-  const rig = await startWith(include);
+  const rig = await startRig({ glob: include });
   const old = linesOf('a line of the old file, and number', 5000);
   const late = linesOf('read, and in no copy', 20);
   for (let at = 0; at < old.length; at += 500) {
-    appendFileSync(rig.path('a.log'), textOf(old.slice(at, at + 500)));
-    await rig.source.pollOnce();
-    rig.commit();
+    await rig.play`append a.log ${textOf(old.slice(at, at + 500))}; poll; commit`;
   }
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  appendFileSync(rig.path('a.log'), textOf(late));
-  await rig.source.pollOnce();
-  rig.commit();
-  truncateSync(rig.path('a.log'), 0);
-  appendFileSync(rig.path('a.log'), 'new\n');
+  await rig.play`cp a.log a.log.1; append a.log ${textOf(late)}; poll; commit; cut a.log; append a.log new`;
   // Killed before it saw that, and twice more after.
   for (const expected of [['new'], [], []]) {
-    await rig.start({ include: [rig.path(include)] });
+    await rig.start();
     const [stream] = rig.streams.records.keys();
     const size = textOf(old).length;
     const span = { source: 'app', stream: stream!, events: 0, sum: 0, tail: { length: 0, crc: 0 } };
@@ -161,145 +125,71 @@ test.for(inGlobs)('restart after a copytruncate, with more read than the copy ha
     expect(await rig.source.reread!({ ...span, from: first, to: size + textOf(late).length }, lane)).toBe(size);
     expect(lane.texts).toEqual(old.slice(4500));
     expect(await rig.source.reread!({ ...span, from: size + 10, to: size + 20 }, lane)).toBe(size + 10);
-    await rig.pass(30, 3);
-    expect(rig.texts).toEqual(expected);
-    expect(rig.source.stats).toMatchObject({ lostBytes: 0, lagBytes: 0 });
-    rig.commit();
+    await rig.play`pass 30 3; reads ${expected}; lost 0; lag 0; commit`;
   }
 });
 
 // Symptom: as above. Cause: a copy that was not that of the first generation that was looked for counted as a file of its own.
 test.for(inGlobs)('restart with two generations in two copies, both with more read than the copy has, with %s', async (include) => {
-  const rig = await startWith(include);
+  const rig = await startRig({ glob: include });
   const all: string[] = [];
   for (const n of [1, 2]) {
     if (n === 2) renameSync(rig.path('a.log.1'), rig.path('a.log.2'));
     for (let at = 0; at < 10; at += 1) {
       const lines = linesOf(`a line of generation ${n}, part ${at}, number`, 100);
       all.push(...lines);
-      appendFileSync(rig.path('a.log'), textOf(lines));
-      await rig.source.pollOnce();
-      rig.commit();
+      await rig.play`append a.log ${textOf(lines)}; poll; commit`;
     }
-    copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-    appendFileSync(rig.path('a.log'), 'read, and in no copy\n');
+    await rig.play`cp a.log a.log.1; append a.log "read, and in no copy"`;
     all.push('read, and in no copy');
-    await rig.source.pollOnce();
-    rig.commit();
-    truncateSync(rig.path('a.log'), 0);
+    await rig.play`poll; commit; cut a.log`;
     if (n === 1) await rig.source.scanOnce();
   }
   expect(rig.texts).toEqual(all);
   for (let restart = 0; restart < 3; restart += 1) {
-    await rig.start({ include: [rig.path(include)] });
-    await rig.pass(30, 3);
-    expect(rig.texts).toEqual([]);
-    expect(rig.source.stats.lostBytes).toBe(0);
-    rig.commit();
+    await rig.play`start; pass 30 3; reads-nothing; lost 0; commit`;
   }
 });
 
 // Symptom: a copy was read again. Cause: an empty file of its name was there as long as the original, and files that are seen for the first
 // time together count as two.
-test('copy into a file that was empty is told from a file of its own', async () => {
-  const rig = new TailRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  writeFileSync(rig.path('a.log.1'), '');
-  await rig.start({ include: [rig.path('*.log*')] });
-  await rig.drain();
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  await rig.pass(2);
-  truncateSync(rig.path('a.log'), 0);
-  await rig.pass(30);
-  expect(rig.texts).toEqual(['one']);
-});
+scenario('copy into a file that was empty is told from a file of its own', { glob: '*.log*' })`
+  write a.log one; write a.log.1; start; drain; cp a.log a.log.1; pass 2; cut a.log; pass 30; reads one
+`;
 
 // Symptom: lines were missing that were written to a rotated file after a restart. Cause: it was empty, so that nothing was saved of it, and
 // it was made before the stream of the file before it.
-test('rotated file that is empty at a restart is followed', async () => {
-  const rig = new TailRig();
-  writeFileSync(rig.path('a.log.1'), '');
-  rig.bornNow();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.start();
-  await rig.drain();
-  rig.commit();
-  await rig.start();
-  appendFileSync(rig.path('a.log.1'), 'late\n');
-  await rig.drain();
-  expect(rig.byFile).toEqual({ 'a.log': ['late'] });
-});
+scenario('rotated file that is empty at a restart is followed')`
+  write a.log.1; born; write a.log one; start; drain; commit; start; append a.log.1 late; drain; by-file a.log late
+`;
 
 // Symptom: a copy was read again after a restart. Cause: it was taken for a newer generation of which nothing was saved, so that
 // nothing but the beginning could differ, before it was compared with the one it is a copy of.
 test.for(inGlobs)('restart with two generations that begin alike, and a copy of the one that was read, with %s', async (include) => {
-  const rig = await startWith(include);
-  const [path, rotated, copy] = ['a.log', 'a.log.1', 'a.log.2'].map((name) => rig.path(name)) as [string, string, string];
+  const rig = await startRig({ glob: include });
   const banner = `${'#'.repeat(1200)}\n`;
-  writeFileSync(path, `${banner}read and saved\n`);
-  await rig.drain();
-  rig.commit();
-  renameSync(path, rotated);
-  writeFileSync(path, `${banner}not saved\n`);
-  await rig.drain();
-  copyFileSync(rotated, copy);
-  rmSync(rotated);
-  rmSync(path);
-  await rig.start({ include: [rig.path(include)] });
-  await rig.pass(30);
-  appendFileSync(copy, 'late\n');
-  await rig.pass(30);
-  expect(rig.texts).toEqual(['late']);
+  await rig.play`
+    write a.log ${`${banner}read and saved\n`}; drain; commit; mv a.log a.log.1; write a.log ${`${banner}not saved\n`}; drain
+    cp a.log.1 a.log.2; rm a.log.1; rm a.log; start; pass 30; append a.log.2 late; pass 30; reads late
+  `;
 });
 
-test.for(inGlobs)('copy with less than was read: what is appended to it is read, before a restart and after, with %s', async (include) => {
-  const rig = await startWith(include);
-  writeFileSync(rig.path('a.log'), textOf(linesOf('old', 100)));
-  await rig.drain();
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  appendFileSync(rig.path('a.log'), textOf(linesOf('read, and in no copy', 10)));
-  await rig.drain();
-  truncateSync(rig.path('a.log'), 0);
-  await rig.pass(3);
-  appendFileSync(rig.path('a.log.1'), 'appended\n');
-  await rig.pass(3);
-  expect(rig.texts.slice(110)).toEqual(['appended']);
-  rig.commit();
-  appendFileSync(rig.path('a.log.1'), 'and more\n');
-  await rig.start({ include: [rig.path(include)] });
-  await rig.pass(30, 3);
-  expect(rig.texts).toEqual(['and more']);
-});
+scenarioInBothGlobs('copy with less than was read: what is appended to it is read, before a restart and after, with %s')`
+  start; write a.log ${textOf(linesOf('old', 100))}; drain; cp a.log a.log.1; append a.log ${textOf(linesOf('read, and in no copy', 10))}
+  drain; cut a.log; pass 3; append a.log.1 appended; pass 3; reads-after 110 appended; commit; append a.log.1 "and more"; start; pass 30 3
+  reads "and more"
+`;
 
-test('copy with less than was read gives way to one that has it all, and neither is read again', async () => {
-  const rig = await startWith('*.log*');
-  writeFileSync(rig.path('a.log'), textOf(linesOf('old', 100)));
-  await rig.drain();
-  copyFileSync(rig.path('a.log'), rig.path('a.log.early'));
-  appendFileSync(rig.path('a.log'), textOf(linesOf('more', 10)));
-  await rig.drain();
-  appendFileSync(rig.path('a.log'), 'not read yet\n');
-  copyFileSync(rig.path('a.log'), rig.path('a.log.1'));
-  truncateSync(rig.path('a.log'), 0);
-  await rig.pass(30);
-  expect(rig.texts.slice(110)).toEqual(['not read yet']);
-  expect(rig.source.stats.lostBytes).toBe(0);
-});
+scenario('copy with less than was read gives way to one that has it all, and neither is read again', { glob: '*.log*' })`
+  start; write a.log ${textOf(linesOf('old', 100))}; drain; cp a.log a.log.early; append a.log ${textOf(linesOf('more', 10))}; drain
+  append a.log "not read yet"; cp a.log a.log.1; cut a.log; pass 30; reads-after 110 "not read yet"; lost 0
+`;
 
 // Symptom: as above. Cause: what was read into the window and not offered yet was counted as lost, and then offered.
 test('file that is truncated while the first block of several waits: what is not offered by then is lost, and counted', async () => {
-  const rig = await startWith('*.log', { maxEventBytes: 64, onOversize: 'truncate' });
+  const rig = await startRig({ maxEventBytes: 64, onOversize: 'truncate' });
   const text = `one\n${'x'.repeat(100)}\ntwo\n`;
-  writeFileSync(rig.path('a.log'), text);
-  rig.lane.hold();
-  const reading = rig.source.pollOnce();
-  await rig.lane.until(({ waiting }) => waiting === 1);
-  truncateSync(rig.path('a.log'), 0);
-  await rig.source.scanOnce();
-  rig.lane.release();
-  await reading;
-  await rig.pass(10);
-  expect(rig.texts).toEqual(['one']);
+  await rig.play`write a.log ${text}; hold; cut a.log; scan; release; pass 10; reads one`;
   expect(rig.source.stats.lostBytes).toBe(text.length - 'one\n'.length);
 });
 
@@ -323,16 +213,10 @@ test('rotated file that is truncated and written to again is read on, and its de
       open.delete(fd);
     },
   }));
-  const rig = await startWith('*.log', { fileSystem });
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.drain();
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  await rig.pass(3);
+  const rig = await startRig({ fileSystem });
+  await rig.play`write a.log one; drain; mv a.log a.log.1; pass 3`;
   for (const late of ['two', 'three']) {
-    truncateSync(rig.path('a.log.1'), 0);
-    await rig.pass(90, 3);
-    appendFileSync(rig.path('a.log.1'), `${late}\n`);
-    await rig.pass(30, 3);
+    await rig.play`cut a.log.1; pass 90 3; append a.log.1 ${`${late}\n`}; pass 30 3`;
   }
   expect({ texts: rig.texts, open: open.size }).toEqual({ texts: ['one', 'two', 'three'], open: 0 });
 });

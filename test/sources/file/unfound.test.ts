@@ -1,5 +1,5 @@
 /** Files of checkpoints that are not there at a start: what is known of them is counted, and no line says more than that. */
-import { appendFileSync, copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { makeFolder, startRig, TailRig } from './tail-rig.ts';
@@ -10,15 +10,7 @@ const start = (rig: TailRig): Promise<TailRig> => rig.start({ once: true });
 // that was seen was not saved.
 test('what was seen of a file and not read before a kill is lost with the file, and counted once', async () => {
   const rig = await startRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  writeFileSync(rig.path('b.log'), 'never read\n');
-  await rig.drain();
-  rig.commit();
-  appendFileSync(rig.path('a.log'), 'two\n');
-  writeFileSync(rig.path('c.log'), 'seen\n');
-  await rig.source.scanOnce();
-  rmSync(rig.path('a.log'));
-  rmSync(rig.path('c.log'));
+  await rig.play`write a.log one; write b.log "never read"; drain; commit; append a.log two; write c.log seen; scan; rm a.log; rm c.log`;
   await start(rig);
   await rig.source.run();
   expect(rig.source.stats.lostBytes).toBe(4 + 5);
@@ -29,21 +21,14 @@ test('what was seen of a file and not read before a kill is lost with the file, 
     { level: 'warn', path: rig.path('a.log'), offset: 4, seenSize: 8, lostBytes: 4 },
   ]);
   await start(rig);
-  await rig.source.run();
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`run; lost 0`;
 });
 
 test('file that was read as far as it was seen is gone: nothing is counted, and nothing is claimed of what came after', async () => {
   const rig = await startRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.drain();
-  rig.commit();
-  await rig.pass(1);
-  rmSync(rig.path('a.log'));
+  await rig.play`write a.log one; drain; commit; pass 1; rm a.log`;
   await start(rig);
-  await rig.source.run();
-  expect(rig.source.stats.lostBytes).toBe(0);
-  expect(rig.said(/all that was seen/)).toEqual([]);
+  await rig.play`run; lost 0; said 0 all that was seen`;
   expect(rig.said(/nothing of it is known to be unread.*is not counted/)).toMatchObject([
     { level: 'info', fields: { seenSize: 4, lostBytes: 0 } },
   ]);
@@ -61,16 +46,13 @@ test.each([
     ['b.log', ''],
   ] as const)
     writeFileSync(rig.path(name), text);
-  await rig.drain();
-  rig.commit();
-  appendFileSync(rig.path('a.log'), 'two\n');
-  await rig.source.scanOnce();
-  // What was written to it after the look is in the archive, too.
-  writeFileSync(rig.path('a.log.1.gz'), gzipSync('one\ntwo\nthree\n'));
-  rmSync(rig.path('a.log'));
+  await rig.play`
+    drain; commit; append a.log two; scan
+    // What was written to it after the look is in the archive, too.
+    write a.log.1.gz ${gzipSync('one\ntwo\nthree\n')}; rm a.log
+  `;
   await rig.start({ include, once: true });
-  await rig.source.run();
-  expect(rig.source.stats.lostBytes).toBe(0);
+  await rig.play`run; lost 0`;
   expect(rig.texts.length).toBe(2 * arrived);
   expect(rig.said(/archive is left out/)).toHaveLength(1 - arrived);
 });
@@ -78,31 +60,19 @@ test.each([
 test('what an archive lacks of what was seen is lost', async () => {
   const rig = await startRig();
   const text = `${'x'.repeat(2000)}\n`;
-  writeFileSync(rig.path('a.log'), `${text}three\n`);
-  await rig.source.scanOnce();
-  writeFileSync(rig.path('a.log.1.gz'), gzipSync(text));
-  rmSync(rig.path('a.log'));
+  await rig.play`write a.log ${`${text}three\n`}; scan; write a.log.1.gz ${gzipSync(text)}; rm a.log`;
   await start(rig);
-  await rig.source.run();
-  expect(rig.source.stats.lostBytes).toBe(6);
+  await rig.play`run; lost 6`;
 });
 
 test('what was seen of a file is lost where its end was cut off while no agent ran, or its copy is shorter', async () => {
   const rig = await startRig();
   const long = 'x'.repeat(2000);
-  writeFileSync(rig.path('a.log'), `${long}\n`);
-  writeFileSync(rig.path('b.log'), `${long}b\n`);
-  await rig.drain();
-  rig.commit();
+  await rig.play`write a.log ${`${long}\n`}; write b.log ${`${long}b\n`}; drain; commit`;
   for (const name of ['a.log', 'b.log']) appendFileSync(rig.path(name), 'two\nthree\n');
-  await rig.source.scanOnce();
-  truncateSync(rig.path('a.log'), 2005);
-  copyFileSync(rig.path('b.log'), rig.path('b.log.1'));
-  truncateSync(rig.path('b.log.1'), 2006);
-  truncateSync(rig.path('b.log'), 0);
+  await rig.play`scan; cut a.log 2005; cp b.log b.log.1; cut b.log.1 2006; cut b.log`;
   await start(rig);
-  await rig.source.run();
-  expect(rig.texts).toEqual(['two', 'two']);
+  await rig.play`run; reads two two`;
   expect(rig.source.stats.lostBytes).toBe(2 * 'three\n'.length);
 });
 
@@ -111,13 +81,7 @@ test('every line that tells of a loss says that it is a lower bound, also where 
   const rig = await startRig();
   const each = ['copied', 'truncated', 'gone'];
   for (const name of each) writeFileSync(rig.path(`${name}.log`), `${name}\n`);
-  await rig.drain();
-  await rig.pass(30);
-  copyFileSync(rig.path('copied.log'), rig.path('copied.log.1'));
-  truncateSync(rig.path('copied.log'), 0);
-  truncateSync(rig.path('truncated.log'), 0);
-  rmSync(rig.path('gone.log'));
-  await rig.pass(3);
+  await rig.play`drain; pass 30; cp copied.log copied.log.1; cut copied.log; cut truncated.log; rm gone.log; pass 3`;
   const told = rig.log.filter(({ fields }) => 'lostBytes' in fields);
   expect(told.map(({ text }) => text.split(/[;,]/)[0])).toEqual(
     expect.arrayContaining(['file was copied and truncated', 'file was truncated or replaced', 'file is gone']),
@@ -129,22 +93,13 @@ test('every line that tells of a loss says that it is a lower bound, also where 
 
 test('rotation of a file that was read to its end is told by no line but at debug, and of one that was not by one', async () => {
   const rig = await startRig();
-  writeFileSync(rig.path('a.log'), 'one\n');
-  await rig.drain();
+  await rig.play`write a.log one; drain`;
   rig.log.splice(0);
   for (let round = 0; round < 3; round += 1) {
-    renameSync(rig.path('a.log'), rig.path('a.log.1'));
-    writeFileSync(rig.path('a.log'), 'next\n');
-    await rig.pass(2);
+    await rig.play`mv a.log a.log.1; write a.log next; pass 2`;
   }
   expect(rig.log.filter(({ level }) => level !== 'debug')).toEqual([]);
-  appendFileSync(rig.path('a.log'), 'late\n');
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  writeFileSync(rig.path('a.log'), 'next\n');
-  await rig.pass(2);
-  appendFileSync(rig.path('a.log.1'), 'later\n');
-  rmSync(rig.path('a.log.1'));
-  await rig.pass(2);
+  await rig.play`append a.log late; mv a.log a.log.1; write a.log next; pass 2; append a.log.1 later; rm a.log.1; pass 2`;
   expect(rig.log.filter(({ level }) => level !== 'debug')).toMatchObject([
     { level: 'info', text: 'file was renamed, reading on', fields: { unreadBytes: 5 } },
   ]);

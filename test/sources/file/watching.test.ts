@@ -128,9 +128,7 @@ test('lines, new files, rotated files and files of new folders are read without 
   await arrive(['two']);
   writeFileSync(rig.path('b.log'), 'new\n');
   await arrive(['new']);
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  appendFileSync(rig.path('a.log.1'), 'late\n');
-  writeFileSync(rig.path('a.log'), 'next\n');
+  await rig.play`mv a.log a.log.1; append a.log.1 late; write a.log next`;
   await arrive(['late', 'next']);
   appendFileSync(rig.path('a.log.1'), 'later\n');
   await arrive(['later']);
@@ -143,17 +141,13 @@ test('lines, new files, rotated files and files of new folders are read without 
 
 test('a folder that is removed and made again, or is not there at first, is watched once it is there', async () => {
   const { rig, arrive, calm } = await startWatched(undefined, {});
-  mkdirSync(rig.path('app'));
-  writeFileSync(rig.path('app/a.log'), 'one\n');
+  await rig.play`mkdir app; write app/a.log one`;
   await arrive(['one']);
   await calm();
   rmSync(rig.path('app'), { recursive: true });
-  mkdirSync(rig.path('app'));
-  writeFileSync(rig.path('app/a.log'), 'two\n');
+  await rig.play`mkdir app; write app/a.log two`;
   await arrive(['two']);
-  renameSync(rig.path('app'), rig.path('old'));
-  mkdirSync(rig.path('app'));
-  writeFileSync(rig.path('app/a.log'), 'three\n');
+  await rig.play`mv app old; mkdir app; write app/a.log three`;
   await arrive(['three']);
 
   const later = new TailRig({
@@ -264,8 +258,7 @@ test('while a folder is busy its watch tells of new files, which are opened at o
   const [before, scans] = [told, fullScans()];
   for (let n = 0; n < 100; n += 1) appendFileSync(rig.path('a.log'), 'more\n');
   const active = rig.source.stats.files['active']!;
-  renameSync(rig.path('a.log'), rig.path('a.log.1'));
-  writeFileSync(rig.path('a.log'), 'two\n');
+  await rig.play`mv a.log a.log.1; write a.log two`;
   // Less than the time between two looks at a busy folder, which find what was appended.
   rig.clock.advance(NAMES_LOOK_MS);
   await until('the new file is known', () => {

@@ -1,0 +1,182 @@
+/**
+ * Scenarios of the file source as text: `write a.log one two; drain; mv a.log a.log.1; reads one two`. A step ends at a `;` or a
+ * newline, a word at a space, unless it is in double quotes. `${value}` stands for a text or bytes as they are, or for a list of words.
+ * A line that begins with `//` is a comment.
+ */
+import * as fs from 'node:fs';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { expect } from 'vitest';
+import type { FileSource } from '../../../src/sources/file/source.ts';
+import type { MemoryStreamStore } from '../../support/stream-store.ts';
+import type { LaneDouble } from '../lane-double.ts';
+
+export type Value = string | number | Uint8Array | readonly string[];
+
+/** What a scenario is played on; a `TailRig` is one. */
+export interface Played {
+  readonly source: FileSource;
+  readonly lane: LaneDouble;
+  readonly streams: MemoryStreamStore;
+  readonly texts: string[];
+  readonly events: string[];
+  readonly byFile: Record<string, string[]>;
+  path(name: string): string;
+  start(changes?: { once?: boolean }): Promise<unknown>;
+  drain(): Promise<void>;
+  pass(seconds: number, step?: number): Promise<void>;
+  commit(): void;
+  bornNow(): void;
+  said(pattern: RegExp): unknown[];
+}
+
+/** A word of a step; `value` where it is all of a `${…}`. */
+interface Word {
+  readonly text: string;
+  readonly value?: Value;
+}
+
+/** Each word is a line; one that ends in `…` has no newline yet. */
+function contentOf(words: readonly Word[]): Buffer {
+  const pieces = words.map(({ text, value }) => {
+    if (value === undefined) return text.endsWith('…') ? text.slice(0, -1) : `${text}\n`;
+    return Array.isArray(value) ? value.map((line) => `${line}\n`).join('') : (value as string | Uint8Array);
+  });
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+const linesOf = (words: readonly Word[]): string[] =>
+  words.flatMap(({ text, value }) => (Array.isArray(value) ? (value as string[]) : [text]));
+
+/** A compressed file that is not being written: its time is long ago. */
+export function writeStill(path: string, bytes: Buffer): void {
+  fs.writeFileSync(path, bytes);
+  fs.utimesSync(path, new Date('2020-01-01'), new Date('2020-01-01'));
+}
+
+const pack = (name: string, bytes: Buffer): Buffer => (name.endsWith('.zst') ? zstdCompressSync(bytes) : gzipSync(bytes));
+
+/** What `gzip` does: the plain file goes. */
+function compress(path: string): void {
+  writeStill(`${path}.gz`, gzipSync(fs.readFileSync(path)));
+  fs.rmSync(path);
+}
+
+/** What logrotate does with `copytruncate`. */
+function copyTruncate(path: string): void {
+  for (let n = 3; n > 0; n -= 1) if (fs.existsSync(`${path}.${n}`)) fs.renameSync(`${path}.${n}`, `${path}.${n + 1}`);
+  fs.copyFileSync(path, `${path}.1`);
+  fs.truncateSync(path, 0);
+}
+
+/** Whether the last `reuse` got the inode. */
+export const reused = new WeakMap<Played, boolean>();
+
+/** Deletes `gone` and writes `name`, again and again, until it has its inode; false on a file system that numbers files without end. */
+function reuse(gone: string, name: string, content: Buffer): boolean {
+  const { ino } = fs.statSync(gone);
+  fs.unlinkSync(gone);
+  fs.writeFileSync(name, content);
+  for (let tries = 0; tries < 2000 && fs.statSync(name).ino !== ino; tries += 1) {
+    fs.unlinkSync(name);
+    fs.writeFileSync(name, content);
+  }
+  return fs.statSync(name).ino === ino;
+}
+
+/** What began with `hold`. */
+const background = new WeakMap<Played, Promise<unknown>>();
+
+type Act = (rig: Played, step: string, words: readonly Word[], ...texts: string[]) => unknown;
+
+const acts: Readonly<Record<string, Act>> = {
+  // The files.
+  write: (rig, _, words, name) => fs.writeFileSync(rig.path(name), contentOf(words.slice(1))),
+  append: (rig, _, words, name) => fs.appendFileSync(rig.path(name), contentOf(words.slice(1))),
+  mv: (rig, _, _words, from, to) => fs.renameSync(rig.path(from), rig.path(to)),
+  cp: (rig, _, _words, from, to) => fs.copyFileSync(rig.path(from), rig.path(to)),
+  rm: (rig, _, _words, name) => fs.rmSync(rig.path(name)),
+  cut: (rig, _, _words, name, bytes = '0') => fs.truncateSync(rig.path(name), Number(bytes)),
+  mkdir: (rig, _, _words, name) => fs.mkdirSync(rig.path(name)),
+  link: (rig, _, _words, target, name) => fs.symlinkSync(target, rig.path(name)),
+  copytruncate: (rig, _, _words, name) => copyTruncate(rig.path(name)),
+  still: (rig, _, words, name) => writeStill(rig.path(name), contentOf(words.slice(1))),
+  old: (rig, _, _words, name) => fs.utimesSync(rig.path(name), 0, 0),
+  pack: (rig, _, words, name) => writeStill(rig.path(name), pack(name, contentOf(words.slice(1)))),
+  'pack+': (rig, _, words, name) =>
+    writeStill(rig.path(name), Buffer.concat([fs.readFileSync(rig.path(name)), pack(name, contentOf(words.slice(1)))])),
+  reuse: (rig, _, words, gone, name) => reused.set(rig, reuse(rig.path(gone), rig.path(name), contentOf(words.slice(2)))),
+  compress: (rig, _, _words, name) => compress(rig.path(name)),
+  born: (rig) => rig.bornNow(),
+  // The source. `start` again is a restart after a kill.
+  start: (rig, _, _words, once) => rig.start(once === 'once' ? { once: true } : {}),
+  stop: (rig) => rig.source.stop(),
+  run: (rig) => rig.source.run(),
+  drain: (rig) => rig.drain(),
+  poll: (rig) => rig.source.pollOnce(),
+  scan: (rig) => rig.source.scanOnce(),
+  // Begins to read while the lane takes nothing, and waits until a block is there.
+  hold: async (rig) => {
+    rig.lane.hold();
+    background.set(rig, rig.source.pollOnce());
+    await rig.lane.until(({ waiting }) => waiting === 1);
+  },
+  release: async (rig) => {
+    rig.lane.release();
+    await background.get(rig);
+  },
+  pass: (rig, _, _words, seconds, each = '1') => rig.pass(Number(seconds), Number(each)),
+  commit: (rig) => rig.commit(),
+  // What must hold, of all since the last start. `-any`: in any order.
+  reads: (rig, step, words) => expect(rig.texts, step).toEqual(linesOf(words)),
+  'reads-any': (rig, step, words) => expect(rig.texts.toSorted(), step).toEqual(linesOf(words).toSorted()),
+  'reads-after': (rig, step, words, count) => expect(rig.texts.slice(Number(count)), step).toEqual(linesOf(words.slice(1))),
+  'reads-nothing': (rig, step) => expect(rig.texts, step).toEqual([]),
+  events: (rig, step, words) => expect(rig.events, step).toEqual(linesOf(words)),
+  'events-any': (rig, step, words) => expect(rig.events.toSorted(), step).toEqual(linesOf(words).toSorted()),
+  'no-events': (rig, step) => expect(rig.events, step).toEqual([]),
+  last: (rig, step, _, text) => expect(rig.texts.at(-1), step).toBe(text),
+  count: (rig, step, _, count) => expect(rig.texts, step).toHaveLength(Number(count)),
+  files: (rig, step, words) => expect(Object.keys(rig.byFile), step).toEqual(linesOf(words)),
+  'by-file': (rig, step, words) => expect(rig.byFile, step).toEqual(byFile(words)),
+  streams: (rig, step, _, count) => expect(new Set(rig.lane.blocks.map(({ stream }) => stream)).size, step).toBe(Number(count)),
+  known: (rig, step, words) =>
+    expect(
+      rig.streams.list('app').map(({ path }) => path),
+      step,
+    ).toEqual(linesOf(words).map((name) => rig.path(name))),
+  forgotten: (rig, step, _, count) => expect(rig.streams.forgotten, step).toHaveLength(Number(count)),
+  lost: (rig, step, _, bytes) => expect(rig.source.stats.lostBytes, step).toBe(Number(bytes)),
+  lag: (rig, step, _, bytes) => expect(rig.source.stats.lagBytes, step).toBe(Number(bytes)),
+  stats: (rig, step, _, ...pairs) => {
+    const { files, ...stats } = rig.source.stats;
+    const expected = Object.fromEntries(pairs.map((pair) => [pair.split('=')[0], Number(pair.split('=')[1])]));
+    expect({ ...stats, ...files }, step).toMatchObject(expected);
+  },
+  said: (rig, step, _, count, ...pattern) => expect(rig.said(new RegExp(pattern.join(' '))), step).toHaveLength(Number(count)),
+};
+
+/** `a.log one two + b.log *`: each file with its lines; `*` stands for any. */
+function byFile(words: readonly Word[]): Record<string, unknown> {
+  const ends = [...words.flatMap(({ text, value }, at) => (value === undefined && text === '+' ? [at] : [])), words.length];
+  const files = ends.map((end, n) => words.slice(n === 0 ? 0 : ends[n - 1]! + 1, end));
+  return Object.fromEntries(files.map(([name, ...lines]) => [name!.text, lines[0]?.text === '*' ? expect.anything() : linesOf(lines)]));
+}
+
+/** Plays the steps on a rig, one after the other. */
+export async function playSteps(rig: Played, strings: readonly string[], values: readonly Value[]): Promise<void> {
+  const script = strings.reduce((all, text, n) => `${all}\u{f000}${n - 1}\u{f001}${text}`);
+  for (const step of script.match(/(?:"[^"]*"|[^;\n"])+/g) ?? []) {
+    const words = [...step.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => wordOf(quoted ?? word, values));
+    const [verb, ...rest] = words;
+    if (verb === undefined || verb.text.startsWith('//')) continue;
+    const act = acts[verb.text];
+    if (act === undefined) throw new Error(`no step is called ${verb.text}: ${step}`);
+    await act(rig, words.map(({ text }) => text).join(' '), rest, ...rest.map(({ text }) => text));
+  }
+}
+
+function wordOf(text: string, values: readonly Value[]): Word {
+  const whole = /^\u{f000}(\d+)\u{f001}$/u.exec(text);
+  const filled = text.replaceAll(/\u{f000}(\d+)\u{f001}/gu, (_, n: string) => String(values[Number(n)]));
+  return whole ? { text: filled, value: values[Number(whole[1])]! } : { text: filled };
+}
