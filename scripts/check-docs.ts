@@ -74,7 +74,12 @@ function readNames(root: string): Names {
   return {
     commands: all(commandLine, /\.command\('([a-z-]+)'/g),
     options: all(commandLine, /'(?:-\w, )?(--[a-z-]+)/g),
-    metrics: [...all(textOf('src/telemetry/metrics.ts') + textOf('src/service/http/metrics.ts'), /'([a-z]+(?:_[a-z]+)+)'/g)],
+    metrics: [
+      ...all(
+        textOf('src/telemetry/metric-table.ts') + textOf('src/telemetry/metrics.ts') + textOf('src/service/http/metrics.ts'),
+        /'([a-z]+(?:_[a-z]+)+)'/g,
+      ),
+    ],
   };
 }
 

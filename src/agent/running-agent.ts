@@ -144,8 +144,8 @@ export class RunningAgent implements Agent {
         return room ? [observeSink(room, this.#histograms.requestSeconds)] : [];
       }),
       checkpointSaves: this.#state.saves,
-      checkpointRefusals: this.#state.refusals,
-      checkpointRefusal: this.#state.refusal,
+      checkpointRefusals: this.#state.refused.refusals,
+      checkpointRefusal: this.#state.refused.refusal,
       abandoned: this.#abandoned,
       deadLetterBytes: this.#deadLetters.bytes,
       configReloads: this.#options.reloads ?? { success: 0, failure: 0 },

@@ -11,6 +11,12 @@ export interface Problem {
   readonly fix?: string;
 }
 
+/** Why a single value is refused, and how to write it. */
+export interface Wrong {
+  readonly message: string;
+  readonly fix: string;
+}
+
 /** `file:line:column: message; fix`, on one line. */
 export function formatProblem(problem: Problem): string {
   const text = `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;

@@ -3,7 +3,7 @@
  * persisted before its first use, so that a recreated file or a second run never repeats an idempotency key.
  */
 import type { Tail } from './block.ts';
-import type { ContentPoint } from './content-point.ts';
+import type { ContentPoint } from './sums.ts';
 
 export interface FileIdentity {
   /** Device and inode as decimal text (they may exceed 2^53). */

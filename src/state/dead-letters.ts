@@ -2,12 +2,12 @@
  * Dead letters on disk: one fsynced file for each refused part of a batch, named by the part's key, so that refusing the
  * same events again after a restart replaces the file instead of adding to it. One JSON object a line.
  */
-import { closeSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
-import { syncPathNow } from './descriptors.ts';
-import { createFile, makeFolder, ownerFix } from './keep-owner.ts';
+import { writeDurably } from './descriptors.ts';
+import { makeFolder, ownerFix } from './keep-owner.ts';
 import { listFolder } from './list-folder.ts';
 
 /** A dead letter as it is kept and listed. */
@@ -200,21 +200,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Writes a file so that it is there whole, or not at all, after a power cut: temp, fsync, rename, fsync of the folder. */
-export function writeDurably(folder: string, name: string, bytes: Uint8Array): void {
-  const temporary = join(folder, `${name}.tmp`);
-  const fd = createFile(temporary);
-  try {
-    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
-    fsyncSync(fd);
-  } catch (error) {
-    closeSync(fd);
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  closeSync(fd);
-  renameSync(temporary, join(folder, name));
-  syncPathNow(folder);
 }

@@ -2,9 +2,10 @@
  * The calls by which a file is written and made durable, on bare descriptors: half the CPU of `FileHandle`, which counts where each
  * batch is a file. What may wait for the disk does so in the thread pool; closing what is synced does not.
  */
-import { closeSync, fsync, fsyncSync, open, openSync, rename, unlink, writev } from 'node:fs';
+import { closeSync, fsync, fsyncSync, open, openSync, rename, renameSync, rmSync, unlink, writeSync, writev } from 'node:fs';
+import { join } from 'node:path';
 import { codeOf } from '../core/errors.ts';
-import { giveOpenFile } from './keep-owner.ts';
+import { createFile, giveOpenFile } from './keep-owner.ts';
 
 /** Opens a new file for writing; one of that name is removed first. */
 export async function create(path: string, mode: number): Promise<number> {
@@ -73,4 +74,21 @@ export function syncPathNow(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Writes a file so that it is there whole, or not at all, after a power cut: temp, fsync, rename, fsync of the folder. */
+export function writeDurably(folder: string, name: string, bytes: Uint8Array): void {
+  const temporary = join(folder, `${name}.tmp`);
+  const fd = createFile(temporary);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+    fsyncSync(fd);
+  } catch (error) {
+    closeSync(fd);
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  closeSync(fd);
+  renameSync(temporary, join(folder, name));
+  syncPathNow(folder);
 }

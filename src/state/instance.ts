@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
-import { writeDurably } from './dead-letters.ts';
+import { writeDurably } from './descriptors.ts';
 
 const NAME = 'instance';
 

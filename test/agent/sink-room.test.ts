@@ -60,7 +60,7 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
   room.buffer.sealRecovered();
   await drainSink(room, new AbortController().signal, Infinity);
   expect([sent, books.settled.delivered]).toEqual([[stored.key], 2]);
-  expect([existsSync(file), state.failedSaves]).toEqual([true, 1]);
+  expect([existsSync(file), state.refused.failedSaves]).toEqual([true, 1]);
 
   free();
   expect(state.save()).toBe(true);
@@ -72,7 +72,7 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
 test('spool file of a batch that is dropped goes although the disk does not take that, and makes room for it', async () => {
   const { room, state, books, file, free } = await roomOnFullDisk();
   room.delivery.drop(room.buffer.held()[0]!);
-  expect([books.settled.dropped, state.failedSaves]).toEqual([2, 1]);
+  expect([books.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
   await room.buffer.finish();
   expect(existsSync(file)).toBe(false);
   free();

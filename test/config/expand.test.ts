@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expand } from '../../src/config/load/expand.ts';
+import { expand } from '../../src/config/yaml/expand.ts';
 import { configOf, configWith, problemsOf, sinkOf, sourceOf } from './reading.ts';
 
 describe('variables in a text', () => {

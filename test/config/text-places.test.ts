@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isScalar, parseDocument, stringify } from 'yaml';
-import { textPlaces } from '../../src/config/load/text-places.ts';
+import { textPlaces } from '../../src/config/yaml/text-places.ts';
 
 /** Holds each character of the scalar's value that is no white space and not escaped to the one at its place. */
 function checkPlaces(yaml: string): void {

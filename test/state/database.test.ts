@@ -125,7 +125,7 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   expect(() => state.commit(later)).toThrow(/full/);
   expect(state.committedTo('store', stream)).toBe(10);
   state.settle(first);
-  expect([state.save(), state.failedSaves]).toEqual([false, 1]);
+  expect([state.save(), state.refused.failedSaves]).toEqual([false, 1]);
   // It is tried every second: not every try is a line.
   for (let i = 0; i < 50; i++) expect(state.save()).toBe(false);
   expect(log.find('error', 'cannot save checkpoints')).toHaveLength(1);
@@ -133,7 +133,7 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
 
   free();
   expect(state.save()).toBe(true);
-  expect(state.failedSaves).toBe(0);
+  expect(state.refused.failedSaves).toBe(0);
   expect(log.find('info', 'checkpoints are saved again')).toHaveLength(1);
   expect(state.unsettled()).toEqual([]);
   state.commit(later);

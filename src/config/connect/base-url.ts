@@ -1,5 +1,5 @@
 /** The base address of a service, as a configuration or a command line gives it. */
-import type { Wrong } from '../fields/kinds.ts';
+import type { Wrong } from '../config-error.ts';
 
 /** http or https, with an optional path; the value is without its trailing slashes. */
 export function parseBaseUrl(value: string): { readonly value: string } | Wrong {

@@ -1,7 +1,7 @@
 /** Which proxy leads to an address, by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as undici and most other programs read them. */
 import { isIP } from 'node:net';
-import type { Environment } from '../load/expand.ts';
-import type { Wrong } from '../fields/kinds.ts';
+import type { Environment } from '../yaml/expand.ts';
+import type { Wrong } from '../config-error.ts';
 
 /** The proxy's address in one spelling, or what is wrong with it. */
 export function parseProxy(written: string): { readonly value: string } | Wrong {
@@ -33,6 +33,7 @@ const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443'
 
 function isBypassed({ protocol, hostname, port }: URL, noProxy: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/(.)\.$/, '$1');
+  // No proxy reaches this machine's own services; the demo and most tests depend on it.
   if (isLoopback(host)) return true;
   const portOf = port === '' ? PORTS[protocol] : port;
   return noProxy
@@ -49,7 +50,6 @@ function isBypassed({ protocol, hostname, port }: URL, noProxy: string): boolean
     });
 }
 
-/** No proxy reaches this machine's own services; the demo and most tests depend on it. */
 /** True of hosts that only this machine reaches. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

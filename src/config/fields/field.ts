@@ -3,9 +3,9 @@
  * errors, defaults, the example file, the documentation and the JSON Schema all come from it.
  */
 import type { JsonValue } from '../../core/block.ts';
-import { parseYaml } from '../load/document.ts';
-import type { Report, YamlMap, YamlNode, YamlScalar } from '../load/document.ts';
-import type { Environment } from '../load/expand.ts';
+import { parseYaml } from '../yaml/document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { Environment } from '../yaml/expand.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 

@@ -1,6 +1,6 @@
 /** Where a syslog source listens, and with which permissions: addresses as they are written, and the mode of unix sockets. */
 import { text } from './kinds.ts';
-import type { Wrong } from './kinds.ts';
+import type { Wrong } from '../config-error.ts';
 import type { Kind } from './field.ts';
 import { parseHostPort } from './kinds-special.ts';
 import type { ListenAddress } from '../model.ts';

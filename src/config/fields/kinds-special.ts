@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS } from '../../core/limits.ts';
 import { parseBaseUrl } from '../connect/base-url.ts';
-import type { YamlNode } from '../load/document.ts';
+import type { YamlNode } from '../yaml/document.ts';
 import type { Key, Kind, Reading } from './field.ts';
 import { readScalar, text } from './kinds.ts';
 import { nearest } from '../nearest.ts';

@@ -1,6 +1,6 @@
 /** The values of `tests`: lines as they stand, and events as any JSON. Variables mean nothing in them. */
 import type { JsonValue } from '../../core/block.ts';
-import type { YamlNode } from '../load/document.ts';
+import type { YamlNode } from '../yaml/document.ts';
 import { asMap, type Draft, group, type Key, type Kind, type Reading, type Table, type Values } from './field.ts';
 import { quote } from '../quote.ts';
 

@@ -1,6 +1,6 @@
 /** The value of `transform`: a pipeline as text, or a mapping that names a script. */
 import { MAX_TRANSFORM_CHARACTERS } from '../limits.ts';
-import type { YamlNode } from '../load/document.ts';
+import type { YamlNode } from '../yaml/document.ts';
 import { field, finish, type Draft, type Key, type Kind, readTable, type Reading, type Table } from './field.ts';
 import { anyText, choice } from './kinds.ts';
 import type { TransformConfig } from '../model.ts';

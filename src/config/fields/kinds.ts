@@ -1,18 +1,13 @@
 /** The types of values a field table is made of: text, numbers, quantities, choices, lists. */
-import type { YamlNode } from '../load/document.ts';
-import { expand, findMark } from '../load/expand.ts';
+import type { YamlNode } from '../yaml/document.ts';
+import type { Wrong } from '../config-error.ts';
+import { expand, findVariable } from '../yaml/expand.ts';
 import { group } from './field.ts';
 import type { Draft, JsonSchema, Key, Kind, Reading, Table, Values } from './field.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.ts';
 import type { Parsed } from './units.ts';
-
-/** What is wrong with a text and how to write it, for checks of single values. */
-export interface Wrong {
-  readonly message: string;
-  readonly fix: string;
-}
 
 /** The longest text that a key takes, in characters. */
 const MAX_TEXT = 4096;
@@ -233,6 +228,6 @@ export function readScalar(
   }
   if (typeof node.value !== 'string') return { value: node.value, variables: false };
   const expanded = expand(node.value, reading.env, orElse);
-  for (const { nth, message, fix } of expanded.problems) reading.report(node.at + findMark(node.source, nth), message, fix);
+  for (const { nth, message, fix } of expanded.problems) reading.report(node.at + findVariable(node.source, nth), message, fix);
   return expanded.problems.length > 0 ? undefined : { value: expanded.text, variables: expanded.variables };
 }

@@ -1,6 +1,6 @@
 /** The texts that a configuration is read from: one space of offsets over all of them, so that every place knows its file. */
 import { createHash } from 'node:crypto';
-import { LineIndex, type Position } from './line-index.ts';
+import { LineIndex, type Position } from '../yaml/line-index.ts';
 import { printable } from '../quote.ts';
 
 /** A position, and the file that it is in, as it was named and safe to print. */

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { MAX_INCLUDED_FILES } from '../limits.ts';
-import type { Report } from './document.ts';
+import type { Report } from '../yaml/document.ts';
 import { quote } from '../quote.ts';
 
 export interface Pattern {

@@ -1,7 +1,7 @@
 /** Which configuration file a command uses. */
 import { existsSync } from 'node:fs';
 import { UsageError } from '../../core/errors.ts';
-import type { Environment } from './expand.ts';
+import type { Environment } from '../yaml/expand.ts';
 
 /** Looked for in this order when no file is named. */
 const DEFAULT_CONFIGS: readonly string[] = ['tailrace.yaml', '/etc/tailrace/tailrace.yaml'];

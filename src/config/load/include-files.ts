@@ -2,7 +2,7 @@
 import { MAX_INCLUDED_BYTES } from '../limits.ts';
 import type { Problem } from '../config-error.ts';
 import type { ConfigTexts } from './config-texts.ts';
-import { parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from './document.ts';
+import { parseYaml, type Report, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
 import type { Reading } from '../fields/field.ts';
 import { findIncluded, type Pattern } from './find-included.ts';
 import { globOrList } from '../fields/kinds-special.ts';

@@ -8,12 +8,12 @@ import { buildConfig, dataDirOf, transformsIn } from './build.ts';
 import { ConfigError, orderProblems } from '../config-error.ts';
 import type { Problem } from '../config-error.ts';
 import { ConfigTexts, type Place } from './config-texts.ts';
-import { parseYaml } from './document.ts';
-import type { Report, YamlMap, YamlNode, YamlScalar } from './document.ts';
-import type { Environment } from './expand.ts';
+import { parseYaml } from '../yaml/document.ts';
+import type { Report, YamlMap, YamlNode, YamlScalar } from '../yaml/document.ts';
+import type { Environment } from '../yaml/expand.ts';
 import { finish, readTable } from '../fields/field.ts';
 import type { Reading } from '../fields/field.ts';
-import { zoneNameIn } from '../fields/go-layout.ts';
+import { zoneNameIn } from '../../core/time/go-layout.ts';
 import { includeFiles } from './include-files.ts';
 import type { Config, TransformConfig } from '../model.ts';
 import { printable } from '../quote.ts';
@@ -21,7 +21,7 @@ import { readTextFile } from './read-text.ts';
 import { checkRelations } from '../rules/relations.ts';
 import type { PathReport } from '../rules/path-report.ts';
 import { agentTable, type IngestDraft, type SourceDraft } from '../tables/schema.ts';
-import { textPlaces } from './text-places.ts';
+import { textPlaces } from '../yaml/text-places.ts';
 import { formatSize } from '../fields/units.ts';
 
 /** Reads and checks a configuration. Throws `ConfigError` with all problems; `file` may be relative. */

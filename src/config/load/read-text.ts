@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../limits.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
-import type { Position } from './line-index.ts';
+import type { Position } from '../yaml/line-index.ts';
 
 export interface TextFile {
   readonly text: string;

@@ -2,7 +2,7 @@
  * Presets: keys of a source that are written elsewhere, for a program whose logs are known. Keys beside `preset` win; `types` and
  * `path_fields` merge by name.
  */
-import { parseYaml, type YamlEntry, type YamlMap, type YamlNode } from '../load/document.ts';
+import { parseYaml, type YamlEntry, type YamlMap, type YamlNode } from '../yaml/document.ts';
 import { containers } from './containers.ts';
 import { databases } from './databases.ts';
 import { programs } from './programs.ts';

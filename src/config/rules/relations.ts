@@ -5,8 +5,8 @@
 import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../limits.ts';
 import { MAX_CSV_COLUMNS, MAX_FIELDS } from '../../core/limits.ts';
-import type { Section } from '../load/components.ts';
-import type { Environment } from '../load/expand.ts';
+import type { Section } from '../fields/components.ts';
+import type { Environment } from '../yaml/expand.ts';
 import type { Draft } from '../fields/field.ts';
 import { nearest } from '../nearest.ts';
 import type { PathReport } from './path-report.ts';

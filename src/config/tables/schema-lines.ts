@@ -6,7 +6,7 @@ import { charset, delimiter, pattern } from '../fields/kinds-lines.ts';
 import { PRESET_NAMES } from '../presets/preset.ts';
 import { columnName, timezone } from '../fields/kinds-special.ts';
 import { wordOrGroup } from '../fields/kinds.ts';
-import { timeFormat } from '../fields/go-layout.ts';
+import { timeFormat } from '../fields/kinds-time.ts';
 import { formatList, namedTypes } from '../fields/kinds-formats.ts';
 
 const format = field(choice(['auto', 'text', 'json', 'logfmt', 'cri', 'docker', 'combined', 'csv', 'regex']), {

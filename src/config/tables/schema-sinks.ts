@@ -4,7 +4,7 @@ import { field, group } from '../fields/field.ts';
 import type { Table } from '../fields/field.ts';
 import { anyText, choice, duration, durationOr, flag, integer, list, size } from '../fields/kinds.ts';
 import { baseUrl, columnName, datasetName, headerPrefix, headerValue, proxyAddress, staticFields, token } from '../fields/kinds-special.ts';
-import { timestampFormat } from '../fields/go-layout.ts';
+import { timestampFormat } from '../fields/kinds-time.ts';
 import { transform } from '../fields/kinds-transform.ts';
 
 const batchTable = {

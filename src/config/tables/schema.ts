@@ -3,7 +3,7 @@
  * is all there is: parsing, unknown-key errors, defaults, config.example.yaml, docs/configuration.md's tables and
  * docs/config.schema.json come from it (scripts/generate.ts writes the files).
  */
-import { type Components, section } from '../load/components.ts';
+import { type Components, section } from '../fields/components.ts';
 import { anyText, choice, duration, flag, size } from '../fields/kinds.ts';
 import { globOrList, hostPortOrNone, staticFields } from '../fields/kinds-special.ts';
 import { transform } from '../fields/kinds-transform.ts';

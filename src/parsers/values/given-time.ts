@@ -1,6 +1,5 @@
 /** Times whose place or format the configuration names: read as text, to RFC 3339 in UTC. */
-import { compileLayout } from '../../core/time/go-layout.ts';
-import { parseLayout } from '../../core/time/parse-layout.ts';
+import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
 import { wallOf, type Zone } from '../../core/time/zone.ts';
 import { anyWholeTime, type EventTime, formatEventTime, leadingTime, zoneOffset } from '../../kernel/event-time.ts';
 

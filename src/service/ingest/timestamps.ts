@@ -3,10 +3,9 @@
  * 1970, exactly, or says why it cannot. Without a format: RFC 3339, ISO 8601, and numbers as Unix s, ms, µs or ns, told apart by
  * magnitude. With one: `unix`, `unixms`, `unixus`, `unixnano`, `rfc3339` or a Go layout.
  */
-import { compileLayout } from '../../core/time/go-layout.ts';
+import { compileLayout, parseLayout } from '../../core/time/go-layout.ts';
 import { isUnixText, MAX_TIME_NS, MIN_TIME_NS, readIsoTime, readUnixTime } from '../../core/time/time-text.ts';
 import { JsonText } from './exact-json.ts';
-import { parseLayout } from '../../core/time/parse-layout.ts';
 
 /** Nanoseconds since 1970, or the reason why the value is no timestamp. */
 export type TimeReader = (value: unknown) => bigint | string;

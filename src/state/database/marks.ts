@@ -3,9 +3,8 @@
  * over what is settled from its beginning on. A batch that is not settled stops it.
  */
 import type { Span, Tail } from '../../core/block.ts';
-import { addPoint, type ContentPoint, thinPoints } from '../../core/content-point.ts';
+import { addPoint, addSums, type ContentPoint, thinPoints } from '../../core/sums.ts';
 import { MAX_MARK_POINTS } from '../limits.ts';
-import { addSums } from '../../core/sums.ts';
 
 interface Pending {
   readonly from: number;

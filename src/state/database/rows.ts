@@ -1,7 +1,7 @@
 /** The SQL of the state database, and how its rows become what the state works with. */
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ReadTime } from '../../core/block.ts';
-import type { ContentPoint } from '../../core/content-point.ts';
+import type { ContentPoint } from '../../core/sums.ts';
 import type { ArchiveEnd, FileIdentity } from '../../core/stream.ts';
 import type { StoredSpan } from './stored.ts';
 

@@ -3,17 +3,13 @@
  * committed before it is first sent, so that a restart sends exactly those spans again under the same key. Marks move in
  * memory when a batch settles, and are written with the next commit, or soon after (agent/settlement-saver).
  */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../../core/errors.ts';
 import type { Tail } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
 import { datasetOf, datasetOwner } from '../../core/owner.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../core/stream.ts';
-import { AfterSync } from '../after-sync.ts';
 import { openDatabase, prepareFolder } from './database.ts';
-import { syncPath, syncPathNow } from '../descriptors.ts';
 import { readInstance, writeInstance } from '../instance.ts';
 import { Ledger } from './ledger.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
@@ -21,6 +17,7 @@ import { reserve } from '../reserve.ts';
 import { prepareStatements } from './rows.ts';
 import type { StoredBatch, StoredPart } from './stored.ts';
 import { Streams } from './streams.ts';
+import { Transactions } from './transactions.ts';
 
 export interface StateOptions {
   readonly folder: string;
@@ -55,21 +52,10 @@ export class State implements StreamStore {
   readonly #streams: Streams;
   readonly #ledger: Ledger;
   readonly #startedSources: ReadonlySet<string>;
-  readonly #file: string;
-  /** The database's write-ahead log: commits are on the disk once it is. */
-  readonly #walFile: string;
-  readonly #inode: bigint | undefined;
-  #isGone = false;
-  readonly #afterSync: AfterSync;
+  readonly #transactions: Transactions;
   saves = 0;
   /** Transactions so far that wrote what had been settled. */
   settlementWrites = 0;
-  /** Times that the disk did not take positions. */
-  refusals = 0;
-  /** Why it did not take the last ones; undefined since it took some. */
-  refusal: string | undefined;
-  /** Saves that the disk refused since the last one that it took. */
-  failedSaves = 0;
 
   constructor(options: StateOptions, lock: FolderLock, database: DatabaseSync, fresh: boolean, startedSources: ReadonlySet<string>) {
     this.#options = options;
@@ -82,20 +68,18 @@ export class State implements StreamStore {
         'state database is missing although this folder was used before; files are read from their beginning, which may send events twice',
       );
     }
-    this.#file = join(options.folder, 'state.db');
-    this.#walFile = `${this.#file}-wal`;
-    this.#inode = inodeOf(this.#file);
-    const { sync = syncPath } = options;
-    this.#afterSync = new AfterSync(
-      () => sync(this.#walFile),
-      (error) => this.#noteFailedSave(error),
-    );
+    this.#transactions = new Transactions(database, options.folder, options.log, options.sync);
     const statements = prepareStatements(database);
     this.#streams = new Streams(statements, (source) => options.sinksOf(source));
     this.#ledger = new Ledger(database, statements, this.#streams);
     this.#streams.load(database);
     this.#ledger.load();
     this.#streams.addNewSinks();
+  }
+
+  /** What the disk refused so far. */
+  get refused(): Pick<Transactions, 'refusals' | 'refusal' | 'failedSaves'> {
+    return this.#transactions;
   }
 
   /** Gives sinks that a reload added their marks, after what was accepted is committed. */
@@ -198,7 +182,7 @@ export class State implements StreamStore {
    * not all of its sources are configured, another one that waits for them. Throws when the disk refuses.
    */
   replace(id: number, batches: readonly StoredBatch[]): void {
-    this.#transact(() => {
+    this.#transactions.run(() => {
       this.#ledger.delete(id);
       for (const batch of batches) this.#ledger.insert(batch);
     });
@@ -206,7 +190,7 @@ export class State implements StreamStore {
 
   /** Persists the parts that a batch is sent in from now on; those before are replaced. Throws when the disk refuses. */
   commitParts(id: number, parts: readonly StoredPart[]): void {
-    this.#transact(() => this.#ledger.writeParts(id, parts));
+    this.#transactions.run(() => this.#ledger.writeParts(id, parts));
   }
 
   /** The parts still to be sent of a batch that was split; empty for one that was not. */
@@ -234,19 +218,19 @@ export class State implements StreamStore {
    * take it back. False when the disk refuses: then after the next save that it takes.
    */
   whenSaved(work: () => void): boolean {
-    this.#afterSync.add(work);
+    this.#transactions.afterSave(work);
     return this.save();
   }
 
   /** Writes what moved since the last save. False, and tried again next time, when the disk refuses. */
   save(): boolean {
-    this.#noticeRemoval();
+    this.#transactions.noticeRemoval();
     try {
       if (this.#streams.hasChanges || this.#ledger.hasChanges) this.#writeMoved();
-      else this.#afterSync.start();
+      else this.#transactions.syncSaved();
       return true;
     } catch (error) {
-      this.#noteFailedSave(error);
+      this.#transactions.noteFailedSave(error);
       return false;
     }
   }
@@ -254,7 +238,7 @@ export class State implements StreamStore {
   /** Writes what moved, and then does `work` in the same transaction. Throws when the disk refuses. */
   #writeMoved(work: () => void = () => {}): void {
     const { hasSettlements } = this;
-    this.#transact(() => {
+    this.#transactions.run(() => {
       this.#streams.write();
       this.#ledger.write();
       work();
@@ -263,64 +247,15 @@ export class State implements StreamStore {
     this.#ledger.noteWritten();
     this.saves += 1;
     if (hasSettlements) this.settlementWrites += 1;
-    if (this.failedSaves > 0) this.#options.log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
-    this.failedSaves = 0;
-    this.#afterSync.start();
-  }
-
-  #noteFailedSave(error: unknown): void {
-    this.failedSaves += 1;
-    if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
-    this.#options.log.error(
-      { reason: String(error), failedSaves: this.failedSaves },
-      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
-    );
+    this.#transactions.noteSaved();
   }
 
   /** False when what moved last could not be saved, or went with a database that was removed. */
   close(): boolean {
     const isSaved = this.save();
-    if (isSaved && this.#afterSync.hasWork) this.#syncNow();
+    if (isSaved) this.#transactions.syncNow();
     this.#database.close();
     this.#lock.release();
-    return isSaved && !this.#isGone;
+    return isSaved && !this.#transactions.isGone;
   }
-
-  /** What waits for the disk cannot be left to a process that ends. */
-  #syncNow(): void {
-    try {
-      syncPathNow(this.#walFile);
-      this.#afterSync.finish();
-    } catch (error) {
-      this.#noteFailedSave(error);
-    }
-  }
-
-  /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */
-  #noticeRemoval(): void {
-    if (this.#isGone || inodeOf(this.#file) === this.#inode) return;
-    this.#isGone = true;
-    this.#options.log.error(
-      { file: this.#file },
-      'the state database was removed or replaced while the agent runs; positions are lost when it stops, and the next start sends events again; restart it once the folder is in order',
-    );
-  }
-
-  #transact(work: () => void): void {
-    this.#database.exec('begin immediate');
-    try {
-      work();
-      this.#database.exec('commit');
-      this.refusal = undefined;
-    } catch (error) {
-      this.refusal = messageOf(error);
-      this.refusals += 1;
-      if (this.#database.isTransaction) this.#database.exec('rollback');
-      throw error;
-    }
-  }
-}
-
-function inodeOf(file: string): bigint | undefined {
-  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }

@@ -5,26 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Tail } from '../../core/block.ts';
-import type { ContentPoint } from '../../core/content-point.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
-import { type Statements, textOfArchiveEnd, textOfPoints, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
-
-interface Stream {
-  readonly id: string;
-  readonly source: string;
-  readonly path: string;
-  identity: FileIdentity | undefined;
-  startAt: number;
-  readonly createdMs: number;
-  /** Undefined where it is not known. */
-  seenSize: number | undefined;
-  archiveEnd: ArchiveEnd | undefined;
-  /** By owner (core/owner): a sink, or a dataset of one. */
-  readonly marks: Map<string, Mark>;
-}
+import { type Statements, textOfArchiveEnd, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
+import { formerOf, rowOf, type Stream, toRecord } from './stream.ts';
 
 export class Streams {
   readonly #statements: Statements;
@@ -260,46 +246,4 @@ export class Streams {
     this.#retired.length = 0;
     this.#forgotten.clear();
   }
-}
-
-/**
- * Where a sink that events take other ways through goes on: of each of the ways before, behind what was settled, as what was under way is
- * read again under the new rules; of the sink as a whole, behind what it has. Undefined where the ways are the same.
- */
-function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
-  let least: Mark | undefined;
-  for (const [other, mark] of stream.marks) {
-    if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
-    const isRouted = baseOf(other) !== undefined;
-    const from = isRouted
-      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed)
-      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points);
-    if (!least || from.settledTo < least.settledTo) least = from;
-  }
-  return least;
-}
-
-function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
-  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
-}
-
-/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
-function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
-  let resumeAt = Infinity;
-  let tail: Tail = NO_TAIL;
-  let contentSum: number | undefined = 0;
-  let contentPoints: readonly ContentPoint[] = [];
-  for (const [sink, mark] of stream.marks) {
-    if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
-    resumeAt = mark.committedTo;
-    tail = mark.committedTail;
-    contentSum = mark.committedSum;
-    contentPoints = mark.points;
-  }
-  if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
-  const { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd } = stream;
-  const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
-  const settledTo = Math.min(resumeAt, ...configured);
-  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(archiveEnd ? { archiveEnd } : {}) };
-  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
 }

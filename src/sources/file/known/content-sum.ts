@@ -2,8 +2,7 @@
  * The checksum of everything that was read of a stream, and of its last beginnings: by it a copy of the file is told from one
  * that only begins alike, also when the copy was made a moment before the last bytes were read.
  */
-import { addPoint, type ContentPoint, thinPoints } from '../../../core/content-point.ts';
-import { addSums } from '../../../core/sums.ts';
+import { addPoint, addSums, type ContentPoint, thinPoints } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 
 /** How many points are kept: one for each of the last reads, and ever fewer before them. */

@@ -1,7 +1,7 @@
-/** The sanity check of `timestamp_format`: a Go reference layout, or one of the service's words. */
+/** Kinds of time formats: a Go reference layout, or one of the service's words. */
 import { compileLayout } from '../../core/time/go-layout.ts';
 import { text } from './kinds.ts';
-import type { Wrong } from './kinds.ts';
+import type { Wrong } from '../config-error.ts';
 import type { Kind } from './field.ts';
 import { nearest } from '../nearest.ts';
 
@@ -35,14 +35,3 @@ export const timeFormat: Kind<string> = text({
   type: '`auto`, Go layout, or `unix`, `unixms`, `unixus`, `unixnano`',
   parse: (value) => (value === 'auto' ? { value } : (checkLayout(value, false) ?? { value })),
 });
-
-/** The zone's abbreviation in a layout, which Go takes for UTC nearly always; undefined where there is none. */
-export function zoneNameIn(layout: string): string | undefined {
-  const parts = compileLayout(layout);
-  if (parts.some((part) => part.kind === 'token' && part.token === 'MST')) return 'MST';
-  for (const part of parts) {
-    const name = part.kind === 'literal' ? /\b(?!GMT\b)(?:[A-Z]{2,4}T|MSK)\b/.exec(part.text)?.[0] : undefined;
-    if (name !== undefined) return name;
-  }
-  return undefined;
-}

@@ -5,7 +5,7 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `nth` counts the dollar marks of the text from 0, to find the place in the file again. */
+/** `nth` counts the dollar signs of the text from 0, to find the place in the file again. */
 export interface ExpandProblem {
   readonly nth: number;
   readonly message: string;
@@ -56,7 +56,7 @@ export function expand(text: string, env: Environment, orElse?: string): Expande
   return { text: result, variables, problems };
 }
 
-/** Where in `source` (the value as written in the file) the nth dollar mark stands; 0 where escapes hide it. */
-export function findMark(source: string, nth: number): number {
+/** Where in `source` (the value as written in the file) the nth dollar sign stands; 0 where escapes hide it. */
+export function findVariable(source: string, nth: number): number {
   return [...source.matchAll(MARK)][nth]?.index ?? 0;
 }

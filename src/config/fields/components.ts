@@ -1,9 +1,9 @@
 /** Reads the `sources` and `sinks` mappings: an id for each component, its type's field table for the rest. */
 import { MAX_COMPONENTS } from '../../core/limits.ts';
-import type { YamlMap, YamlNode } from './document.ts';
-import { asMap, readTable } from '../fields/field.ts';
-import type { Draft, Kind, Reading, Table } from '../fields/field.ts';
-import { choice } from '../fields/kinds.ts';
+import type { YamlMap, YamlNode } from '../yaml/document.ts';
+import { asMap, readTable } from './field.ts';
+import type { Draft, Kind, Reading, Table } from './field.ts';
+import { choice } from './kinds.ts';
 import { nearest } from '../nearest.ts';
 import { quote } from '../quote.ts';
 

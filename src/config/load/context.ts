@@ -1,0 +1,32 @@
+/** What building a component needs besides its values, and the paths in them made absolute. */
+import { existsSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import type { JsonValue } from '../../core/block.ts';
+import type { TransformConfig } from '../model.ts';
+import type { Environment } from '../yaml/expand.ts';
+
+export interface Context {
+  readonly env: Environment;
+  /** Of the file that the component stands in: relative paths start there. */
+  readonly folder: string;
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  readonly sourceIds: readonly string[];
+}
+
+export function withTransform(
+  transform: TransformConfig | undefined,
+  { folder }: Pick<Context, 'folder'>,
+): { transform?: TransformConfig } {
+  if (transform === undefined) return {};
+  return { transform: transform.kind === 'script' ? { ...transform, file: resolve(folder, transform.file) } : transform };
+}
+
+/** A relative path names one of systemd's credentials, where there is one of that name. */
+export function credentialPath(file: string, { env, folder }: Context): string {
+  const credentials = env['CREDENTIALS_DIRECTORY'] ?? '';
+  if (credentials !== '' && !isAbsolute(file)) {
+    const path = resolve(credentials, file);
+    if (existsSync(path)) return path;
+  }
+  return resolve(folder, file);
+}

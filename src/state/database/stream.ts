@@ -1,0 +1,64 @@
+/** One stream as the database keeps it, and where its readers go on. */
+import type { Tail } from '../../core/block.ts';
+import { baseOf, sinkOf } from '../../core/owner.ts';
+import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
+import type { ContentPoint } from '../../core/sums.ts';
+import { NO_TAIL } from '../../core/tail.ts';
+import { Mark } from './marks.ts';
+import { textOfPoints } from './rows.ts';
+
+export interface Stream {
+  readonly id: string;
+  readonly source: string;
+  readonly path: string;
+  identity: FileIdentity | undefined;
+  startAt: number;
+  readonly createdMs: number;
+  /** Undefined where it is not known. */
+  seenSize: number | undefined;
+  archiveEnd: ArchiveEnd | undefined;
+  /** By owner (core/owner): a sink, or a dataset of one. */
+  readonly marks: Map<string, Mark>;
+}
+
+/**
+ * Where a sink resumes whose routes changed: where a route's events were settled, as those under way are read again under the new
+ * rules; where the sink as a whole was, behind what it has committed. Undefined where the routes are the same.
+ */
+export function formerOf(stream: Stream, owner: string, owners: readonly string[]): Mark | undefined {
+  let least: Mark | undefined;
+  for (const [other, mark] of stream.marks) {
+    if (owners.includes(other) || sinkOf(other) !== sinkOf(owner)) continue;
+    const isRouted = baseOf(other) !== undefined;
+    const from = isRouted
+      ? new Mark(mark.settledTo, mark.tail, mark.contentSum, mark.passed)
+      : new Mark(mark.committedTo, mark.committedTail, mark.committedSum, mark.points);
+    if (!least || from.settledTo < least.settledTo) least = from;
+  }
+  return least;
+}
+
+export function rowOf(mark: Mark, sink: string, stream: string): (string | number | null)[] {
+  return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
+}
+
+/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
+export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
+  let resumeAt = Infinity;
+  let tail: Tail = NO_TAIL;
+  let contentSum: number | undefined = 0;
+  let contentPoints: readonly ContentPoint[] = [];
+  for (const [sink, mark] of stream.marks) {
+    if (mark.committedTo >= resumeAt || !sinks.includes(sink)) continue;
+    resumeAt = mark.committedTo;
+    tail = mark.committedTail;
+    contentSum = mark.committedSum;
+    contentPoints = mark.points;
+  }
+  if (!Number.isFinite(resumeAt)) resumeAt = stream.startAt;
+  const { id, source, path, identity, startAt, createdMs, seenSize, archiveEnd } = stream;
+  const configured = [...stream.marks].flatMap(([sink, mark]) => (sinks.includes(sink) ? [mark.settledTo] : []));
+  const settledTo = Math.min(resumeAt, ...configured);
+  const known = { ...(seenSize === undefined ? {} : { seenSize }), ...(archiveEnd ? { archiveEnd } : {}) };
+  return { id, source, path, identity, startAt, createdMs, resumeAt, settledTo, tail, contentSum, contentPoints, ...known };
+}

@@ -1,0 +1,106 @@
+/**
+ * Transactions on the database, and what to do once they are on the disk. Counts and logs what the disk refuses, and notices a
+ * database that was removed while it is in use.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { AfterSync } from '../after-sync.ts';
+import { syncPath, syncPathNow } from '../descriptors.ts';
+
+export class Transactions {
+  readonly #database: DatabaseSync;
+  readonly #log: Log;
+  readonly #file: string;
+  readonly #inode: bigint | undefined;
+  /** The database's write-ahead log: commits are on the disk once it is. */
+  readonly #walFile: string;
+  readonly #afterSync: AfterSync;
+  /** True once the database was removed or replaced by others: what is written is lost with it. */
+  isGone = false;
+  /** Transactions that the disk refused. */
+  refusals = 0;
+  /** Why it refused the last one; undefined since it took one. */
+  refusal: string | undefined;
+  /** Saves that the disk refused since the last one that it took. */
+  failedSaves = 0;
+
+  constructor(database: DatabaseSync, folder: string, log: Log, sync = syncPath) {
+    this.#database = database;
+    this.#log = log;
+    this.#file = join(folder, 'state.db');
+    this.#inode = inodeOf(this.#file);
+    this.#walFile = `${this.#file}-wal`;
+    this.#afterSync = new AfterSync(
+      () => sync(this.#walFile),
+      (error) => this.noteFailedSave(error),
+    );
+  }
+
+  /** Does `work` in one transaction. Throws when the disk refuses. */
+  run(work: () => void): void {
+    this.#database.exec('begin immediate');
+    try {
+      work();
+      this.#database.exec('commit');
+      this.refusal = undefined;
+    } catch (error) {
+      this.refusal = messageOf(error);
+      this.refusals += 1;
+      if (this.#database.isTransaction) this.#database.exec('rollback');
+      throw error;
+    }
+  }
+
+  /** Does `work` once the next save is on the disk. */
+  afterSave(work: () => void): void {
+    this.#afterSync.add(work);
+  }
+
+  noteSaved(): void {
+    if (this.failedSaves > 0) this.#log.info({ failedSaves: this.failedSaves }, 'checkpoints are saved again');
+    this.failedSaves = 0;
+    this.syncSaved();
+  }
+
+  /** Nothing more is to be saved: what waits for a save waits only for the disk. */
+  syncSaved(): void {
+    this.#afterSync.start();
+  }
+
+  noteFailedSave(error: unknown): void {
+    this.failedSaves += 1;
+    if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
+    this.#log.error(
+      { reason: String(error), failedSaves: this.failedSaves },
+      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
+    );
+  }
+
+  /** Syncs at once: work that waits for the disk cannot be left to a process that ends. */
+  syncNow(): void {
+    if (!this.#afterSync.hasWork) return;
+    try {
+      syncPathNow(this.#walFile);
+      this.#afterSync.finish();
+    } catch (error) {
+      this.noteFailedSave(error);
+    }
+  }
+
+  /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */
+  noticeRemoval(): void {
+    if (this.isGone || inodeOf(this.#file) === this.#inode) return;
+    this.isGone = true;
+    this.#log.error(
+      { file: this.#file },
+      'the state database was removed or replaced while the agent runs; positions are lost when it stops, and the next start sends events again; restart it once the folder is in order',
+    );
+  }
+}
+
+function inodeOf(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+}
