@@ -1,4 +1,5 @@
 /** When a failed request is sent again, and after how long. Deciding is pure; waiting goes through one seam. */
+import { nextBackoffMs } from '../core/time/backoff.ts';
 import { CLIENT_FIRST_WAIT_MS, CLIENT_INGEST_TRIES, CLIENT_LAST_WAIT_MS, CLIENT_TRIES } from './limits.ts';
 import type { ClientError } from './client-error.ts';
 
@@ -39,8 +40,9 @@ export function isRetriable({ code, status, systemCode }: ClientError, repeatabl
   return status === 408 || code === 'E_TIMEOUT' || (code === 'E_CONNECTION' && (hasAnswered || CUT_OFF.has(systemCode)));
 }
 
-/** Exponential backoff with full jitter, but at least what the service asked for. `attempt` counts from 1. */
+const BACKOFF = { initialBackoffMs: CLIENT_FIRST_WAIT_MS, maxBackoffMs: CLIENT_LAST_WAIT_MS };
+
+/** The wait before the next try, but at least what the service asked for. `attempt` counts from 1. */
 export function waitMsOf(attempt: number, askedMs: number | undefined, random: () => number): number {
-  const ceiling = Math.min(CLIENT_LAST_WAIT_MS, CLIENT_FIRST_WAIT_MS * 2 ** (attempt - 1));
-  return Math.max(askedMs ?? 0, Math.ceil(ceiling * random()));
+  return Math.max(askedMs ?? 0, nextBackoffMs(BACKOFF, attempt, random));
 }

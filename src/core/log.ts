@@ -7,3 +7,28 @@ export interface Log {
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Lets a repeated log line through at most `most` times in each period, and counts what it holds back. */
+export class LogLimit {
+  readonly #most: number;
+  readonly #periodMs: number;
+  #sinceMs = -Infinity;
+  #count = 0;
+
+  constructor(most: number, periodMs: number) {
+    this.#most = most;
+    this.#periodMs = periodMs;
+  }
+
+  /** How many lines were held back in the period before; undefined: hold this one back, too. */
+  admit(nowMs: number): number | undefined {
+    let heldBack = 0;
+    if (nowMs - this.#sinceMs >= this.#periodMs) {
+      heldBack = Math.max(0, this.#count - this.#most);
+      this.#sinceMs = nowMs;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    return this.#count > this.#most ? undefined : heldBack;
+  }
+}

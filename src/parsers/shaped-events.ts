@@ -4,9 +4,10 @@
  */
 import type { JsonValue } from '../core/block.ts';
 import type { GivenTime } from './values/given-time.ts';
-import type { EventFields, FormatParser, LineParser, ValueErrors } from './formats/line-parser.ts';
+import type { FormatParser, LineParser } from './formats/line-parser.ts';
 import { editJson } from './formats/json-edit.ts';
 import { parseExactly } from './values/exact-json.ts';
+import type { EventFields, ValueErrors } from './values/fields.ts';
 import { withMessageJson } from './values/message-json.ts';
 import { placeOf } from './values/place.ts';
 import { convertTypes, type ReadTime, type ValueType } from './values/typed-values.ts';

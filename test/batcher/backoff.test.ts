@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextBackoffMs } from '../../src/batcher/send/backoff.ts';
+import { nextBackoffMs } from '../../src/core/time/backoff.ts';
 
 test('backoff is a random part of a ceiling that doubles up to its maximum', () => {
   fc.assert(

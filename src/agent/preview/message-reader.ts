@@ -8,12 +8,12 @@ import type { Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { newStats, type SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from '../../sources/syslog/collector.ts';
-import { createIntake, type OpenIntake } from '../../sources/syslog/create-intake.ts';
-import type { Frame } from '../../sources/syslog/receive/frame.ts';
+import type { Cursor } from '../../sources/syslog/intake/collector.ts';
+import { createIntake, type OpenIntake } from '../../sources/syslog/intake/create-intake.ts';
+import type { Frame } from '../../sources/syslog/message/frame.ts';
 import { Framer } from '../../sources/syslog/receive/framing.ts';
 import { formatPeer } from '../../sources/syslog/listen/addresses.ts';
-import { suffixOf } from '../../sources/syslog/sender.ts';
+import { suffixOf } from '../../sources/syslog/message/sender.ts';
 
 export interface MessageReaderOptions {
   readonly source: SyslogSourceConfig;

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { DeadLetter, Sink } from '../../core/sink.ts';
-import type { BackoffOptions } from './backoff.ts';
+import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { Keeper } from '../keeper.ts';
 import type { Room } from '../fill/memory-budget.ts';
 

@@ -4,7 +4,7 @@
  */
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { IngestResult, Outcome, SendResult } from '../../core/sink.ts';
-import { nextBackoffMs } from './backoff.ts';
+import { nextBackoffMs } from '../../core/time/backoff.ts';
 import type { Batch } from '../batch.ts';
 import { Concurrency } from './concurrency.ts';
 import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';

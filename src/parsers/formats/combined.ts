@@ -2,7 +2,8 @@
  * The access log formats `common` and `combined` of Apache and nginx. What is `-` is absent; status and size are numbers; the
  * request line is taken apart where it has three words.
  */
-import { type EventFields, type FormatParser, unparsed } from './line-parser.ts';
+import type { FormatParser } from './line-parser.ts';
+import { type EventFields, unparsed } from '../values/fields.ts';
 import { closingQuote, unescapeQuoted } from './quoted.ts';
 
 /** Up to the request's opening quote. */

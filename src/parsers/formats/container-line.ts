@@ -3,8 +3,8 @@
  * Grouping joins the pieces; lines of the two streams may lie between each other's pieces, then they are one group of
  * several events.
  */
-import type { EventFields, FormatParser } from './line-parser.ts';
-import { unparsed } from './line-parser.ts';
+import type { FormatParser } from './line-parser.ts';
+import { type EventFields, unparsed } from '../values/fields.ts';
 import type { Grouping, GroupingLimits } from '../text/grouping.ts';
 
 export interface ContainerLine {

@@ -7,7 +7,8 @@ import { messageOf } from '../../core/errors.ts';
 import { MAX_CSV_COLUMNS } from '../../core/limits.ts';
 import { MAX_CSV_HEADER_BYTES } from '../limits.ts';
 import type { Grouping, GroupingLimits } from '../text/grouping.ts';
-import { emptyFields, type EventFields, type FormatParser, unparsed } from './line-parser.ts';
+import type { FormatParser } from './line-parser.ts';
+import { emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 
 export interface CsvRules {
   /** One ASCII character. */

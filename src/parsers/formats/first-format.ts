@@ -1,7 +1,7 @@
 /** Several formats for one source: each text is of the first that fits. */
 import { parseExactObject } from '../values/exact-json.ts';
-import type { EventFields, FormatParser } from './line-parser.ts';
-import { unparsed } from './line-parser.ts';
+import type { FormatParser } from './line-parser.ts';
+import { type EventFields, unparsed } from '../values/fields.ts';
 
 /** Formats that are tried in turn, each on one text. */
 export function createFirstFormat(parsers: readonly FormatParser[]): FormatParser {

@@ -1,5 +1,5 @@
 /** Edits the text of a JSON object: values that changed are printed anew, or go with their comma; every other byte stays. */
-import type { EventFields } from './line-parser.ts';
+import type { EventFields } from '../values/fields.ts';
 
 /** The text in `[from, to)` gives way to `by`. */
 interface Cut {

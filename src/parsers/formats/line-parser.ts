@@ -1,7 +1,5 @@
 /** What a format with a parser of its own makes of an event's text. Parsers are pure: the same text and read time give the same events. */
-import type { JsonValue } from '../../core/block.ts';
-
-export type EventFields = Record<string, JsonValue>;
+import type { EventFields } from '../values/fields.ts';
 
 /** A format with a parser of its own. */
 export interface FormatParser {
@@ -25,28 +23,4 @@ export interface LineParser {
   parse(text: string, readAtMs: number): readonly (EventFields | string)[];
   restart?(): void;
   learn?(head: string): void;
-}
-
-/** Values that could not be read as what they should be. `SourceStats` has these. */
-export interface ValueErrors {
-  timeErrors?: number;
-  typeErrors?: number;
-}
-
-/** The event of a text that cannot be parsed. */
-export function unparsed(text: string, reason: string): EventFields {
-  return { message: text, parse_error: reason };
-}
-
-/** An object for keys that come from outside: none of them has a meaning of its own. */
-export function emptyFields(): EventFields {
-  return Object.create(null) as EventFields;
-}
-
-/** Adds a value; a name that comes again gets a list. */
-export function addField(fields: EventFields, name: string, value: JsonValue): void {
-  const before = fields[name];
-  if (before === undefined) fields[name] = value;
-  else if (Array.isArray(before)) before.push(value);
-  else fields[name] = [before, value];
 }

@@ -1,5 +1,6 @@
 /** logfmt: `key=value key="quoted value" flag`. Values stay text, a key without one is true, a repeated one gets a list. */
-import { addField, emptyFields, type EventFields, type FormatParser, unparsed } from './line-parser.ts';
+import type { FormatParser } from './line-parser.ts';
+import { addField, emptyFields, type EventFields, unparsed } from '../values/fields.ts';
 import { closingQuote, unescapeQuoted } from './quoted.ts';
 
 const SPACES = /\s*/y;

@@ -1,6 +1,6 @@
 /** JSON whose numbers are written again as they stand there: a number beyond 2^53 keeps its digits. */
 import type { JsonValue } from '../../core/block.ts';
-import type { EventFields } from '../formats/line-parser.ts';
+import type { EventFields } from './fields.ts';
 
 /** What JSON.rawJSON gives; JSON.stringify writes its text. */
 export function exactNumber(text: string): JsonValue {

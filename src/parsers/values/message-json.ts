@@ -1,6 +1,6 @@
 /** JSON in a message (`… INFO {"a":1}`): its members become fields, which overwrite nothing. */
 import { parseExactObject } from './exact-json.ts';
-import { emptyFields, type EventFields } from '../formats/line-parser.ts';
+import { emptyFields, type EventFields } from './fields.ts';
 
 /** Places in a message where an object may begin that are tried. */
 const MAX_TRIES = 4;

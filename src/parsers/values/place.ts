@@ -1,5 +1,5 @@
 /** Where an event holds a value that is named. */
-import type { EventFields } from '../formats/line-parser.ts';
+import type { EventFields } from './fields.ts';
 
 export interface Place {
   readonly holder: EventFields;

@@ -1,7 +1,7 @@
 /** Types of named values: text to numbers, booleans, times, JSON. What does not convert stays as it is. */
 import type { JsonValue } from '../../core/block.ts';
 import { digitsOf, exactNumber, parseExactly } from './exact-json.ts';
-import type { EventFields } from '../formats/line-parser.ts';
+import type { EventFields } from './fields.ts';
 import { placeOf } from './place.ts';
 
 export type ValueType = 'int' | 'float' | 'bool' | 'datetime' | 'json' | 'text';

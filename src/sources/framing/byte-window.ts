@@ -70,7 +70,7 @@ export class ByteWindow {
   reset(offset: number, before: Buffer, first: Buffer): void {
     this.head = this.fill = 0;
     this.mark = this.#borrowed = undefined;
-    const found = findMark(first);
+    const found = findByteOrderMark(first);
     this.encoding = found?.encoding ?? this.#default;
     this.streamMark = found?.bytes;
     this.#isEncodingKnown = offset > 0;
@@ -116,7 +116,7 @@ export class ByteWindow {
   passMark(isEnd: boolean): boolean {
     if (this.#isEncodingKnown) return true;
     const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + LONGEST_MARK_BYTES));
-    const found = findMark(first);
+    const found = findByteOrderMark(first);
     if (!found && !isEnd && BYTE_ORDER_MARKS.some(({ bytes }) => startsWith(bytes, first))) return false;
     this.#isEncodingKnown = true;
     this.encoding = found?.encoding ?? this.#default;
@@ -193,7 +193,7 @@ export class ByteWindow {
 }
 
 /** The byte order mark that a stream begins with, by its first bytes, and the encoding that it says. */
-export function findMark(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
+export function findByteOrderMark(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
   return BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
 }
 

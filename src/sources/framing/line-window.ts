@@ -117,17 +117,15 @@ export class LineWindow {
 
   /**
    * Goes back into a line over the limit at `offset`; the next byte to commit is the one at `offset + line.length`. The
-   * block that ends a skipped one has room for the `kept` bytes from its `start` on, which the caller must put there.
+   * block that ends a skipped one has room for its `kept` bytes from its `start` on, which the caller must put there; where
+   * they are to be decoded, the caller must put them into the result at once.
    */
-  resume(offset: number, line: SuspendedLine, first: Buffer): void {
+  resume(offset: number, line: SuspendedLine, first: Buffer): Buffer | undefined {
     this.reset(offset, line.recent, first);
     this.#window.settleEncoding();
     this.#long.resume(line);
-  }
-
-  /** The place of what is kept of the line that was resumed. */
-  kept(bytes: number): Buffer {
-    return this.#window.bytes.subarray(this.#window.head, this.#window.head + bytes);
+    const { bytes, head } = this.#window;
+    return line.kind === 'skipped' && this.encoding !== utf8 ? bytes.subarray(head, head + line.kept) : undefined;
   }
 
   /** Where to read into next: 1 to READ_CHUNK_BYTES bytes. Ends the life of the blocks handed out. */

@@ -1,6 +1,6 @@
 /**
- * What a source reads through: a line window, and behind it, for a stream that is not UTF-8 or a format with a parser, the
- * making of events. Plain lines pass straight through. Used as the line window is.
+ * The line window that a source reads through. Lines of a stream that is not UTF-8, or of a format with a parser, are made into
+ * events on their way out; plain lines pass unchanged.
  */
 import type { Region } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
@@ -8,10 +8,10 @@ import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
-import { findMark, LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
+import { findByteOrderMark, LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
 import type { LineShaping } from './line-shaping.ts';
 import { LineWindow } from './line-window.ts';
-import type { LongLineRules, SuspendedLine } from './long-line.ts';
+import type { LongLineRules } from './long-line.ts';
 import { MadeEvents } from './made-events.ts';
 
 export interface LinesOptions {
@@ -42,8 +42,7 @@ export function streamBytesIn({ single, made, ends, end }: WindowBlock, leftByte
   return made.from.length - used;
 }
 
-export class Lines {
-  readonly #window: LineWindow;
+export class Lines extends LineWindow {
   readonly #shaping: LineShaping;
   readonly #parser: LineParser | undefined;
   readonly #made: MadeEvents;
@@ -57,18 +56,17 @@ export class Lines {
   #readAtMs = 0;
 
   constructor({ rules, shaping, stats, reserve, now }: LinesOptions) {
-    this.#shaping = shaping;
-    this.#now = now;
     const { maxEventBytes } = rules;
     const { encoding, grouping } = shaping;
-    this.#window = new LineWindow(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.() });
+    super(reserve(windowBytes(maxEventBytes)), { ...rules, encoding, grouping: grouping?.() });
+    this.#shaping = shaping;
+    this.#now = now;
     this.#parser = shaping.parser?.(stats);
     this.#made = new MadeEvents({ region: reserve(madeBytes(maxEventBytes)), parser: this.#parser, stats });
   }
 
-  /** The stream offset of the first byte that was not handed out. */
-  get offset(): number {
-    return this.#window.offset - this.#restBytes;
+  override get offset(): number {
+    return super.offset - this.#restBytes;
   }
 
   /** When the bytes of the last block were read: its events depend on it. */
@@ -81,47 +79,13 @@ export class Lines {
     this.#readBefore = ms;
   }
 
-  /** Bytes of the stream that were read and not handed out: an unfinished event. */
-  get pendingBytes(): number {
-    return this.#window.pendingBytes + this.#restBytes;
+  override get pendingBytes(): number {
+    return super.pendingBytes + this.#restBytes;
   }
 
-  get hasOpenEvent(): boolean {
-    return this.#window.hasOpenEvent;
-  }
-
-  /** As the line window's, and so are the next four. Only where nothing is left of a block that was taken apart. */
-  get endsInOpenEvent(): boolean {
-    return this.#rest === undefined && this.#window.endsInOpenEvent;
-  }
-
-  get waiting(): Buffer {
-    return this.#window.waiting;
-  }
-
-  get mark(): Buffer | undefined {
-    return this.#window.mark;
-  }
-
-  measureEvent(isEnd: boolean): number | undefined {
-    return this.#window.measureEvent(isEnd);
-  }
-
-  giveEvent(length: number): WindowBlock {
-    return this.#take(() => this.#window.giveEvent(length))!;
-  }
-
-  /** Of the stream under way. */
-  get encoding(): Encoding {
-    return this.#window.encoding;
-  }
-
-  get isSkipping(): boolean {
-    return this.#window.isSkipping;
-  }
-
-  get splitsLines(): boolean {
-    return this.#window.splitsLines;
+  /** False while a part of a block is left. */
+  override get endsInOpenEvent(): boolean {
+    return this.#rest === undefined && super.endsInOpenEvent;
   }
 
   /** How many bytes of a stream's beginning `reset` is to be told where it goes to the stream's middle. */
@@ -131,53 +95,36 @@ export class Lines {
 
   /** Of a stream with these first bytes. */
   encodingOf(head: Buffer): Encoding {
-    return findMark(head)?.encoding ?? this.#shaping.encoding;
+    return findByteOrderMark(head)?.encoding ?? this.#shaping.encoding;
   }
 
-  /** `before`: what is known of the bytes just before `offset`; `head`: of the stream's first `headBytes`. */
-  reset(offset: number, before: Buffer, head: Buffer): void {
+  /** `before`: what is known of the bytes just before `offset`; `head`: the stream's first `headBytes`. */
+  override reset(offset: number, before: Buffer, head: Buffer): void {
     this.#rest = undefined;
-    this.#window.reset(offset, before, head);
-    this.#learn(offset, head);
+    super.reset(offset, before, head);
+    const parser = this.#parser;
+    if (offset === 0) parser?.restart?.();
+    else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamMark?.length ?? 0), offset)));
   }
 
-  recent(): Buffer {
-    return this.#rest ? this.#recent : this.#window.recent();
+  override recent(): Buffer {
+    return this.#rest ? this.#recent : super.recent();
   }
 
-  suspend(): SuspendedLine | undefined {
-    return this.#window.suspend();
+  override giveEvent(length: number): WindowBlock {
+    return this.#take(() => super.giveEvent(length))!;
   }
 
-  /**
-   * As the line window's; but where what is kept of a skipped line is to be decoded, it is wanted at once: the result is
-   * the place to put it.
-   */
-  resume(offset: number, line: SuspendedLine, head: Buffer): Buffer | undefined {
-    this.#rest = undefined;
-    this.#window.resume(offset, line, head);
-    this.#learn(offset, head);
-    return line.kind === 'skipped' && this.#window.encoding !== utf8 ? this.#window.kept(line.kept) : undefined;
+  override next(): WindowBlock | undefined {
+    return this.#rest ? this.#makeRest() : this.#take(() => super.next());
   }
 
-  free(): Buffer {
-    return this.#window.free();
+  override flush(): WindowBlock | undefined {
+    return this.#rest ? this.#makeRest() : this.#take(() => super.flush());
   }
 
-  commit(count: number): void {
-    this.#window.commit(count);
-  }
-
-  next(): WindowBlock | undefined {
-    return this.#rest ? this.#makeRest() : this.#take(() => this.#window.next());
-  }
-
-  flush(): WindowBlock | undefined {
-    return this.#rest ? this.#makeRest() : this.#take(() => this.#window.flush());
-  }
-
-  flushOpenEvent(): WindowBlock | undefined {
-    return this.#rest ? this.#makeRest() : this.#take(() => this.#window.flushOpenEvent());
+  override flushOpenEvent(): WindowBlock | undefined {
+    return this.#rest ? this.#makeRest() : this.#take(() => super.flushOpenEvent());
   }
 
   get #restBytes(): number {
@@ -186,17 +133,17 @@ export class Lines {
 
   #take(from: () => WindowBlock | undefined): WindowBlock | undefined {
     this.#readAtMs = this.#readBefore ?? this.#now();
-    if (this.#parser === undefined && this.#window.encoding === utf8) {
+    if (this.#parser === undefined && this.encoding === utf8) {
       const block = from();
       // The stream's first bytes may have told another encoding.
-      if (block === undefined || this.#window.encoding === utf8) return block;
+      if (block === undefined || this.encoding === utf8) return block;
       this.#recent = Buffer.alloc(0);
       return this.#make(block, block.start);
     }
-    this.#recent = this.#window.recent();
+    this.#recent = super.recent();
     const block = from();
     if (block === undefined) return undefined;
-    return block.single?.marks && this.#window.encoding === utf8 ? block : this.#make(block, block.start);
+    return block.single?.marks && this.encoding === utf8 ? block : this.#make(block, block.start);
   }
 
   #makeRest(): WindowBlock {
@@ -205,17 +152,10 @@ export class Lines {
   }
 
   #make(raw: WindowBlock, start: number): WindowBlock {
-    const { encoding, streamMark } = this.#window;
+    const { encoding, streamMark } = this;
     const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamMark : undefined);
     this.#rest = next < raw.end ? { block: raw, at: next } : undefined;
     if (this.#rest) this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
     return block;
-  }
-
-  /** Tells the parser where in a stream it is. */
-  #learn(offset: number, head: Buffer): void {
-    const parser = this.#parser;
-    if (offset === 0) parser?.restart?.();
-    else parser?.learn?.(this.#window.encoding.decode(head.subarray(Math.min(head.length, this.#window.streamMark?.length ?? 0), offset)));
   }
 }

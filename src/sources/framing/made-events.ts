@@ -5,7 +5,8 @@
 import type { Region } from '../../core/block.ts';
 import type { SourceStats } from '../../core/source.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
-import { type LineParser, unparsed } from '../../parsers/formats/line-parser.ts';
+import type { LineParser } from '../../parsers/formats/line-parser.ts';
+import { unparsed } from '../../parsers/values/fields.ts';
 import type { WindowBlock } from './byte-window.ts';
 
 export interface MadeEventsOptions {

@@ -6,17 +6,18 @@
 import type { ListenAddress, SyslogSourceConfig, SystemdAddress } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import { TailraceError, codeOf, messageOf } from '../../core/errors.ts';
-import { SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
+import { LogLimit } from '../../core/log.ts';
+import { SYSLOG_NOTICE_MS, SYSLOG_READ_BYTES, SYSLOG_STOP_MS } from './limits.ts';
 import { newStats } from '../../core/source.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
-import type { Cursor } from './collector.ts';
-import { createIntake } from './create-intake.ts';
+import type { Cursor } from './intake/collector.ts';
+import { createIntake } from './intake/create-intake.ts';
 import { Connections } from './receive/connections.ts';
 import { DatagramSockets } from './receive/datagram-sockets.ts';
-import { Doorway } from './receive/handshake.ts';
+import { Handshakes } from './receive/handshake.ts';
 import type { Entry } from './receive/handshake.ts';
-import { Flow } from './flow.ts';
+import { Flow } from './intake/flow.ts';
 import { formatListen } from './listen/addresses.ts';
 import type { Listener } from './listen/addresses.ts';
 import { listenDescriptor, listenInternet, listenUnix } from './listen/streams.ts';
@@ -24,7 +25,6 @@ import type { StreamHandlers } from './listen/streams.ts';
 import { systemdDescriptors } from './listen/systemd.ts';
 import { nativeLibrary, type NativeLibrary } from '../native/library.ts';
 import { kindOf } from '../native/sockets.ts';
-import { createNotice } from './notice.ts';
 
 export interface SyslogSource extends Source {
   /** Where it listens, in the order of the configuration, with the ports that the system chose. */
@@ -75,16 +75,19 @@ export function createSyslogSource(
     idleTimeoutMs: config.idleTimeoutMs,
     changed: (open) => (stats.files.open = open),
   });
-  const doorway = new Doorway({ ...common, ...config, source: id, connections });
+  const handshakes = new Handshakes({ ...common, ...config, source: id, connections });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
   /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */
   let reads = 0;
   let stopping: Promise<void> | undefined;
 
-  const noticeDrop = createNotice(clock, () =>
-    log.warn({ source: id, droppedEvents: stats.droppedEvents }, 'dropping syslog datagrams: the sinks are behind and the window is full'),
-  );
+  const dropLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
+
+  function warnOfDrops(): void {
+    if (dropLimit.admit(clock.monotonic()) === undefined) return;
+    log.warn({ source: id, droppedEvents: stats.droppedEvents }, 'dropping syslog datagrams: the sinks are behind and the window is full');
+  }
 
   function countLost(events: number, bytes: number): void {
     stats.droppedEvents += events;
@@ -99,7 +102,7 @@ export function createSyslogSource(
   /** No error: there is no room. A stream that cannot be persisted is said; any other error is a bug. */
   function refused(error: unknown, events: number, bytes: number, peer?: string): void {
     countLost(events, bytes);
-    if (error === undefined) noticeDrop();
+    if (error === undefined) warnOfDrops();
     else if (error instanceof TailraceError)
       log.error({ source: id, ...(peer && { peer }), code: error.code }, `cannot take syslog messages: ${error.message}`);
     else ended.reject(error);
@@ -122,9 +125,9 @@ export function createSyslogSource(
   }
 
   function handlersOf(address: ListenAddress, entry: Entry): StreamHandlers {
-    if (entry.isSecure) doorway.prepareTls();
+    if (entry.isSecure) handshakes.prepareTls();
     return {
-      onConnection: (socket) => doorway.enter(socket, entry),
+      onConnection: (socket) => handshakes.enter(socket, entry),
       onError: (error) => log.error({ source: id, code: codeOf(error) }, `listening on ${formatListen(address)}: ${messageOf(error)}`),
     };
   }
@@ -184,7 +187,7 @@ export function createSyslogSource(
   async function stop(): Promise<void> {
     await takeReceived();
     const closed = closeListeners();
-    doorway.close();
+    handshakes.close();
     await connections.close();
     await closed;
     await collector.idle();

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { serveConnection } from '../../../src/sources/syslog/receive/connection.ts';
 import type { Connection } from '../../../src/sources/syslog/receive/connection.ts';
-import { Flow } from '../../../src/sources/syslog/flow.ts';
+import { Flow } from '../../../src/sources/syslog/intake/flow.ts';
 import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
 import { createRig } from './rig.ts';

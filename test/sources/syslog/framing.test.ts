@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutFrame } from '../../../src/sources/syslog/receive/frame.ts';
+import { cutFrame } from '../../../src/sources/syslog/message/frame.ts';
 import { Framer } from '../../../src/sources/syslog/receive/framing.ts';
-import type { Frame } from '../../../src/sources/syslog/receive/frame.ts';
+import type { Frame } from '../../../src/sources/syslog/message/frame.ts';
 
 interface Seen {
   readonly text: string;

@@ -8,7 +8,7 @@ import type { Block, StreamRange, Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { findMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../../framing/byte-window.ts';
+import { findByteOrderMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../known/generations.ts';
@@ -101,7 +101,7 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
 /** The byte order mark of a file by its first bytes; undefined when its encoding is not that of the lines under way. */
 export function markOf(lines: Lines, head: Buffer): Buffer | undefined {
   if (lines.encodingOf(head) !== lines.encoding) return undefined;
-  return findMark(head)?.bytes ?? Buffer.alloc(0);
+  return findByteOrderMark(head)?.bytes ?? Buffer.alloc(0);
 }
 
 interface ReadPart {

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { MAX_NOTICES } from '../limits.ts';
-import type { Log } from '../../../core/log.ts';
+import { type Log, LogLimit } from '../../../core/log.ts';
 
 type Level = 'debug' | 'info' | 'warn';
 
@@ -17,7 +17,7 @@ export class Notices {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #said = new Map<string, string>();
-  readonly #events = new Map<string, { sinceMs: number; count: number }>();
+  readonly #events = new Map<string, LogLimit>();
   #isFull = false;
 
   constructor(log: Log, clock: Clock) {
@@ -27,15 +27,10 @@ export class Notices {
 
   /** Something that happened once. At most 30 lines a minute for each `text`. */
   event(level: Level, fields: object, text: string): void {
-    const now = this.#clock.monotonic();
-    let window = this.#events.get(text);
-    if (!window || now - window.sinceMs >= 60_000) {
-      const heldBack = Math.max(0, (window?.count ?? 0) - EVENTS_A_MINUTE);
-      this.#events.set(text, (window = { sinceMs: now, count: 0 }));
-      if (heldBack > 0) fields = { ...fields, heldBack };
-    }
-    window.count += 1;
-    if (window.count <= EVENTS_A_MINUTE) this.#log[level](fields, text);
+    let limit = this.#events.get(text);
+    if (!limit) this.#events.set(text, (limit = new LogLimit(EVENTS_A_MINUTE, 60_000)));
+    const heldBack = limit.admit(this.#clock.monotonic());
+    if (heldBack !== undefined) this.#log[level](heldBack > 0 ? { ...fields, heldBack } : fields, text);
   }
 
   /** Trouble with `subject` (a path, as a rule): written unless the same `text` was the last one about it. */

@@ -3,7 +3,7 @@
  * looks at them again. Fields that an event may have itself must not stand there twice: they are spliced in later, by the batcher.
  */
 import type { EventShape, JsonValue } from '../../../core/block.ts';
-import type { Origin } from '../sender.ts';
+import type { Origin } from './sender.ts';
 
 /** Bytes of fields that end each event; more are spliced in. */
 const MAX_ENDING_BYTES = 512;

@@ -5,14 +5,14 @@
 import { isUtf8 } from 'node:buffer';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import { parseExactObject } from '../../../parsers/values/exact-json.ts';
-import type { Frame, Part } from '../receive/frame.ts';
+import type { Frame, Part } from './frame.ts';
 import type { EventFields } from './message.ts';
 import { readPriority } from './message.ts';
 import { jsonOf } from './message-json.ts';
 import type { ParseJson } from './message-json.ts';
 import { parseRfc3164 } from './rfc3164.ts';
 import { looksLikeRfc5424, parseRfc5424 } from './rfc5424.ts';
-import type { Ending } from '../sender.ts';
+import type { Ending } from './sender.ts';
 import type { Zone } from '../../../core/time/zone.ts';
 
 /** What the message itself does not say. */

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
-import type { Flow, Reader } from '../flow.ts';
+import type { Flow, Reader } from '../intake/flow.ts';
 import type { MessageStream } from './message-stream.ts';
 import { moveToSharedRead } from './shared-read.ts';
 

@@ -8,17 +8,17 @@ import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
 import type { StreamStore } from '../../../core/stream.ts';
-import type { Cursor } from '../collector.ts';
+import type { Cursor } from '../intake/collector.ts';
 import { serveConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../intake/flow.ts';
 import { Framer } from './framing.ts';
 import { IdleWatch } from './idle.ts';
-import type { Intake } from '../intake.ts';
+import type { Intake } from '../intake/intake.ts';
 import { MessageStream } from './message-stream.ts';
-import { suffixOf } from '../sender.ts';
+import { suffixOf } from '../message/sender.ts';
 import type { EventForm } from '../message/event-form.ts';
-import type { Origin } from '../sender.ts';
+import type { Origin } from '../message/sender.ts';
 
 /** Idle connections are asked for a sign of life after this long. */
 const KEEP_ALIVE_MS = 60_000;

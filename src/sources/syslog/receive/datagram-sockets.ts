@@ -8,11 +8,11 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../limits.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Cursor } from '../collector.ts';
+import type { Cursor } from '../intake/collector.ts';
 import { Datagrams } from './datagrams.ts';
 import type { EventForm } from '../message/event-form.ts';
-import type { Flow } from '../flow.ts';
-import type { Intake } from '../intake.ts';
+import type { Flow } from '../intake/flow.ts';
+import type { Intake } from '../intake/intake.ts';
 import { formatListen } from '../listen/addresses.ts';
 import type { Listener } from '../listen/addresses.ts';
 import { listenBound, listenUdp, listenUnixgram, noNativeWay } from '../listen/datagram.ts';
@@ -20,7 +20,7 @@ import type { DatagramListener } from '../listen/datagram.ts';
 import { listenUdpByNode } from '../listen/udp-node.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { adoptSocket } from '../../native/sockets.ts';
-import { suffixOf } from '../sender.ts';
+import { suffixOf } from '../message/sender.ts';
 import { UdpDrops } from './udp-drops.ts';
 
 /** Calls of one socket before others get their turn. */

@@ -7,15 +7,15 @@ import type { Region } from '../../../core/block.ts';
 import { MAX_SYSLOG_SENDERS } from '../limits.ts';
 import { createMessageTable, MAX_SUFFIX_BYTES, type MessageTable, tableBytes } from '../../../kernel/syslog.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import type { Cursor } from '../collector.ts';
+import type { Cursor } from '../intake/collector.ts';
 import type { EventForm } from '../message/event-form.ts';
-import type { Flow, Reader } from '../flow.ts';
-import type { Intake } from '../intake.ts';
+import type { Flow, Reader } from '../intake/flow.ts';
+import type { Intake } from '../intake/intake.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { createReceiver, type Receiver, receiverBytes } from '../../native/receive.ts';
 import { peerOfName } from '../../native/sockets.ts';
-import { suffixOf } from '../sender.ts';
+import { suffixOf } from '../message/sender.ts';
 
 export interface DatagramsOptions {
   readonly library: NativeLibrary;

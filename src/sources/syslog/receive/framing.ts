@@ -7,8 +7,8 @@
  */
 import { MAX_OCTET_COUNT_DIGITS } from '../limits.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import { cut } from './frame.ts';
-import type { Frame, Part } from './frame.ts';
+import { cut } from '../message/frame.ts';
+import type { Frame, Part } from '../message/frame.ts';
 
 /** Bytes that the connections of a source may hold together. */
 export interface ByteBudget {

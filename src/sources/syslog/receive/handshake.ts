@@ -1,21 +1,20 @@
 /**
- * The way of an accepted connection to its service: past the limit of connections, a PROXY header, a TLS handshake. Promises: whoever
- * does not get through in time, or says something else, is closed and said in the log, and holds no one up.
+ * Takes an accepted connection past the limit of connections, a PROXY header and a TLS handshake. Promises: a connection that does
+ * not complete them in time, or sends anything else, is closed and logged, and delays no other.
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
-import { SYSLOG_HANDSHAKE_MS } from '../limits.ts';
-import type { Log } from '../../../core/log.ts';
+import { SYSLOG_HANDSHAKE_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
+import { type Log, LogLimit } from '../../../core/log.ts';
 import type { Connections } from './connections.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import { readProxyHeader } from '../listen/proxy-protocol.ts';
 import { createSecure, nameOf, type Secure, type SecureOptions } from '../listen/secure.ts';
-import { createNotice } from '../notice.ts';
-import type { Origin } from '../sender.ts';
+import type { Origin } from '../message/sender.ts';
 
-export interface DoorwayOptions {
+export interface HandshakeOptions {
   readonly source: string;
   readonly log: Log;
   readonly clock: Clock;
@@ -33,23 +32,16 @@ export interface Entry {
   readonly name?: string;
 }
 
-export class Doorway {
-  readonly #options: DoorwayOptions;
+export class Handshakes {
+  readonly #options: HandshakeOptions;
   /** Those that are not served yet, with the name of the sender: the TLS side of a connection is another object with the same addresses. */
   readonly #waiting = new Map<string, { readonly socket: Socket; peer: string }>();
   #secure: Secure | undefined;
-  readonly #noticeFull: () => void;
-  readonly #noticeRefused: (peer: string, reason: string) => void;
+  readonly #fullLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
+  readonly #refusedLimit = new LogLimit(1, SYSLOG_NOTICE_MS);
 
-  constructor(options: DoorwayOptions) {
-    const { source, log, clock, maxConnections } = options;
+  constructor(options: HandshakeOptions) {
     this.#options = options;
-    this.#noticeFull = createNotice(clock, (heldBack) =>
-      log.warn({ source, heldBack }, `closed a new syslog connection: ${maxConnections} are open already`),
-    );
-    this.#noticeRefused = createNotice(clock, (heldBack, peer: string, reason: string) =>
-      log.warn({ source, peer, heldBack }, `closed a new syslog connection: ${reason}`),
-    );
   }
 
   /** Makes TLS ready; throws `TlsFileError`. */
@@ -71,7 +63,7 @@ export class Doorway {
     const { connections, maxConnections, proxyProtocol } = this.#options;
     if (connections.size + this.#waiting.size >= maxConnections) {
       socket.destroy();
-      return this.#noticeFull();
+      return this.#warn(this.#fullLimit, {}, `${maxConnections} are open already`);
     }
     const peer = entry.name ?? formatPeer(socket.remoteAddress, socket.remotePort);
     if (proxyProtocol && entry.isNetwork) this.#readProxy(socket, entry, peer);
@@ -134,9 +126,16 @@ export class Doorway {
 
   #refuse(socket: Socket, reason: string): void {
     const key = keyOf(socket);
-    this.#noticeRefused(this.#waiting.get(key)?.peer ?? formatPeer(socket.remoteAddress, socket.remotePort), reason);
+    const peer = this.#waiting.get(key)?.peer ?? formatPeer(socket.remoteAddress, socket.remotePort);
+    this.#warn(this.#refusedLimit, { peer }, reason);
     this.#waiting.delete(key);
     socket.destroy();
+  }
+
+  #warn(limit: LogLimit, fields: object, reason: string): void {
+    const { log, clock, source } = this.#options;
+    const heldBack = limit.admit(clock.monotonic());
+    if (heldBack !== undefined) log.warn({ source, ...fields, heldBack }, `closed a new syslog connection: ${reason}`);
   }
 }
 

@@ -4,9 +4,9 @@
  * reads; nothing refers to the read buffer once a call returns.
  */
 import type { Region } from '../../../core/block.ts';
-import type { Cursor } from '../collector.ts';
+import type { Cursor } from '../intake/collector.ts';
 import type { Framer } from './framing.ts';
-import type { Intake } from '../intake.ts';
+import type { Intake } from '../intake/intake.ts';
 
 const EMPTY = Buffer.alloc(0);
 

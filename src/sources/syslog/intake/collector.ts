@@ -3,17 +3,17 @@
  * what arrives within a few milliseconds, or during an accept, becomes one block a stream. Promises: an event that was written
  * is handed over, or counted as lost when the lane gives up; memory is the window and no more.
  */
-import type { Block, EventShape, Lane, Region } from '../../core/block.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import { StoppedError } from '../../core/errors.ts';
+import type { Block, EventShape, Lane, Region } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import { StoppedError } from '../../../core/errors.ts';
 import {
   SYSLOG_EVENT_MARGIN_BYTES,
   SYSLOG_HAND_OVER_BYTES,
   SYSLOG_HAND_OVER_MS,
   SYSLOG_PARTS_BYTES,
   SYSLOG_PENDING_BYTES,
-} from './limits.ts';
-import { tailOf } from '../../core/tail.ts';
+} from '../limits.ts';
+import { tailOf } from '../../../core/tail.ts';
 
 const NEWLINE = 10;
 

@@ -1,13 +1,13 @@
 /** The way of a syslog source's messages into blocks, without what brings them: the form of events, the collector and the intake. */
-import type { SyslogSourceConfig } from '../../config/model.ts';
-import type { Lane, Region } from '../../core/block.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import type { SourceStats } from '../../core/source.ts';
-import { createZone } from '../../core/time/zone.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
-import { loadEncoding } from '../../parsers/text/charset.ts';
+import type { SyslogSourceConfig } from '../../../config/model.ts';
+import type { Lane, Region } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import { createZone } from '../../../core/time/zone.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import { loadEncoding } from '../../../parsers/text/charset.ts';
 import { Collector, collectorBytes, type CollectorOptions } from './collector.ts';
-import { createEventForm, type EventForm } from './message/event-form.ts';
+import { createEventForm, type EventForm } from '../message/event-form.ts';
 import { Intake } from './intake.ts';
 
 export interface IntakeParts {

@@ -2,20 +2,20 @@
  * Received bytes to events in the collector's window: the kernel reads the messages (kernel/syslog.ts), and what it leaves to
  * JavaScript is read here, one by one and counted. Promises: each message becomes an event, in the order they came.
  */
-import type { Region } from '../../core/block.ts';
-import type { Clock } from '../../core/time/clock.ts';
-import { SYSLOG_SINGLE_BYTES } from './limits.ts';
-import type { SourceStats } from '../../core/source.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
-import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../kernel/syslog.ts';
+import type { Region } from '../../../core/block.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import { SYSLOG_SINGLE_BYTES } from '../limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import type { Kernel } from '../../../kernel/kernel.ts';
+import { createMessageTable, type MessageTable, type SyslogLoops, type SyslogResult, tableBytes } from '../../../kernel/syslog.ts';
 import type { Collector, Cursor } from './collector.ts';
-import { cutFrame, splitFrame } from './receive/frame.ts';
-import type { Frame } from './receive/frame.ts';
-import type { ParseJson } from './message/message-json.ts';
-import { encodeEvent } from './message/parse.ts';
-import { readLocalTime } from './message/rfc3164.ts';
-import { endingOf } from './sender.ts';
-import type { Zone } from '../../core/time/zone.ts';
+import { cutFrame, splitFrame } from '../message/frame.ts';
+import type { Frame } from '../message/frame.ts';
+import type { ParseJson } from '../message/message-json.ts';
+import { encodeEvent } from '../message/parse.ts';
+import { readLocalTime } from '../message/rfc3164.ts';
+import { endingOf } from '../message/sender.ts';
+import type { Zone } from '../../../core/time/zone.ts';
 
 export interface IntakeOptions {
   readonly kernel: Kernel;

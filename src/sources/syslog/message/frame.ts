@@ -1,6 +1,6 @@
 /** One message as it was framed: whole, its beginning, or one of its parts. */
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
-import type { EventFields } from '../message/message.ts';
+import type { EventFields } from './message.ts';
 
 /** The bytes are not written to again. */
 export interface Frame {

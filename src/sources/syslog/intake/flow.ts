@@ -2,7 +2,7 @@
  * Who may read and who waits, when the collector is full: those that received bytes which found no room wait in a queue, and
  * go on in its order. Promises: what waits is bounded; a sender that floods does not starve the others.
  */
-import { MAX_SYSLOG_WAITING_READERS } from './limits.ts';
+import { MAX_SYSLOG_WAITING_READERS } from '../limits.ts';
 
 /** A connection or a datagram socket, as far as its reading goes. */
 export interface Reader {

@@ -1,6 +1,6 @@
 /** What ends each event of a sender, as bytes for the kernel and as members for JavaScript. */
-import type { JsonValue } from '../../core/block.ts';
-import { MAX_SUFFIX_BYTES } from '../../kernel/syslog.ts';
+import type { JsonValue } from '../../../core/block.ts';
+import { MAX_SUFFIX_BYTES } from '../../../kernel/syslog.ts';
 
 /** The fields that tell the sender. */
 export interface Origin {
