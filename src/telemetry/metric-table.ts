@@ -5,83 +5,68 @@ import type { Observed, ObservedSink, ObservedSource } from './observed.ts';
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 type Samples = (seen: Observed) => readonly Sample[];
-type Metric = readonly [type: 'counter' | 'gauge', name: string, help: string, samples: Samples];
+/** A counter where its name ends in `_total`, else a gauge. */
+export type Metric = readonly [name: string, help: string, samples: Samples];
 
 export const sourceMetrics: readonly Metric[] = [
-  ['counter', 'source_read_bytes_total', 'Bytes read from the source', eachSource(({ stats }) => stats.readBytes)],
-  ['counter', 'source_events_total', 'Events read from the source', eachSource(({ accepted }) => accepted)],
-  ['gauge', 'source_lag_bytes', 'Bytes that exist and are not read yet', eachSource(({ stats }) => stats.lagBytes)],
+  ['source_read_bytes_total', 'Bytes read from the source', eachSource(({ stats }) => stats.readBytes)],
+  ['source_events_total', 'Events read from the source', eachSource(({ accepted }) => accepted)],
+  ['source_lag_bytes', 'Bytes that exist and are not read yet', eachSource(({ stats }) => stats.lagBytes)],
   [
-    'gauge',
     'source_unsaved_bytes',
     'Bytes that a kill would lose: of deleted files, pipes and connections, neither delivered nor in the disk buffer',
     eachSource(({ unsavedBytes }) => unsavedBytes),
   ],
   [
-    'gauge',
     'source_files',
     'Files or connections by state',
     (seen) =>
       seen.sources.flatMap(({ id, stats }) => Object.entries(stats.files).map(([state, count]): Sample => [{ source: id, state }, count])),
   ],
-  ['counter', 'source_truncated_events_total', 'Events cut at max_event_bytes', eachSource(({ stats }) => stats.truncatedEvents)],
+  ['source_truncated_events_total', 'Events cut at max_event_bytes', eachSource(({ stats }) => stats.truncatedEvents)],
   [
-    'counter',
     'source_oversize_lines_total',
     'Lines over max_event_bytes, whatever became of them',
     eachSource(({ stats }) => stats.oversizeLines ?? 0),
   ],
   [
-    'counter',
     'source_invalid_characters_total',
     'Characters that were invalid in the source’s charset and became U+FFFD',
     eachSource(({ invalidCharacters }) => invalidCharacters),
   ],
+  ['source_time_errors_total', 'Times named by the configuration that could not be read', eachSource(({ stats }) => stats.timeErrors ?? 0)],
   [
-    'counter',
-    'source_time_errors_total',
-    'Times named by the configuration that could not be read',
-    eachSource(({ stats }) => stats.timeErrors ?? 0),
-  ],
-  [
-    'counter',
     'source_type_errors_total',
     'Values that were not of the type named for them and stayed text',
     eachSource(({ stats }) => stats.typeErrors ?? 0),
   ],
   [
-    'counter',
     'transform_errors_total',
     'Times that a transform failed on an event, whatever became of it',
     eachSource(({ transformErrors }) => transformErrors),
   ],
   [
-    'counter',
     'source_misrouted_events_total',
     'Events whose to_dataset named a dataset that they could not go to, once for each sink',
     eachSource(({ misrouted }) => misrouted),
   ],
-  ['counter', 'source_lost_bytes_total', 'Bytes destroyed by others before they could be read', eachSource(({ stats }) => stats.lostBytes)],
+  ['source_lost_bytes_total', 'Bytes destroyed by others before they could be read', eachSource(({ stats }) => stats.lostBytes)],
   [
-    'counter',
     'source_missed_rotations_total',
     'Rotations that happened between two looks at a file; files that were deleted in between were never seen',
     eachSource(({ stats }) => stats.missedRotations ?? 0),
   ],
   [
-    'counter',
     'source_missed_changes_total',
     'Changes of files that a full scan found and no watch had told of',
     eachSource(({ stats }) => stats.missedChanges ?? 0),
   ],
   [
-    'gauge',
     'source_overdue',
     '1 while a step of the source’s own work, such as a scan, is past its deadline',
     eachSource(({ overdue }) => (overdue === undefined ? 0 : 1)),
   ],
   [
-    'counter',
     'source_dropped_datagrams_total',
     'Datagrams that the system dropped before they were received',
     (seen) =>
@@ -89,15 +74,9 @@ export const sourceMetrics: readonly Metric[] = [
         stats.droppedDatagrams === undefined ? [] : [[{ source: id }, stats.droppedDatagrams]],
       ),
   ],
-  ['counter', 'slow_path_events_total', 'Events that cost an object or a string each', eachSource(({ stats }) => stats.slowPathEvents)],
+  ['slow_path_events_total', 'Events that cost an object or a string each', eachSource(({ stats }) => stats.slowPathEvents)],
+  ['backpressure_seconds_total', 'Time that reading waited for room', eachSource(({ backpressureSeconds }) => backpressureSeconds)],
   [
-    'counter',
-    'backpressure_seconds_total',
-    'Time that reading waited for room',
-    eachSource(({ backpressureSeconds }) => backpressureSeconds),
-  ],
-  [
-    'counter',
     'events_total',
     'Events by outcome; accepted = delivered + dead_lettered + dropped + filtered + events_held',
     (seen) =>
@@ -105,15 +84,14 @@ export const sourceMetrics: readonly Metric[] = [
         Object.entries({ accepted, ...settled }).map(([outcome, count]): Sample => [{ source: id, outcome }, count]),
       ),
   ],
-  ['gauge', 'events_held', 'Events accepted and not settled', eachSource(({ held }) => held)],
+  ['events_held', 'Events accepted and not settled', eachSource(({ held }) => held)],
 ];
 
 export const sinkMetrics: readonly Metric[] = [
-  ['counter', 'sink_requests_total', 'Requests by HTTP status; none: no answer', eachOf('status', ({ requests }) => requests)],
-  ['counter', 'sink_retries_total', 'Batches to be sent again, by reason', eachOf('reason', ({ retries }) => retries)],
-  ['counter', 'sink_sent_bytes_total', 'Bytes of request bodies', eachSink(({ sentBytes }) => sentBytes)],
+  ['sink_requests_total', 'Requests by HTTP status; none: no answer', eachOf('status', ({ requests }) => requests)],
+  ['sink_retries_total', 'Batches to be sent again, by reason', eachOf('reason', ({ retries }) => retries)],
+  ['sink_sent_bytes_total', 'Bytes of request bodies', eachSink(({ sentBytes }) => sentBytes)],
   [
-    'counter',
     'ingest_events_total',
     'Events as the service counted them',
     (seen) =>
@@ -122,11 +100,10 @@ export const sinkMetrics: readonly Metric[] = [
         ...[...sink.failed].map(([dataset, count]): Sample => [{ sink: sink.id, dataset, result: 'failed' }, count]),
       ]),
   ],
-  ['counter', 'ingest_processed_bytes_total', 'processedBytes of the service’s replies', eachSink(({ processedBytes }) => processedBytes)],
-  ['counter', 'ingest_blocks_created_total', 'blocksCreated of the service’s replies', eachSink(({ blocksCreated }) => blocksCreated)],
-  ['gauge', 'ingest_wal_length', 'walLength of the service’s last reply', eachSink(({ walLength }) => walLength)],
+  ['ingest_processed_bytes_total', 'processedBytes of the service’s replies', eachSink(({ processedBytes }) => processedBytes)],
+  ['ingest_blocks_created_total', 'blocksCreated of the service’s replies', eachSink(({ blocksCreated }) => blocksCreated)],
+  ['ingest_wal_length', 'walLength of the service’s last reply', eachSink(({ walLength }) => walLength)],
   [
-    'gauge',
     'buffer_bytes',
     'Bytes that batches hold, in memory and on disk; abandoned: of sinks that are not configured any more',
     (seen) => [
@@ -138,7 +115,6 @@ export const sinkMetrics: readonly Metric[] = [
     ],
   ],
   [
-    'gauge',
     'buffer_max_bytes',
     'The most that buffer_bytes may be',
     (seen) =>
@@ -148,38 +124,28 @@ export const sinkMetrics: readonly Metric[] = [
       ]),
   ],
   [
-    'gauge',
     'sink_paused',
     '1 while a dataset of the sink takes nothing (401, 403, 404, no token); /readyz and `tailrace status` say why',
     eachSink(({ pauses, missing }) => (pauses.size > 0 || missing ? 1 : 0)),
   ],
   [
-    'counter',
     'buffer_broken_files_total',
     'Files of the disk buffer that were torn or damaged and set aside',
     eachSink(({ brokenFiles }) => brokenFiles),
   ],
+  ['sink_concurrency', 'Requests that may be under way at once, adapted to the service', eachSink(({ concurrency }) => concurrency)],
   [
-    'gauge',
-    'sink_concurrency',
-    'Requests that may be under way at once, adapted to the service',
-    eachSink(({ concurrency }) => concurrency),
-  ],
-  [
-    'counter',
     'dead_letter_events_total',
     'Events kept as dead letters; one that a replay brings back is not counted again',
     eachOf('reason', ({ deadLetters }) => deadLetters),
   ],
   [
-    'counter',
     'dead_letter_replayed_events_total',
     'Dead letters that were sent again, by what became of them',
     eachOf('result', ({ replayed }) => replayed),
   ],
-  ['gauge', 'dead_letter_bytes', 'Bytes of dead letters on disk', (seen) => [[{}, seen.deadLetterBytes]]],
+  ['dead_letter_bytes', 'Bytes of dead letters on disk', (seen) => [[{}, seen.deadLetterBytes]]],
   [
-    'counter',
     'config_reloads_total',
     'Times that a changed configuration was asked for, by what became of it',
     (seen) => [
@@ -187,17 +153,15 @@ export const sinkMetrics: readonly Metric[] = [
       [{ result: 'failure' }, seen.configReloads.failure],
     ],
   ],
-  ['counter', 'checkpoint_saves_total', 'Times that positions were written', (seen) => [[{}, seen.checkpointSaves]]],
-  ['counter', 'checkpoint_refusals_total', 'Times that the disk did not take positions', (seen) => [[{}, seen.checkpointRefusals]]],
+  ['checkpoint_saves_total', 'Times that positions were written', (seen) => [[{}, seen.checkpointSaves]]],
+  ['checkpoint_refusals_total', 'Times that the disk did not take positions', (seen) => [[{}, seen.checkpointRefusals]]],
   [
-    'gauge',
     'sink_last_success_timestamp_seconds',
     'Time of the last answer that stored events',
     (seen) =>
       seen.sinks.flatMap(({ id, lastStoredMs }): Sample[] => (lastStoredMs === undefined ? [] : [[{ sink: id }, lastStoredMs / 1000]])),
   ],
   [
-    'gauge',
     'build_info',
     'Version of the agent and the configuration in force; always 1',
     (seen) => [[{ version, config_hash: seen.config.hash }, 1]],

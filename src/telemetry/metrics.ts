@@ -24,8 +24,10 @@ interface MetricValue {
 export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
   const registry = new Registry();
   let seen = observe();
-  for (const [type, name, help, samples] of [...sourceMetrics, ...sinkMetrics])
-    add(registry, type, name, help, () => samples(seen).map(([labels, value]) => ({ labels, value })));
+  for (const [name, help, samples] of [...sourceMetrics, ...sinkMetrics])
+    add(registry, name.endsWith('_total') ? 'counter' : 'gauge', name, help, () =>
+      samples(seen).map(([labels, value]) => ({ labels, value })),
+    );
   addProcessMetrics(registry);
   const { requestSeconds, batchEvents, batchBytes } = histograms;
   add(
