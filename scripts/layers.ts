@@ -89,7 +89,6 @@ export const stillLong: readonly string[] = [
   'src/agent/running-agent.ts',
   'src/batcher/batch.ts',
   'src/batcher/fill/batcher.ts',
-  'src/sources/file/explain.ts',
   'src/sources/file/known/copies.ts',
   'src/sources/file/known/generations.ts',
   'src/sources/file/known/tracker.ts',

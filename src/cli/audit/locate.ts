@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { FileSourceConfig } from '../../config/model.ts';
 import { silentLog } from '../../core/log.ts';
 import { systemClock } from '../../core/time/clock.ts';
-import { beginsAs } from '../../sources/file/known/identity.ts';
-import { readHead } from '../../sources/file/known/sample.ts';
+import { hasFingerprint } from '../../sources/file/known/content.ts';
+import { readHead } from '../../sources/file/scan/peek.ts';
 import { type FileStat, inodeKey, nodeFileSystem } from '../../sources/file/scan/file-system.ts';
 import { Finder } from '../../sources/file/scan/finder.ts';
 import { Notices } from '../../sources/file/scan/notices.ts';
@@ -73,7 +73,7 @@ function hasHead(path: string, identity: FileIdentity): boolean {
     return true;
   }
   try {
-    return beginsAs(identity, readHead(nodeFileSystem, fd, identity.headLength));
+    return hasFingerprint(identity, readHead(nodeFileSystem, fd, identity.headLength));
   } finally {
     nodeFileSystem.close(fd);
   }

@@ -11,11 +11,11 @@ import { BIRTH_SLACK_MS, DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limit
 import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
-import { beginsAs, compareFile } from './known/identity.ts';
+import { compare, hasFingerprint } from './known/content.ts';
 import type { Registry } from './known/registry.ts';
-import { readHead, sampleFile } from './known/sample.ts';
+import { readHead, withOpen } from './scan/peek.ts';
 import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
-import { isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
+import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
 /** A file that has, or had, to do with the one that is asked for: what rotation made of it, or it of. */
 export interface RelatedFile {
@@ -127,7 +127,8 @@ export class Explainer {
       const reason = `it may be a copy of another file, which is known once that is truncated, or ${DECIDE_COPY_MS / 1000} s after its last change`;
       return { isRead: false, reason };
     }
-    if (file.disk.isAway) return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
+    if (file.disk.place === 'away')
+      return { isRead: true, reason: 'the file system that it is on is not there; it is read on when that is back' };
     if (isGone(file)) return { isRead: true, reason: 'it has no name any more, and is read to its end' };
     if (file.disk.path !== path) return { isRead: true, reason: `it is read as "${file.disk.path}", of which this is another name` };
     if (file.disk.path !== file.stream.firstPath)
@@ -182,7 +183,7 @@ export class Explainer {
 
   #isArchive({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
     if (!identity || !isArchiveName(firstPath) || identity.inode !== String(inode)) return false;
-    return this.#withOpen(path, (fd) => beginsAs(identity, readHead(this.#options.fileSystem, fd, HEAD_BYTES))) ?? false;
+    return this.#withOpen(path, (fd) => hasFingerprint(identity, readHead(this.#options.fileSystem, fd, HEAD_BYTES))) ?? false;
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
@@ -206,8 +207,8 @@ export class Explainer {
     const found = new Map<string, RelatedFile>();
     for (const each of registry.files) {
       if (each === file || (each.stream.firstPath !== base && each.disk.path !== base && !isRotatedName(each.disk.path, base))) continue;
-      const state = each.isHomeless ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
-      found.set(each.isHomeless ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {
+      const state = isDetached(each) ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
+      found.set(isDetached(each) ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {
         path: each.disk.path,
         state,
         offset: each.stream.offset,
@@ -246,9 +247,7 @@ export class Explainer {
       if (!identity) return false;
       if (identity.inode !== String(stat.inode) && (config.stableInodes || record.path !== path)) return false;
       const known = { identity, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
-      return (
-        this.#withOpen(path, (fd) => compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different') ?? false
-      );
+      return this.#withOpen(path, (fd) => compare(fileSystem, fd, fileSystem.fstat(fd).size, known) === 'same') ?? false;
     };
     return this.#records().findLast(isIt);
   }
@@ -258,25 +257,18 @@ export class Explainer {
   }
 
   #tryOpen(path: string): string | undefined {
-    const { fileSystem } = this.#options;
     try {
-      fileSystem.close(fileSystem.open(path));
-      return undefined;
+      return withOpen(this.#options.fileSystem, path, () => undefined);
     } catch (error) {
       return messageOf(error);
     }
   }
 
   #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
     try {
-      fd = fileSystem.open(path);
-      return use(fd);
+      return withOpen(this.#options.fileSystem, path, use);
     } catch {
       return undefined;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
     }
   }
 

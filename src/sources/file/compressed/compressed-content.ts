@@ -11,9 +11,9 @@ import type { Lines } from '../../framing/lines.ts';
 import type { Archive } from './compressed-files.ts';
 import { CompressedRange, compressionOf, decompress } from './decompress.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
-import { beginsAs } from '../known/identity.ts';
+import { hasFingerprint } from '../known/content.ts';
 import { LaneRefusal } from '../read/offer.ts';
-import { readBefore, readHead } from '../known/sample.ts';
+import { readBefore, readHead } from '../scan/peek.ts';
 
 export interface ArchiveContentOptions {
   readonly fileSystem: FileSystem;
@@ -137,7 +137,7 @@ export class ArchiveContent {
     let fd: number | undefined;
     try {
       fd = fileSystem.open(archive.path);
-      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !beginsAs(archive.identity, readHead(fileSystem, fd, HEAD_BYTES)))
+      if (!isSameFile(fileSystem.fstat(fd), archive.stat) || !hasFingerprint(archive.identity, readHead(fileSystem, fd, HEAD_BYTES)))
         return undefined;
       return await use(fd);
     } catch (error) {

@@ -11,8 +11,8 @@ import { NO_TAIL, tailOf } from '../../../core/tail.ts';
 import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { beginsAs, hashHead, NO_HEAD } from '../known/identity.ts';
-import { readBefore, readHead } from '../known/sample.ts';
+import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
+import { readBefore, readHead, withOpen } from '../scan/peek.ts';
 
 export interface ArchiveFilesOptions {
   /** The source's id. */
@@ -119,7 +119,7 @@ export class ArchiveFiles {
   identify(archive: Archive): boolean {
     const head = this.#headOf(archive.path);
     if (!head || !compressionOf(head)) return false;
-    archive.identity = { ...archive.identity, ...hashHead(head) };
+    archive.identity = { ...archive.identity, ...fingerprintOf(head) };
     return true;
   }
 
@@ -179,7 +179,7 @@ export class ArchiveFiles {
       missingSinceMs: undefined,
       stream: undefined,
       shape: this.#options.shapeOf(path),
-      identity: { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD },
+      identity: { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT },
       offset: 0,
       end: undefined,
       createdMs: 0,
@@ -201,7 +201,7 @@ export class ArchiveFiles {
     if (stat.size !== size || stat.mtimeMs !== mtimeMs || stat.bornMs !== bornMs) {
       const head = this.#headOf(path);
       if (!head) return true;
-      if (!beginsAs(known.identity, head)) return false;
+      if (!hasFingerprint(known.identity, head)) return false;
     }
     Object.assign(known, { path, stat, missingSinceMs: undefined });
     if (inodeKey(known.identity) === inodeKey(stat)) return true;
@@ -241,15 +241,10 @@ export class ArchiveFiles {
 
   /** Undefined where it cannot be read now. */
   #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
-    const { fileSystem } = this.#options;
-    let fd: number | undefined;
     try {
-      fd = fileSystem.open(path);
-      return use(fd);
+      return withOpen(this.#options.fileSystem, path, use);
     } catch {
       return undefined;
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { StreamRecord } from '../../../core/stream.ts';
 import { addSums, subtractSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { ContentSum } from '../known/content-sum.ts';
-import { hashHead, isAtHole } from '../known/identity.ts';
+import { hasFingerprint, isAtGap } from '../known/content.ts';
 import type { Registry } from '../known/registry.ts';
 import type { Stream } from '../known/stream.ts';
 
@@ -80,12 +80,12 @@ export class KnownContent {
         from = stop - at;
         for (const file of candidates) {
           if (file.startAt === stop) before.set(file, sum);
-          if (isAtHole(file)) continue;
+          if (isAtGap(file)) continue;
           if (file.offset === stop && this.#isRead(file, sum, before.get(file) ?? 0)) found = { at: stop, file };
         }
       }
       // Of a file of which nothing was read behind its hole, all that is known is where the hole ends.
-      const hollow = candidates.filter((file) => isAtHole(file) && file.startAt >= at && piece[file.startAt - at]);
+      const hollow = candidates.filter((file) => isAtGap(file) && file.startAt >= at && piece[file.startAt - at]);
       for (const file of hollow) if (file.startAt > (found?.at ?? 0)) found = { at: file.startAt, file };
       at += piece.length;
       if (!candidates.some((file) => file.offset >= at)) break;
@@ -94,10 +94,7 @@ export class KnownContent {
   }
 
   #beginningWith(head: Buffer): Known[] {
-    return [...this.#files.values()].filter(({ identity: { headLength, headHash } }) => {
-      if (headLength === 0 || head.length < headLength) return false;
-      return hashHead(head.subarray(0, headLength)).headHash === headHash;
-    });
+    return [...this.#files.values()].filter(({ identity }) => identity.headLength > 0 && hasFingerprint(identity, head));
   }
 
   #isRead({ sum: content, offset }: Known, sum: number, before: number): boolean {

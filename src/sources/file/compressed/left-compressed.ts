@@ -9,10 +9,10 @@ import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { compressionOf, countBytes, decompress } from './decompress.ts';
 import { type FileSystem, pathIn } from '../scan/file-system.ts';
 import { parentOf } from '../scan/finder.ts';
-import { beginsAs } from '../known/identity.ts';
+import { hasFingerprint } from '../known/content.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from '../scan/notices.ts';
-import { readHead } from '../known/sample.ts';
+import { readHead, withOpen } from '../scan/peek.ts';
 import { isArchiveName, isRotatedName } from '../scan/rotated-names.ts';
 import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 
@@ -109,12 +109,19 @@ export class LeftArchives {
       // Where inodes change, it is under its path as a file that is read from its beginning.
       for (const path of new Set([firstPath, identity.path ?? firstPath])) {
         const stat = fileSystem.stat(path);
-        if (stat?.kind === 'file' && beginsAs(identity, this.#headOf(path))) held = Math.max(held, stat.size);
+        if (
+          stat?.kind === 'file' &&
+          hasFingerprint(
+            identity,
+            withOpen(fileSystem, path, (fd) => readHead(fileSystem, fd, HEAD_BYTES)),
+          )
+        )
+          held = Math.max(held, stat.size);
       }
       for (const path of this.#archivesOf(firstPath, identity.path)) {
         const isIt = await this.#withContent(path, async (pieces) => {
           if (offset > startAt) return (await known.find(pieces, id)) !== undefined;
-          for await (const piece of pieces) return beginsAs(identity, piece);
+          for await (const piece of pieces) return hasFingerprint(identity, piece);
           return false;
         });
         if (isIt) held = Math.max(held, (await this.#withContent(path, countBytes)) ?? 0);
@@ -123,16 +130,6 @@ export class LeftArchives {
       return Infinity;
     }
     return held;
-  }
-
-  #headOf(path: string): Buffer {
-    const { fileSystem } = this.#options;
-    const fd = fileSystem.open(path);
-    try {
-      return readHead(fileSystem, fd, HEAD_BYTES);
-    } finally {
-      fileSystem.close(fd);
-    }
   }
 
   #archivesOf(path: string, lastPath = path): string[] {

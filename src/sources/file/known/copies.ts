@@ -7,15 +7,15 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { beginsLike, CopyCheck } from './copy-check.ts';
+import { CopyComparison, hasFingerprint } from './content.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
-import { readBefore } from './sample.ts';
+import { readBefore, readHead, withOpen } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isGone, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, type TrackedFile } from './tracked-file.ts';
 
 export interface CopiesOptions {
   readonly fileSystem: FileSystem;
@@ -44,7 +44,7 @@ interface Undecided {
   /** It is not here only to be compared. */
   readonly wasFollowed: boolean;
   readonly originals: TrackedFile[];
-  check: CopyCheck | undefined;
+  check: CopyComparison | undefined;
   /** It is a copy of the first of them, made before the last of it was read. */
   isShort: boolean;
   /** Not all of them are known yet. */
@@ -88,12 +88,18 @@ export class Copies {
 
   /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
   mayHaveCopy(generation: TrackedFile): boolean {
-    const { fileSystem, descriptors } = this.#options;
+    const { fileSystem } = this.#options;
     const names = new FolderNames(fileSystem);
     const beside = basesOf(generation).flatMap((base) => names.extending(base));
     return beside.some((found) => {
       if (found.stat.size < generation.sureSize || this.#options.isNamed(found)) return false;
-      return beginsLike(fileSystem, descriptors, found.path, generation.stream.identity);
+      const { identity } = generation.stream;
+      try {
+        const head = withOpen(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
+        return identity.headLength > 0 && hasFingerprint(identity, head);
+      } catch {
+        return false;
+      }
     });
   }
 
@@ -151,7 +157,7 @@ export class Copies {
       // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
       if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
       if (this.#mayHold(original, file) && !once) this.#compare(file, original);
-      else if (original.isHomeless) truncated.push(original);
+      else if (isDetached(original)) truncated.push(original);
     }
     for (const each of [...this.#homeless.keys(), ...registry.gone])
       if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
@@ -237,10 +243,9 @@ export class Copies {
       const stat = fileSystem.fstat(file.disk.fd!);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
         // Of a generation that lives on in a longer copy.
-        if (entry.isShort && !original.isHomeless) return this.#noteRead(file, stat);
+        if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
         // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
-        if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && (original.isHomeless || isGone(original)))
-          return;
+        if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
         const isCopy = this.#isCopy(file, stat, original, entry, age);
         if (isCopy === undefined) return;
         if (isCopy) return this.#settle(file, entry, original, stat);
@@ -254,24 +259,24 @@ export class Copies {
   }
 
   #isCopy(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): boolean | undefined {
-    if (original.isHomeless || isGone(original)) {
+    if (isGone(original)) {
       if (this.#isSpent) return undefined;
-      entry.check ??= new CopyCheck(this.#options.fileSystem, original);
-      const isCopy = entry.check.step(file.disk.fd!, stat, COPY_CHECK_BYTES);
-      this.#isSpent = isCopy === undefined;
-      return isCopy;
+      entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
+      const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
+      this.#isSpent = verdict === 'more';
+      return this.#isSpent ? undefined : verdict === 'same';
     }
     if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
     // Its content may be gone since it was looked at: then all that may be its copies were just decided.
     this.#options.verify(original);
-    return original.isHomeless || original.disk.failure ? undefined : false;
+    return isDetached(original) || original.disk.failure ? undefined : false;
   }
 
   #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
     const { fileSystem } = this.#options;
     // A read of it may be under way.
     if (generation.disk.fd !== undefined && generation.isBusy) return;
-    entry.isShort = generation.isHomeless && stat.size < generation.stream.offset + generation.stream.inHand;
+    entry.isShort = isDetached(generation) && stat.size < generation.stream.offset + generation.stream.inHand;
     if (entry.isShort) return;
     // Of a deleted original that is still open, more may be there than the copy has.
     const needed = generation.disk.fd === undefined ? generation.stream.offset : fileSystem.fstat(generation.disk.fd).size;
@@ -331,11 +336,11 @@ export class Copies {
   /** True while the original is there and the file may be its copy. The original may be homeless after that. */
   #mayHold(original: TrackedFile, file: TrackedFile): boolean {
     this.#options.verify(original);
-    if (original.isHomeless) return false;
+    if (isDetached(original)) return false;
     if (this.#isAlikeSoFar(file, original)) return true;
     // Truncated between the two looks, it is not alike any more, though the file is its copy.
     this.#options.verify(original);
-    return !original.isHomeless && original.disk.failure !== undefined;
+    return !isDetached(original) && original.disk.failure !== undefined;
   }
 
   /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
@@ -357,7 +362,7 @@ export class Copies {
 
 /** Nothing but its first bytes is known of it. */
 function isUnread(file: TrackedFile): boolean {
-  return (file.isHomeless || isGone(file)) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
+  return isGone(file) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
 }
 
 /** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */

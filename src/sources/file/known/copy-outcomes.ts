@@ -12,8 +12,8 @@ import type { Naming } from './naming.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
-import { readBefore } from './sample.ts';
-import { isGone, type TrackedFile } from './tracked-file.ts';
+import { readBefore } from '../scan/peek.ts';
+import { isDetached, isGone, type TrackedFile } from './tracked-file.ts';
 
 /** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
 export interface CopyEnd {
@@ -43,7 +43,7 @@ export class CopyOutcomes {
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     const { stats, notices, registry, descriptors, naming } = this.#options;
     const { offset, inHand } = generation.stream;
-    const lostBytes = generation.isHomeless ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
+    const lostBytes = isDetached(generation) ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
     stats.lostBytes += lostBytes;
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);

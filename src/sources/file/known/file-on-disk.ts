@@ -6,8 +6,10 @@ import type { FileStat } from '../scan/file-system.ts';
  * - `aside`: under another path, after a rename, a copy or a retargeted link; read on there.
  * - `deleted`: the last link is gone; read on through the open descriptor, if there is one.
  * - `missing`: found neither by path nor by inode; searched for a while, then forgotten.
+ * - `away`: missing together with its file system, and expected back with it.
+ * - `detached`: another stream has the file now; a copy of what was in it is looked for.
  */
-export type Place = 'matched' | 'aside' | 'deleted' | 'missing';
+export type Place = 'matched' | 'aside' | 'deleted' | 'missing' | 'away' | 'detached';
 
 /** Why a file cannot be read; times are monotonic. */
 export interface Failure {
@@ -29,8 +31,6 @@ export interface FileOnDisk {
   /** The path without symbolic links, once the file was open. */
   realPath: string | undefined;
   place: Place;
-  /** Missing together with its file system, and expected back with it. */
-  isAway: boolean;
   fd: number | undefined;
   /** A read is under way: the descriptor must stay. */
   isReading: boolean;
@@ -40,7 +40,7 @@ export interface FileOnDisk {
   seenMtimeMs: number;
   /** Monotonic, when a stat last saw a change. */
   changedAtMs: number;
-  /** Monotonic, since when it is `missing` or `deleted`. */
+  /** Monotonic, since when it has no name. */
   leftAtMs: number;
   /** The number of the last scan that saw it. */
   scan: number;
@@ -54,7 +54,6 @@ export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat,
     path,
     realPath: undefined,
     place: 'matched',
-    isAway: false,
     fd: undefined,
     isReading: false,
     failure: undefined,

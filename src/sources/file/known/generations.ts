@@ -18,11 +18,11 @@ import { Naming } from './naming.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import { OpenFiles } from './open-files.ts';
 import { Registry } from './registry.ts';
-import { isUntouched } from './sample.ts';
+import { isUntouched } from './content.ts';
 import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
 import { Successors } from './order.ts';
 import type { Place } from './file-on-disk.ts';
-import { isGone, newTrackedFile, noteSize, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, newTrackedFile, noteSize, type TrackedFile } from './tracked-file.ts';
 
 export interface GenerationsOptions {
   /** The source's id. */
@@ -110,8 +110,7 @@ export class Generations {
   remember(record: StreamRecord): TrackedFile {
     const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
     this.#unfound.add(file);
-    file.disk.place = 'missing';
-    file.isHomeless = true;
+    file.disk.place = 'detached';
     file.disk.leftAtMs = this.#now;
     if (record.identity && record.resumeAt > 0) this.#readBefore.set(inodeKey(record.identity), record.resumeAt);
     this.registry.add(file);
@@ -137,7 +136,7 @@ export class Generations {
   expect(record: StreamRecord): void {
     const { path, stat } = lastSightOf(record);
     const file = this.#fromRecord(record, stat);
-    Object.assign(file.disk, { path, place: 'missing', isAway: true, leftAtMs: this.#now });
+    Object.assign(file.disk, { path, place: 'away', leftAtMs: this.#now });
     this.registry.add(file);
     this.successors.add(file);
   }
@@ -208,7 +207,7 @@ export class Generations {
     if (file.stream.id === undefined) this.registry.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
-    if (file.isHomeless) this.naming.noteDeleted(file);
+    if (isDetached(file)) this.naming.noteDeleted(file);
     // What is there now may be known for a copy already.
     const current = this.registry.in(next.disk) ?? next;
     this.registry.enqueue(current);
@@ -243,7 +242,7 @@ export class Generations {
     if (file.stream.id === undefined) return this.registry.remove(file);
     this.#forsaken.add(file);
     this.copies.seek([file]);
-    if (file.isHomeless) this.naming.noteDeleted(file);
+    if (isDetached(file)) this.naming.noteDeleted(file);
   }
 
   /** The file's present generation: another one where the known content is gone. */

@@ -4,9 +4,9 @@
  */
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { hasSameContent } from './identity.ts';
+import { compare } from './content.ts';
 import type { OpenFiles } from './open-files.ts';
-import { sampleFile } from './sample.ts';
+import { withOpen } from '../scan/peek.ts';
 import { isGone, isReplaced, type TrackedFile } from './tracked-file.ts';
 import { statIfAt } from './locate.ts';
 
@@ -44,17 +44,14 @@ export class InodeHolders {
 
   /** What was found has the content that is known of the file. Undefined while that cannot be told. */
   hasContent(file: TrackedFile, { path, stat }: FoundFile): boolean | undefined {
-    let fd: number | undefined;
     try {
-      fd = this.#fileSystem.open(path);
-      return (
-        isSameFile(this.#fileSystem.fstat(fd), stat) && hasSameContent(file.stream, sampleFile(this.#fileSystem, fd, stat, file.stream))
-      );
+      return withOpen(this.#fileSystem, path, (fd) => {
+        if (!isSameFile(this.#fileSystem.fstat(fd), stat)) return false;
+        return compare(this.#fileSystem, fd, stat.size, file.stream) === 'same';
+      });
     } catch (error) {
       this.#descriptors.fail(file, error);
       return undefined;
-    } finally {
-      if (fd !== undefined) this.#descriptors.closeQuietly(fd);
     }
   }
 }

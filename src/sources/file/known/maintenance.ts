@@ -6,7 +6,7 @@ import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
-import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface HousekeepingOptions {
   readonly streams: StreamStore;
@@ -41,8 +41,8 @@ export class Housekeeping {
 
   keep(file: TrackedFile): void {
     if (file.stream.id !== undefined && file.sureSize > 0) this.#options.streams.see(file.stream.id, file.sureSize);
-    if (file.isHomeless || file.isUndecided) return;
-    if (file.disk.isAway && file.disk.fd === undefined) return this.#keepAway(file);
+    if (isDetached(file) || file.isUndecided) return;
+    if (file.disk.place === 'away' && file.disk.fd === undefined) return this.#keepAway(file);
     const { descriptors } = this.#options;
     const { failure } = file.disk;
     if (isGone(file) && failure && !file.isBusy && this.#now - failure.sinceMs >= FORGET_AFTER_MS)

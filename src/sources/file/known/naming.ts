@@ -7,9 +7,9 @@ import type { Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Holes } from './nul-gap.ts';
-import { hashHead } from './identity.ts';
+import { fingerprintOf } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
-import { readHead } from './sample.ts';
+import { readHead } from '../scan/peek.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
 export interface NamingOptions {
@@ -35,7 +35,7 @@ export class Naming {
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
     this.#options.holes.passInHead(file, head);
-    file.stream.identity = { ...file.stream.identity, ...hashHead(head) };
+    file.stream.identity = { ...file.stream.identity, ...fingerprintOf(head) };
     if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
     file.stream.id = id;

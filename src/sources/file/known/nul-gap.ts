@@ -10,7 +10,7 @@ import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import { isHollow } from './identity.ts';
+import { isAllNuls } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
 import type { TrackedFile } from './tracked-file.ts';
 
@@ -58,7 +58,7 @@ export class Holes {
    * where the file `isBehind`, else nothing else is there. Throws system errors.
    */
   pass(file: TrackedFile): boolean {
-    if (file.stream.offset > 0 || !isHollow(file.stream.identity) || !this.areSought) return true;
+    if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;
     const { fileSystem, streams } = this.#options;
     // What a network shows late may have been NULs at the last look.
     let at = Math.max(0, file.stream.gapTo - READ_CHUNK_BYTES);

@@ -7,6 +7,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_OPEN_FILES, MAX_OPEN_RETRY_MS, MIN_OPEN_FILES, OPEN_FILES_GROW_MS } from '../limits.ts';
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
+import { closeQuietly } from '../scan/peek.ts';
 import type { Notices } from '../scan/notices.ts';
 import { isGone, type TrackedFile } from './tracked-file.ts';
 
@@ -65,7 +66,7 @@ export class OpenFiles {
         return file.disk.fd !== undefined;
       }
     } catch (error) {
-      if (fd !== undefined) this.closeQuietly(fd);
+      if (fd !== undefined) closeQuietly(this.#options.fileSystem, fd);
       if (file.disk.fd !== undefined) return true;
       if (codeOf(error) !== 'ENOENT') this.fail(file, error);
       return false;
@@ -104,7 +105,7 @@ export class OpenFiles {
     if (fd === undefined) return;
     file.disk.fd = undefined;
     this.#files.delete(file);
-    this.closeQuietly(fd);
+    closeQuietly(this.#options.fileSystem, fd);
   }
 
   /** The file changed: others make room before it. */
@@ -151,14 +152,5 @@ export class OpenFiles {
     this.#limit = Math.min(MAX_OPEN_FILES, this.#limit * 2);
     this.#limitedAtMs = clock.monotonic();
     if (this.#limit === MAX_OPEN_FILES) notices.clear(DESCRIPTORS);
-  }
-
-  /** Closes a descriptor that was only read from. Never throws. */
-  closeQuietly(fd: number): void {
-    try {
-      this.#options.fileSystem.close(fd);
-    } catch {
-      // Nothing was written through it, so nothing is lost by it.
-    }
   }
 }

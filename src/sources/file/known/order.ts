@@ -11,9 +11,9 @@ import { findByteOrderMark } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Registry } from './registry.ts';
-import { readHead } from './sample.ts';
+import { readHead } from '../scan/peek.ts';
 import { datedName, rotatedFrom } from '../scan/rotated-names.ts';
-import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 export interface SuccessorsOptions {
   readonly fileSystem: FileSystem;
@@ -50,14 +50,14 @@ export class Successors {
     for (const [path, file] of this.#last) if (!registry.files.has(file)) this.#last.delete(path);
     for (const [series, { path }] of this.#dated) if (!this.#last.has(path)) this.#dated.delete(series);
     for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const isThere = (file: TrackedFile): boolean => file.disk.path === path && !file.isHomeless && !isGone(file);
+      const isThere = (file: TrackedFile): boolean => file.disk.path === path && !isGone(file);
       const there = files.find(isThere);
       // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
       if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
       // Whether it is a generation of its own is not known yet.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
       const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
-      const isOrderKnown = row.every((file, n) => !file.isHomeless && (n === 0 || isLaterThan(file, row[n - 1]!)));
+      const isOrderKnown = row.every((file, n) => !isDetached(file) && (n === 0 || isLaterThan(file, row[n - 1]!)));
       // What was seen at the path may have been rotated away since, and others with it. A file that was there before the first scan
       // may be older than what is in it.
       const behind = there && there.firstScan > 1 && there.bornMs > 0 ? row.findIndex(({ bornMs }) => bornMs > there.bornMs) : -1;
@@ -148,7 +148,7 @@ export class Successors {
     if (!registry.files.has(before) || before.disk.failure !== undefined) return true;
     // What was deleted must not wait for what waits for the sinks.
     if (file.disk.place === 'deleted' && before.disk.place !== 'deleted') return true;
-    if (before.isHomeless && clock.monotonic() - before.disk.leftAtMs >= KEEP_OPEN_MS) return true;
+    if (isDetached(before) && clock.monotonic() - before.disk.leftAtMs >= KEEP_OPEN_MS) return true;
     return lagOf(before) === 0 && before.before === undefined;
   }
 

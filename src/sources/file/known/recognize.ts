@@ -11,10 +11,10 @@ import { findByteOrderMark, LONGEST_MARK_BYTES } from '../../framing/byte-window
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type Generations, lastSightOf } from './generations.ts';
-import { compareFile } from './identity.ts';
-import { findLineStart, readBefore, readHead, sampleFile } from './sample.ts';
+import { compare } from './content.ts';
+import { findLineStart, readBefore, readHead, withOpen } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import type { TrackedFile } from './tracked-file.ts';
+import { isDetached, isRotated, type TrackedFile } from './tracked-file.ts';
 import type { Tracker } from './tracker.ts';
 import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './locate.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
@@ -73,22 +73,18 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
   for (const [record, file] of changed) tracker.takeRotated(file, record.path);
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
-  for (const {
-    stream: { firstPath },
-    disk: { path },
-    bornMs,
-    isHomeless,
-  } of generations.registry.files)
-    if (path !== firstPath && !isHomeless && bornMs > 0) lastBorn.set(firstPath, Math.max(bornMs, lastBorn.get(firstPath) ?? 0));
+  for (const file of generations.registry.files) {
+    const { firstPath } = file.stream;
+    if (isRotated(file) && !isDetached(file) && file.bornMs > 0)
+      lastBorn.set(firstPath, Math.max(file.bornMs, lastBorn.get(firstPath) ?? 0));
+  }
   const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
   // What is younger than its stream is a copy: its original was there before, and what was written to that since may have been rotated away.
-  for (const {
-    stream: { firstPath, createdMs },
-    disk: { path },
-    bornMs,
-  } of [...generations.registry.files])
-    if (path !== firstPath && bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, bornMs, names);
+  for (const file of [...generations.registry.files]) {
+    const { firstPath, createdMs } = file.stream;
+    if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, file.bornMs, names);
+  }
   return { recognized, leftOut, away };
 
   function isAway({ identity, path }: StreamRecord): boolean {
@@ -121,15 +117,16 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
     // Nothing but its beginning is known, which others may have: one that was made later is another one, or a copy.
     if (record.resumeAt === 0 && file.stat.bornMs > record.createdMs + 1) return false;
     const known = { identity: record.identity!, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
-    let fd: number | undefined;
     try {
-      fd = fileSystem.open(file.path);
-      return compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different';
+      return withOpen(fileSystem, file.path, (fd) => {
+        const { size, ...stat } = fileSystem.fstat(fd);
+        // Without a fingerprint only the inode tells.
+        if (known.identity.headLength === 0 && inodeKey(known.identity) !== inodeKey(stat)) return false;
+        return compare(fileSystem, fd, size, known) === 'same';
+      });
     } catch (error) {
       // Unreadable for now: taken by its inode. The first turn compares the content before it reads.
       return codeOf(error) !== 'ENOENT';
-    } finally {
-      if (fd !== undefined) fileSystem.close(fd);
     }
   }
 }

@@ -6,7 +6,7 @@ import { type FileStat, inodeKey } from '../scan/file-system.ts';
 import type { FileIdentity } from '../../../core/stream.ts';
 import type { Place } from './file-on-disk.ts';
 import { parentOf } from '../scan/finder.ts';
-import { isGone, lagOf, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
 
@@ -92,7 +92,7 @@ export class Registry {
   /** The same of those that have no name any more, or no file. */
   get goneLagBytes(): number {
     let sum = 0;
-    for (const file of this.files) if (file.isHomeless || isGone(file)) sum += lagOf(file);
+    for (const file of this.files) if (isGone(file)) sum += lagOf(file);
     return sum;
   }
 
@@ -119,8 +119,7 @@ export class Registry {
   /** What is known of the file is in none any more. */
   vacate(file: TrackedFile): void {
     this.#unindex(file);
-    file.isHomeless = true;
-    file.disk.place = 'missing';
+    file.disk.place = 'detached';
     this.dequeue(file);
   }
 
@@ -139,7 +138,6 @@ export class Registry {
     this.#unindex(to);
     this.#unindex(from);
     to.disk = from.disk;
-    to.isHomeless = false;
     const { device, inode } = to.disk;
     to.stream.identity = { ...to.stream.identity, device: String(device), inode: String(inode) };
     from.disk = { ...from.disk, fd: undefined, isReading: false };
@@ -150,7 +148,7 @@ export class Registry {
   }
 
   #index(file: TrackedFile): void {
-    if (file.isHomeless) return;
+    if (isDetached(file)) return;
     if (isGone(file)) this.gone.add(file);
     const folder = parentOf(file.disk.path);
     const files = this.#byFolder.get(folder);

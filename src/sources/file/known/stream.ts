@@ -5,7 +5,7 @@ import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import { NO_TAIL } from '../../../core/tail.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
 import { ContentSum } from './content-sum.ts';
-import type { KnownFile } from './identity.ts';
+import type { ReadContent } from './content.ts';
 
 export class Stream {
   /** The path under which it was first matched: the events' `file`. */
@@ -74,7 +74,7 @@ export class Stream {
   }
 
   /** What is known of its content, including what the lane is taking. */
-  get read(): KnownFile {
+  get read(): ReadContent {
     const { identity, startAt, offset, tail, inHand, tailInHand } = this;
     return inHand > 0 ? { identity, startAt, offset: offset + inHand, tail: tailInHand } : { identity, startAt, offset, tail };
   }

@@ -2,7 +2,7 @@
 import type { EventShape } from '../../../core/block.ts';
 import type { FileStat } from '../scan/file-system.ts';
 import { type FileOnDisk, newFileOnDisk } from './file-on-disk.ts';
-import { NO_HEAD } from './identity.ts';
+import { NO_FINGERPRINT } from './content.ts';
 import { Stream } from './stream.ts';
 
 export interface TrackedFile {
@@ -12,8 +12,6 @@ export interface TrackedFile {
   bornMs: number;
   /** A file created later than this may have used its path next; undefined while that is not known. */
   nextBornMs: number | undefined;
-  /** Its bytes are not in the file any more that they were read from; a copy of them is looked for. */
-  isHomeless: boolean;
   /** It may be a copy of another file: nothing of it is read until that is decided. */
   isUndecided: boolean;
   /** It appeared while the agent runs, and is logged as new once it has bytes and is known to be no copy. */
@@ -43,11 +41,10 @@ export interface TrackedFile {
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
 export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, nowMs: number): TrackedFile {
   return {
-    stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_HEAD }),
+    stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT }),
     disk: newFileOnDisk(path, stat, nowMs),
     bornMs: stat.bornMs,
     nextBornMs: undefined,
-    isHomeless: false,
     isUndecided: false,
     isNews: false,
     firstScan: 0,
@@ -91,7 +88,12 @@ export function isRotated({ disk, stream }: TrackedFile): boolean {
 
 /** Its last name is gone: an open descriptor is the only way to its bytes. */
 export function isGone({ disk: { place } }: TrackedFile): boolean {
-  return place === 'deleted' || place === 'missing';
+  return place !== 'matched' && place !== 'aside';
+}
+
+/** Its bytes are not in the file any more that they were read from. */
+export function isDetached({ disk: { place } }: TrackedFile): boolean {
+  return place === 'detached';
 }
 
 /** The state that metrics and `explain` show. */

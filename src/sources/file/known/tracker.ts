@@ -13,7 +13,7 @@ import type { Generations } from './generations.ts';
 import { MissedRotations } from './missed-rotations.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isBehind, isGone, isReplaced, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isBehind, isGone, isReplaced, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 import type { Place } from './file-on-disk.ts';
 import { findWhereabouts, type FolderInodes, isMountAway, statIfAt } from './locate.ts';
 
@@ -69,12 +69,12 @@ export class Tracker {
       if (file && file.disk.path === each.path && this.#isSame(file, each)) this.#see(file, each.stat, 'matched');
       else strange.push(each);
     }
-    const away = new Map([...registry.gone].filter(({ disk }) => disk.isAway).map((file) => [file.disk.path, file]));
+    const away = new Map([...registry.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
     const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
     for (const file of files()) {
-      if (file.disk.scan === this.#scan || file.isHomeless) continue;
+      if (file.disk.scan === this.#scan || isDetached(file)) continue;
       // No name leads to a deleted file; `look` and full scans see what is still written to it.
       if (folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
       this.#lookElsewhere(file, folders);
@@ -237,7 +237,6 @@ export class Tracker {
 
   #see(file: TrackedFile, stat: FileStat, place: Place): void {
     file.disk.scan = this.#scan;
-    file.disk.isAway = false;
     if (file.disk.place !== place) this.#generations.place(file, place);
     const isChanged = stat.size !== file.disk.seenSize || stat.mtimeMs !== file.disk.seenMtimeMs;
     if (isChanged) {
@@ -332,7 +331,7 @@ export class Tracker {
       return;
     }
     if (held?.links === 0) return this.#leave(file, held, 'deleted');
-    const isSearched = file.disk.place !== 'missing' || file.disk.isAway || this.#now - file.disk.leftAtMs <= KEEP_OPEN_MS;
+    const isSearched = file.disk.place !== 'missing' || this.#now - file.disk.leftAtMs <= KEEP_OPEN_MS;
     const path = isSearched ? findWhereabouts(this.#options.fileSystem, file, folders) : undefined;
     const stat = path === undefined ? undefined : statIfAt(this.#options.fileSystem, path, file.disk);
     if (path !== undefined && stat) {
@@ -353,33 +352,32 @@ export class Tracker {
       this.#generations.registry.remove(file);
       return;
     }
-    const wasAway = file.disk.isAway;
-    file.disk.isAway =
+    const isAway =
       place === 'missing' && !held && isMountAway(this.#options.fileSystem, file.disk.realPath ?? file.disk.path, file.disk.device);
-    const isBackWithout = wasAway && !file.disk.isAway;
+    const isBackWithout = file.disk.place === 'away' && !isAway;
     if (file.disk.place === 'matched' || file.disk.place === 'aside' || isBackWithout) {
       this.#noteRotation(file);
       file.disk.leftAtMs = this.#now;
-      const lostBytes = held || file.disk.isAway ? 0 : Math.max(0, lagOf(file) - this.#generations.copies.seenInOriginal(file));
+      const lostBytes = held || isAway ? 0 : Math.max(0, lagOf(file) - this.#generations.copies.seenInOriginal(file));
       this.#options.stats.lostBytes += lostBytes;
-      this.#tellLeft(file, lostBytes, held);
-      if (!held && !file.disk.isAway) {
+      this.#logLeft(file, lostBytes, held, isAway);
+      if (!held && !isAway) {
         file.size = file.sureSize = file.stream.readTo = file.stream.offset;
         // The next start must not count it again.
         if (file.stream.id !== undefined) this.#options.streams.see(file.stream.id, file.stream.offset);
       }
     }
-    this.#generations.place(file, place);
+    this.#generations.place(file, isAway ? 'away' : place);
     if (held) this.#see(file, held, place);
     else file.disk.scan = this.#scan;
   }
 
-  #tellLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined): void {
+  #logLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined, isAway: boolean): void {
     const { notices } = this.#options;
     const unreadBytes = unreadOf(file, held);
     const fields = { path: file.disk.path, offset: file.stream.offset, unreadBytes, lostBytes };
     if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
-    else if (file.disk.isAway) notices.event('info', fields, AWAY);
+    else if (isAway) notices.event('info', fields, AWAY);
     else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
     else notices.event('info', fields, `file is gone${LOWER_BOUND}`);
   }

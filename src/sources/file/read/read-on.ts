@@ -12,10 +12,10 @@ import { findByteOrderMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } 
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../known/generations.ts';
-import { hasSameContent } from '../known/identity.ts';
-import { isUntouched, readHead, sampleFile } from '../known/sample.ts';
+import { compare, isUntouched } from '../known/content.ts';
+import { readHead } from '../scan/peek.ts';
 import type { Stream } from '../known/stream.ts';
-import { noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
 export interface ReadOnOptions {
   readonly lines: Lines;
@@ -112,13 +112,13 @@ interface ReadPart {
 
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
 async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
-  if (!generations.registry.files.has(file) || file.isHomeless || !generations.descriptors.open(file)) return undefined;
+  if (!generations.registry.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
   const { disk, stream } = file;
   const { fd } = disk;
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (!hasSameContent(stream, sampleFile(fileSystem, fd!, stat, stream)) || !generations.name(file) || !generations.holes.pass(file))
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || !generations.holes.pass(file))
       return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_MARK_BYTES));
     if (!mark) return undefined;

@@ -21,13 +21,13 @@ import { sumParts } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { FileOnDisk } from '../known/file-on-disk.ts';
 import type { Generations } from '../known/generations.ts';
-import { hashHead, hasSameContent } from '../known/identity.ts';
+import { compare, fingerprintOf, isUntouched } from '../known/content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
 import { type OpenEvent, readOn } from './read-on.ts';
-import { isUntouched, readBefore, readHead, sampleFile } from '../known/sample.ts';
+import { readBefore, readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
-import { isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
+import { isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';
 
 export interface ReaderOptions {
@@ -87,26 +87,26 @@ export class Reader {
   /** Opens, compares, starts a new generation where the known content is gone, names the stream. Undefined: nothing to read. */
   #prepare(file: TrackedFile): TrackedFile | undefined {
     const { fileSystem, generations, streams } = this.#options;
-    if (file.isUndecided || file.isHomeless || !generations.descriptors.open(file)) return undefined;
+    if (file.isUndecided || isDetached(file) || !generations.descriptors.open(file)) return undefined;
     const stat = fileSystem.fstat(file.disk.fd!);
-    const sample = sampleFile(fileSystem, file.disk.fd!, stat, file.stream);
-    const isSame = hasSameContent(file.stream, sample) && !generations.isBegunAnew(file, stat.size);
+    const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
+    const isSame = compare(fileSystem, file.disk.fd!, stat.size, file.stream, head) === 'same' && !generations.isBegunAnew(file, stat.size);
     let current = isSame ? file : generations.renew(file);
     if (current === file) noteSize(file, stat.size);
     if (current.stream.takenTo > current.stream.offset && current.size > current.stream.offset)
       current = generations.beginAfter(current, stat);
     const known = current.stream.identity.headLength;
-    // Of another generation than the sample is, it may be the head before the truncation.
+    // Of another generation than the head, it may be the head before the truncation.
     if (
       current === file &&
       current.stream.id !== undefined &&
-      (sample.head.length === HEAD_BYTES ? known < HEAD_BYTES : sample.head.length >= known * 2)
+      (head.length === HEAD_BYTES ? known < HEAD_BYTES : head.length >= known * 2)
     ) {
-      current.stream.identity = { ...current.stream.identity, ...hashHead(sample.head) };
+      current.stream.identity = { ...current.stream.identity, ...fingerprintOf(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
     if (current !== file) generations.successors.link();
-    if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, sample.head);
+    if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;
     if (!generations.holes.pass(current)) {
       generations.noteCut(current, current.stream.readTo);
@@ -145,14 +145,14 @@ export class Reader {
       if (fd === undefined) return false;
       const count = await this.#readInto(file.disk, into, position);
       // After the read, so that it holds for what was read: a truncation before it would show.
-      if (file.disk.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file.stream))) return !file.isHomeless;
+      if (file.disk.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file.stream))) return !isDetached(file);
       lines.commit(count);
       position += count;
       isAtEnd = count < into.length;
       for (let block = lines.next(); block; block = lines.next()) {
         await this.#offer(file, block, isLate, isAtEnd);
         // The rest is read from where it is now, or was counted as lost.
-        if (file.disk.fd !== fd) return !file.isHomeless;
+        if (file.disk.fd !== fd) return !isDetached(file);
       }
       if (file.stream.offset >= file.stopAt) return false;
     }
@@ -162,7 +162,7 @@ export class Reader {
     if (isAtEnd && flush)
       for (let block = flush(); block; block = flush()) {
         await this.#offer(file, block, isLate);
-        if (file.disk.fd !== fd) return !file.isHomeless;
+        if (file.disk.fd !== fd) return !isDetached(file);
       }
     if (isAtEnd) file.finalAt = file.linesFinalAt = -1;
     file.stream.hasOpenEvent = lines.hasOpenEvent;

@@ -11,7 +11,7 @@ import { LaneRefusal, offerBlock } from './offer.ts';
 import { giveJoined, markOf } from './read-on.ts';
 import { readsOf } from './reads-of.ts';
 import type { Registry } from '../known/registry.ts';
-import { readHead } from '../known/sample.ts';
+import { readHead } from '../scan/peek.ts';
 import { readPart, resetInLine } from './split-line.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
 import type { Turns } from './turns.ts';

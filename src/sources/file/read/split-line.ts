@@ -5,7 +5,7 @@
 import type { WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import { findLineStart, readBefore, readHead } from '../known/sample.ts';
+import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 
 /**

@@ -17,9 +17,9 @@ const [alone, withRotated] = ['*.log', '*.log*'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a file that is shorter than the position counts as the same',
-    file: 'sources/file/known/identity.ts',
-    find: 'if (sample.size < known.offset || sample.head.length < known.identity.headLength) return false;',
-    replace: 'if (sample.size < known.offset) return true;',
+    file: 'sources/file/known/content.ts',
+    find: "if (size < read.offset || !hasFingerprint(read.identity, head)) return 'different';",
+    replace: "if (size < read.offset) return 'same';\n  if (!hasFingerprint(read.identity, head)) return 'different';",
     include: alone,
   },
   {
@@ -38,16 +38,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a copy is never recognised',
-    file: 'sources/file/known/copy-check.ts',
-    find: 'return sum.at < sum.until.at ? undefined : sum.sum === sum.until.sum;',
-    replace: 'return false;',
+    file: 'sources/file/known/content.ts',
+    find: "return sum.sum === sum.until.sum ? 'same' : 'different';",
+    replace: "return 'different';",
     include: withRotated,
   },
   {
     name: 'a copy is recognised by its beginning alone',
-    file: 'sources/file/known/copy-check.ts',
-    find: 'if (hashHead(found.subarray(0, identity.headLength)).headHash !== identity.headHash) return false;',
-    replace: 'return hashHead(found.subarray(0, identity.headLength)).headHash === identity.headHash;',
+    file: 'sources/file/known/content.ts',
+    find: "if (identity.headLength === 0 || !hasFingerprint(identity, peekHead(this.#fileSystem, fd))) return 'different';",
+    replace: "return identity.headLength > 0 && hasFingerprint(identity, peekHead(this.#fileSystem, fd)) ? 'same' : 'different';",
     include: alone,
   },
   {
@@ -112,7 +112,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'after a restart the content of a known inode is not compared',
     file: 'sources/file/known/recognize.ts',
-    find: "return compareFile(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known)) !== 'different';",
+    find: "return compare(fileSystem, fd, size, known) === 'same';",
     replace: 'return true;',
     include: alone,
   },
@@ -139,8 +139,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a copy is told by its beginning as long as nothing was read',
-    file: 'sources/file/known/copy-check.ts',
-    find: 'if (!this.#hasEndOf(disk.fd, fd, size)) return false;',
+    file: 'sources/file/known/content.ts',
+    find: "if (!this.#hasEndOf(this.#held, fd, size)) return 'different';",
     replace: '',
     include: alone,
   },
@@ -168,7 +168,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an archive is known by its inode alone',
     file: 'sources/file/compressed/compressed-files.ts',
-    find: 'if (!beginsAs(known.identity, head)) return false;',
+    find: 'if (!hasFingerprint(known.identity, head)) return false;',
     replace: '',
     include: 'archives',
   },
@@ -259,14 +259,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the hole that a file begins with is part of its first line',
     file: 'sources/file/known/nul-gap.ts',
-    find: 'if (file.stream.offset > 0 || !isHollow(file.stream.identity) || !this.areSought) return true;',
+    find: 'if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;',
     replace: 'if (file.size > 0) return true;',
     include: alone,
   },
   {
     name: 'a generation of which nothing was read but where its hole ends is the next one, too',
-    file: 'sources/file/known/identity.ts',
-    find: 'if (sample.first === 0) return false;',
+    file: 'sources/file/known/content.ts',
+    find: 'if (isAtGap(read) && readByte(fileSystem, fd, read.startAt) === 0) return false;',
     replace: '',
     include: alone,
   },

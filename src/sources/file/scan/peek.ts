@@ -1,26 +1,11 @@
-/** Reads the few bytes that tell whether a file is still the one that is known, and where its last line begins. */
-import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
-import { tailOf } from '../../../core/tail.ts';
+/** Reads a few bytes of an open file: its head, those before a position, and where its last line begins. */
+import { TAIL_BYTES } from '../../../core/limits.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import { type FileSample, hasSameContent, isAtHole, type KnownFile } from './identity.ts';
+import type { FileSystem } from './file-system.ts';
 
-const headScratch = Buffer.alloc(HEAD_BYTES);
 const tailScratch = Buffer.alloc(TAIL_BYTES);
 /** Enough to see where the last character before a place begins. */
 const LAST_CHARACTERS_BYTES = 1024;
-
-/** Head and bytes before the known offset. Both buffers are overwritten by the next call. Throws system errors. */
-export function sampleFile(fileSystem: FileSystem, fd: number, stat: FileStat, known: KnownFile): FileSample {
-  return {
-    device: String(stat.device),
-    inode: String(stat.inode),
-    size: stat.size,
-    head: headScratch.subarray(0, fileSystem.peek(fd, headScratch, 0)),
-    beforeOffset: readBefore(fileSystem, fd, known.offset, known.tail.length),
-    first: isAtHole(known) ? readByte(fileSystem, fd, known.startAt) : undefined,
-  };
-}
 
 /** The `length` (up to TAIL_BYTES) bytes before `offset`, fewer where they are not there. Overwritten by the next call. */
 export function readBefore(fileSystem: FileSystem, fd: number, offset: number, length: number): Buffer {
@@ -32,13 +17,6 @@ export function readBefore(fileSystem: FileSystem, fd: number, offset: number, l
 export function readByte(fileSystem: FileSystem, fd: number, at: number): number | undefined {
   const byte = Buffer.alloc(1);
   return fileSystem.peek(fd, byte, at) === 0 ? undefined : byte[0];
-}
-
-/** True while what was read before the position is still there: the file was not truncated, or replaced, since. */
-export function isUntouched(fileSystem: FileSystem, fd: number, known: KnownFile): boolean {
-  if (known.tail.length < TAIL_BYTES || isAtHole(known))
-    return hasSameContent(known, sampleFile(fileSystem, fd, fileSystem.fstat(fd), known));
-  return tailOf(readBefore(fileSystem, fd, known.offset, TAIL_BYTES)).crc === known.tail.crc;
 }
 
 /**
@@ -75,4 +53,23 @@ export function findLineStart(
 export function readHead(fileSystem: FileSystem, fd: number, length: number, at = 0): Buffer {
   const into = Buffer.allocUnsafe(length);
   return length === 0 ? into : into.subarray(0, fileSystem.peek(fd, into, at));
+}
+
+/** Calls `use` with the open file at the path. Throws its errors and those of opening. */
+export function withOpen<T>(fileSystem: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = fileSystem.open(path);
+  try {
+    return use(fd);
+  } finally {
+    closeQuietly(fileSystem, fd);
+  }
+}
+
+/** Closes a descriptor that was only read from. Never throws. */
+export function closeQuietly(fileSystem: FileSystem, fd: number): void {
+  try {
+    fileSystem.close(fd);
+  } catch {
+    // Nothing was written through it.
+  }
 }

@@ -1,0 +1,160 @@
+/**
+ * Whether a file holds what was read of a stream: by its fingerprint (the hash of its first bytes, up to 1 KiB), the checksum of
+ * the bytes before the position, and for a copy the checksum of everything that was read.
+ */
+import { hash } from 'node:crypto';
+import type { Tail } from '../../../core/block.ts';
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { FileIdentity } from '../../../core/stream.ts';
+import { addSums } from '../../../core/sums.ts';
+import { tailOf } from '../../../core/tail.ts';
+import { contentSum } from '../../../kernel/content-sum.ts';
+import type { FileSystem } from '../scan/file-system.ts';
+import { readBefore, readByte } from '../scan/peek.ts';
+import type { ContentSum } from './content-sum.ts';
+
+/** What was read of a stream. */
+export interface ReadContent {
+  readonly identity: FileIdentity;
+  /** Where the stream begins in the file. */
+  readonly startAt: number;
+  readonly offset: number;
+  /** Of the bytes just before `offset`. */
+  readonly tail: Tail;
+}
+
+/** `more`: bytes are left to compare. */
+export type Verdict = 'same' | 'different' | 'more';
+
+export const NO_FINGERPRINT = { headLength: 0, headHash: '' } as const;
+
+const NUL_HASH = hash('sha256', Buffer.alloc(HEAD_BYTES), 'hex');
+const headScratch = Buffer.alloc(HEAD_BYTES);
+const chunk = Buffer.alloc(256 * 1024);
+
+/** The first bytes of an open file. Overwritten by the next call. */
+export function peekHead(fileSystem: FileSystem, fd: number): Buffer {
+  return headScratch.subarray(0, fileSystem.peek(fd, headScratch, 0));
+}
+
+/** Length and hash of a file's first bytes. */
+export function fingerprintOf(head: Buffer): Pick<FileIdentity, 'headLength' | 'headHash'> {
+  return head.length === 0 ? NO_FINGERPRINT : { headLength: head.length, headHash: hash('sha256', head, 'hex') };
+}
+
+/** True when a file with these first bytes may be the one of the fingerprint. */
+export function hasFingerprint({ headLength, headHash }: FileIdentity, head: Buffer): boolean {
+  return headLength === 0 || fingerprintOf(head.subarray(0, headLength)).headHash === headHash;
+}
+
+/** The fingerprint is of nothing but NULs. */
+export function isAllNuls({ headLength, headHash }: FileIdentity): boolean {
+  return headLength === HEAD_BYTES && headHash === NUL_HASH;
+}
+
+/** Nothing was read of a stream that begins behind a NUL gap: all that is known of it is where the gap ends. */
+export function isAtGap({ identity, startAt, offset }: Omit<ReadContent, 'tail'>): boolean {
+  return startAt > 0 && offset === startAt && isAllNuls(identity);
+}
+
+/** Whether an open file of this size still has what was read, by its fingerprint and the bytes before the position. Throws system errors. */
+export function compare(
+  fileSystem: FileSystem,
+  fd: number,
+  size: number,
+  read: ReadContent,
+  head = peekHead(fileSystem, fd),
+): Exclude<Verdict, 'more'> {
+  if (size < read.offset || !hasFingerprint(read.identity, head)) return 'different';
+  return hasEdges(fileSystem, fd, read) ? 'same' : 'different';
+}
+
+/** The same for a file that was compared before: mostly by the bytes before the position alone. Throws system errors. */
+export function isUntouched(fileSystem: FileSystem, fd: number, read: ReadContent): boolean {
+  if (read.tail.length < TAIL_BYTES || isAtGap(read)) return compare(fileSystem, fd, fileSystem.fstat(fd).size, read) === 'same';
+  return hasTail(fileSystem, fd, read);
+}
+
+function hasEdges(fileSystem: FileSystem, fd: number, read: ReadContent): boolean {
+  // A later generation has a longer gap.
+  if (isAtGap(read) && readByte(fileSystem, fd, read.startAt) === 0) return false;
+  return hasTail(fileSystem, fd, read);
+}
+
+function hasTail(fileSystem: FileSystem, fd: number, { offset, tail }: ReadContent): boolean {
+  const found = readBefore(fileSystem, fd, offset, tail.length);
+  return found.length === tail.length && tailOf(found).crc === tail.crc;
+}
+
+/** Compares everything that was read of a stream with a file that may be a copy, a bounded number of bytes at a time. */
+export class CopyComparison {
+  readonly #fileSystem: FileSystem;
+  readonly #stream: ReadContent & { readonly sum: ContentSum };
+  /** The stream's own descriptor, while its deleted file is open. */
+  readonly #held: number | undefined;
+  #sum: { at: number; sum: number; readonly until: { readonly at: number; readonly sum: number } } | undefined;
+
+  constructor(fileSystem: FileSystem, stream: ReadContent & { readonly sum: ContentSum }, held: number | undefined) {
+    this.#fileSystem = fileSystem;
+    this.#stream = stream;
+    this.#held = held;
+  }
+
+  /**
+   * Reads up to `maxBytes` more of the file. `same`: it holds everything that was read, or all that it holds was read (a copy
+   * made before the last read). Throws system errors.
+   */
+  step(fd: number, size: number, maxBytes: number): Verdict {
+    if (!this.#sum) {
+      const verdict = this.#compareEdges(fd, size);
+      if (verdict !== 'more') return verdict;
+    }
+    const sum = this.#sum!;
+    if (!this.#addTo(fd, Math.min(sum.until.at, sum.at + maxBytes))) return 'different';
+    if (sum.at < sum.until.at) return 'more';
+    return sum.sum === sum.until.sum ? 'same' : 'different';
+  }
+
+  /** The checksum of what the file has up to `end`, after `step` said `same`. Throws system errors. */
+  sumUp(fd: number, end: number): number {
+    if (!this.#addTo(fd, end)) throw new Error('file was cut off while it was compared');
+    return this.#sum!.sum;
+  }
+
+  /** False when the file ends before `end`. */
+  #addTo(fd: number, end: number): boolean {
+    const sum = this.#sum!;
+    while (sum.at < end) {
+      const count = this.#fileSystem.peek(fd, chunk.subarray(0, Math.min(chunk.length, end - sum.at)), sum.at);
+      if (count === 0) return false;
+      sum.sum = addSums(sum.sum, contentSum(chunk.subarray(0, count), sum.at));
+      sum.at += count;
+    }
+    return true;
+  }
+
+  #compareEdges(fd: number, size: number): Verdict {
+    const { identity, offset, startAt, sum } = this.#stream;
+    if (identity.headLength === 0 || !hasFingerprint(identity, peekHead(this.#fileSystem, fd))) return 'different';
+    if (!this.#hasEndOf(this.#held, fd, size)) return 'different';
+    if (size >= offset && !hasEdges(this.#fileSystem, fd, this.#stream)) return 'different';
+    // Nothing was read: it does not matter which stream it gets.
+    if (offset === startAt) return size >= offset ? 'same' : 'different';
+    // It has nothing of what was read.
+    if (size <= startAt) return 'different';
+    const until = sum.upTo(size);
+    // What lies between a known point and the end of a short copy is not proven: it must be little, beside much that is.
+    if (!until || (size < offset && Math.max(size - until.at, Math.min(size - startAt, HEAD_BYTES)) > until.at - startAt))
+      return 'different';
+    this.#sum = { at: startAt, sum: 0, until };
+    return 'more';
+  }
+
+  /** A copy of a deleted file that is still open has its unread bytes, too, as far as the copy goes. */
+  #hasEndOf(held: number | undefined, fd: number, size: number): boolean {
+    if (held === undefined) return true;
+    const end = Math.min(size, this.#fileSystem.fstat(held).size);
+    const theirs = tailOf(readBefore(this.#fileSystem, held, end, TAIL_BYTES));
+    return theirs.crc === tailOf(readBefore(this.#fileSystem, fd, end, TAIL_BYTES)).crc;
+  }
+}
