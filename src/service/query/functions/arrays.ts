@@ -24,11 +24,11 @@ export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
 /** What is made of the items of arrays and of whole numbers; null where one is none. */
 export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[]) => Sql): Sql {
-  return once('arg', [...arrays.map(jsonText), ...numbers], (names) => {
+  return once('ar', [...arrays.map(jsonText), ...numbers], (names) => {
     const [texts, given] = [names.slice(0, arrays.length), names.slice(arrays.length)];
     const there = all([...texts.map(isArray), ...given.map((number) => sql`isNotNull(${number})`)]);
     const whole = given.map((number) => sql`assumeNotNull(${number})`);
-    return sql`if(${there}, ${once('items', texts.map(rawItems), (items) => build(items, whole))}, null)`;
+    return sql`if(${there}, ${once('it', texts.map(rawItems), (items) => build(items, whole))}, null)`;
   });
 } // prettier-ignore
 
@@ -57,7 +57,7 @@ function split(call: Call): Value {
   const one64 = sql`[${int ?? sql`cast(null, 'Nullable(Int64)')`}]`;
   const places = json ? sql`if(isNull(${json}), ${one64}, arrayMap(e -> toInt64OrNull(e), ${rawItems(json)}))` : one64;
   const cut = ofItems([call.value(0)], [], ([items]) =>
-    once('place', [places], ([wanted]) => {
+    once('pl', [places], ([wanted]) => {
       const known = sql`arrayMap(e -> ${placeIn(items!, sql`assumeNotNull(e)`)}, ${wanted!})`;
       const part = sql`concat('[', arrayStringConcat(arraySlice(${items!}, lo + 1, greatest(hi - lo, 0)), ','), ']')`;
       const parts = sql`arrayMap((lo, hi) -> ${part}, arrayConcat([toInt64(0)], ${known}), arrayConcat(${known}, [${lengthOf(items!)}]))`;
@@ -121,7 +121,7 @@ function chosen(call: Call): Value {
 function zipped(call: Call): Value {
   return one('json', ofItems(valuesOf(call), [], (arrays) => {
     const longest = sql`greatest(${list(arrays.map((items) => sql`length(${items})`))})`;
-    const names = arrays.map((_, n) => alias('zip', n));
+    const names = arrays.map((_, n) => alias('zp', n));
     const together = sql`concat('[', arrayStringConcat([${list(names)}], ','), ']')`;
     return arrayOf(sql`arrayMap((${list(names)}) -> ${together}, ${list(arrays.map((items) => sql`arrayResize(${items}, ${longest}, 'null')`))})`);
   }));
@@ -138,7 +138,7 @@ function ranged(call: Call): Value {
   const part = (n: number): Sql =>
     kind === 'real' ? call.real(n) : kind === 'int' ? call.int(n) : isTime && n < 2 ? sql`toUnixTimestamp64Nano(${call.time(n)})` : call.span(n);
   const step = call.count > 2 ? part(2) : kind === 'real' ? sql`toFloat64(1)` : kind === 'int' ? sql`toInt64(1)` : sql`toInt64(3600000000000)`;
-  const made = once('arg', [part(0), part(1), step], ([first, last, by]) => {
+  const made = once('ar', [part(0), part(1), step], ([first, last, by]) => {
     const gap = kind === 'real' ? sql`floor((${last!} - ${first!}) / nullIf(${by!}, 0))` : sql`intDiv(toInt128(${last!}) - toInt128(${first!}), nullIf(toInt128(${by!}), 0))`;
     // A step of the other direction gives a gap that is below 0, or 0 where it is longer than the way.
     const away = sql`(${last!} >= ${first!}) = (${by!} > 0) or ${last!} = ${first!}`;

@@ -14,7 +14,7 @@ const bagOf = (pairs: Sql): Sql =>
 
 /** What is made of objects; null where one is none. */
 const ofBags = (values: readonly Value[], build: (texts: readonly Sql[]) => Sql): Sql =>
-  once('bag', values.map(jsonText), (texts) => sql`if(${all(texts.map(isBag))}, ${build(texts)}, null)`);
+  once('bg', values.map(jsonText), (texts) => sql`if(${all(texts.map(isBag))}, ${build(texts)}, null)`);
 
 function packed(call: Call): Value {
   if (call.count % 2 === 1) throw call.fail(call.count - 1, 'wanted pairs of key and value');
@@ -28,12 +28,12 @@ function packed(call: Call): Value {
 /** The first entry of each key. */
 function merged(texts: readonly Sql[]): Sql {
   const firsts = (pairs: Sql): Sql => sql`arrayFilter((e, n) -> n = 1, ${pairs}, arrayEnumerateUniq(arrayMap(e -> e.1, ${pairs})))`;
-  return once('pairs', [sql`arrayConcat(${list(texts.map(entries))})`], ([pairs]) => bagOf(firsts(pairs!)));
+  return once('pr', [sql`arrayConcat(${list(texts.map(entries))})`], ([pairs]) => bagOf(firsts(pairs!)));
 }
 
 function removed(call: Call): Value {
   const made = ofItems([call.value(1)], [], ([names]) =>
-    once('names', [sql`arrayMap(e -> if(startsWith(e, '"'), JSONExtractString(e), e), ${names!})`], ([keys]) =>
+    once('nm', [sql`arrayMap(e -> if(startsWith(e, '"'), JSONExtractString(e), e), ${names!})`], ([keys]) =>
       ofBags([call.value(0)], ([json]) => bagOf(sql`arrayFilter(e -> not has(${keys!}, e.1), ${entries(json!)})`))));
   return one('json', made);
 } // prettier-ignore
@@ -42,7 +42,7 @@ const distinct = (items: Sql): Sql => sql`arrayDistinct(${items})`;
 /** The items of the last array that are met there for the nth time, counted over all of them. */
 function met(others: readonly Sql[], items: Sql, times: number): Sql {
   const before = sql`arrayConcat(cast([], 'Array(String)'), ${list(others)})`;
-  return once('set', [before, items], ([known, own]) => {
+  return once('st', [before, items], ([known, own]) => {
     const counts = sql`arraySlice(arrayEnumerateUniq(arrayConcat(${known!}, ${own!})), ${lengthOf(known!)} + 1)`;
     return arrayOf(sql`arrayFilter((e, n) -> n = ${times}, ${own!}, ${counts})`);
   });

@@ -126,7 +126,7 @@ function csv(call: Call): Value {
 
 function path(call: Call): Value {
   const groupsOf = sql`extractGroups(${solid(call.string(0))}, ${call.params.string(`(?s)${PATH_PATTERN}`)})`;
-  const made = once('path', [groupsOf], ([groups]) => {
+  const made = once('pa', [groupsOf], ([groups]) => {
     const group = (n: number): Sql => sql`${groups!}[${n}]`;
     const directory = sql`if(length(${group(2)}) > 1, replaceRegexpOne(${group(2)}, '[\\\\\\\\/]$', ''), ${group(2)})`;
     const parts: readonly (readonly [name: string, part: Sql])[] = [
