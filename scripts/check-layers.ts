@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { lineAt, listFiles, readText } from './files.ts';
 import {
+  clockUsers,
   maxFilesInFolder,
   maxLinesInFile,
   packageDoors,
@@ -45,7 +46,13 @@ export function checkLayers(root: string): string[] {
     if (/(^|\/)index\.tsx?$/.test(file)) violations.push(`${file}: index files are barrels; name the file after what it exports`);
     for (const each of imports.get(file) ?? []) violations.push(...checkImport(root, each));
   }
-  return [...violations, ...findMutualFolders(root, sources, imports), ...findCrowded(root, sources), ...findDead(files, imports)];
+  return [
+    ...violations,
+    ...findMutualFolders(root, sources, imports),
+    ...findCrowded(root, sources),
+    ...findClockUsers(root, sources),
+    ...findDead(files, imports),
+  ];
 }
 
 /** Folders that import each other both ways: neither can be understood without the other. */
@@ -66,6 +73,24 @@ function findMutualFolders(root: string, sources: readonly string[], imports: Re
       violations.set(arrow, `${place}: ${from} and ${to} import each other (${back}); imports between folders point one way`);
   }
   return withoutKnown(root, violations, 'stillMutual', stillMutual);
+}
+
+const CLOCK_CALL = /^(?!\s*(?:\*|\/[/*])).*?\b(Date\.now|performance\.now|setTimeout|setInterval|Math\.random|new Date(?=\(\)))\(/gm;
+
+/** Calls that make a test depend on the machine's speed, or on chance, outside of the files that are known to need them. */
+function findClockUsers(root: string, sources: readonly string[]): string[] {
+  const violations = new Map<string, string>();
+  for (const file of sources) {
+    const text = readText(root, file);
+    for (const match of text.matchAll(CLOCK_CALL)) {
+      const user = Object.keys(clockUsers).find((known) => file === known || (known.endsWith('/') && file.startsWith(known)));
+      violations.set(
+        user ?? file,
+        `${file}:${lineAt(text, match.index)}: calls ${match[1]}(); take a Clock, or name the file and the reason in scripts/layers.ts`,
+      );
+    }
+  }
+  return withoutKnown(root, violations, 'clockUsers', Object.keys(clockUsers));
 }
 
 /** Folders with too many files, and files with too many lines. */

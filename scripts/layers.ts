@@ -58,6 +58,33 @@ export const maxFilesInFolder = 15;
 /** Under src, a file has at most this many lines. */
 export const maxLinesInFile = 300;
 
+/**
+ * Who asks the system for the time, waits by it or draws numbers at random, and why. Everything else takes a Clock or a `random`, so that
+ * tests step instead of sleeping. A folder ends with a slash.
+ */
+export const clockUsers: Readonly<Record<string, string>> = {
+  'src/core/time/clock.ts': 'the clock itself',
+  'src/main.ts': 'ends a process whose command has ended',
+  'src/cli/': 'commands run in front of a person and in real time',
+  'src/pages/': 'pages run in browsers',
+  'src/client/': 'retry.ts has its own seam, Timing; a stream is flushed when its writer pauses',
+  'src/service/': 'serves other processes in real time; its tests ask over HTTP',
+  'src/agent/control/': 'deadlines of sockets to other processes',
+  'src/agent/service-manager/report.ts': 'the watchdog of systemd wants signs of life in real time',
+  'src/agent/running-agent.ts': 'saves once a second in real time',
+  'src/shaping/script/': 'deadlines of another process, which has its own time',
+  'src/shaping/pipeline/pipeline-stage.ts': 'the function rand() of pipelines',
+  'src/sinks/ingest/': 'deadlines and ages of sockets',
+  'src/sources/syslog/receive/': 'deadlines of sockets',
+  'src/sources/syslog/intake/collector.ts': 'hands over few events after 5 ms, which no test waits for',
+  'src/sources/native/inotify.ts': 'spaces reads of the system by real time',
+  'src/sources/file/scan/file-system.ts': 'reads of a slow disk go to the thread pool',
+  'src/sources/file/polling.ts': 'lets others run after some milliseconds of work',
+  'src/state/database/': 'dates in rows and file names, which nothing depends on',
+  'src/telemetry/': 'samples and cached replies in real time; tests give server.ts a `now`',
+  'src/kernel/zone-table.ts': 'how far into the future a table of offsets reaches',
+};
+
 /** Pairs of folders that still import each other. Entries go, none come. */
 export const stillMutual: readonly string[] = [
   'src/agent/build src/agent/control',

@@ -112,6 +112,14 @@ test.each([
     'limits.ts imports nothing but limits',
   ],
   [
+    'a wait outside of the clock',
+    {
+      'src/agent/agent.ts': 'export const start = () => setTimeout(() => {}, 10);\n',
+      'test/a.test.ts': "import '../src/core/limits.ts';\n",
+    },
+    'src/agent/agent.ts:1: calls setTimeout()',
+  ],
+  [
     'a folder with sixteen files',
     Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`src/agent/part/${index}.ts`, 'export const a = 1;\n'])),
     'src/agent/part: more than 15 files',
