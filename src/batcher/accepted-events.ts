@@ -4,8 +4,9 @@
  */
 import type { DeadLetter } from '../core/sink.ts';
 import type { Unsent, Withheld } from '../core/shaping.ts';
-import type { Batch, HeldSpan } from './batch.ts';
+import type { Batch } from './batch.ts';
 import { type SettledAs, worseOf } from './books.ts';
+import type { HeldSpan } from './span.ts';
 
 /** Accepted events of one span that fared alike. */
 export interface EventRun {

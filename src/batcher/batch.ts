@@ -1,58 +1,30 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
-import type { Block, ReadTime, Region, Span, StreamRange, Tail } from '../core/block.ts';
+import type { Block, Region, Span, StreamRange } from '../core/block.ts';
 import { MAX_SPAN_READS } from './limits.ts';
 import type { Withheld } from '../core/shaping.ts';
-import { addSums, subtractSums } from '../core/sums.ts';
+import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
-import { contentSum } from '../kernel/content-sum.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored.ts';
-import { streamBytes, streamLength, streamRange, streamTail } from './block-events.ts';
+import { streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Books } from './books.ts';
 import { Fates } from './fates.ts';
+import { CONTINUES, type HeldSpan } from './span.ts';
 
-/** What the digest of everything that shapes events ends in where the same bytes may become other events the next time. */
-export const ONCE = '~';
-
-/** True when the span's events cannot be made again from its bytes. */
-export function isMadeOnce({ digest }: { readonly digest: string }): boolean {
-  return digest.includes(ONCE);
-}
-
-/** What the digest of a span ends in whose bytes belong to the event before it. */
-const CONTINUES = '.continues';
-
-/** The digest of the event that the span's bytes belong to, where that begins in the span before it; undefined for any other. */
-export function digestContinued({ digest }: { readonly digest: string }): string | undefined {
-  return digest.endsWith(CONTINUES) ? digest.slice(0, -CONTINUES.length) : undefined;
-}
-
-/** A span while its batch is held: it also knows its events' numbers in the books. */
-export interface HeldSpan {
-  readonly books: Books;
-  firstEvent: number;
-  readonly source: string;
-  readonly stream: string;
-  readonly digest: string;
-  readonly from: number;
-  to: number;
-  events: number;
-  sum: number;
-  tail: Tail;
-  /** Absent where its bytes cannot be read again. */
-  readonly reads?: ReadTime[] | undefined;
-  /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
-  closed: boolean;
-}
+/**
+ * Where its bytes come from: `file`, its spans are enough to make its events again; `once`, of files, but shaping makes other events of
+ * them the next time; `orphan`, of a deleted file; `live`, of a source that sends once. All but `file` need the disk buffer.
+ */
+export type Origin = 'file' | 'once' | 'orphan' | 'live';
 
 export class Batch {
   readonly id: number;
   readonly sink: string;
   readonly dataset: string;
-  /** Its bytes can be read again from files, so that its spans are enough to rebuild it. */
-  readonly rereadable: boolean;
-  /** It moves marks: its spans are of files, be they still there or not. */
-  readonly isTracked: boolean;
+  /** Turns from `file` to `orphan` when its file is deleted. */
+  origin: Origin;
+  /** `committed`: its key and spans are in the database, or need not be. */
+  state: 'new' | 'committed' | 'settled' = 'new';
   /** Only its runs of events while it is condensed. */
   spans: HeldSpan[] = [];
   #isCondensed = false;
@@ -74,8 +46,6 @@ export class Batch {
   encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
   /** Compression does not make it smaller. */
   isDense = false;
-  /** Its spans and key are in the database (or need not be). */
-  committed = false;
   attempts = 0;
   /** Set when its one event is not to be sent: why it goes to the dead letters. */
   refusal: string | undefined;
@@ -88,15 +58,8 @@ export class Batch {
   /** Bytes of memory of `withheld`, beside `memory`. */
   withheldBytes = 0;
   withheldFate: 'dead_lettered' | 'dropped' = 'dropped';
-  /** Its events can be made only once, though their files could be read again: no policy of the disk buffer drops it. */
-  isOnce = false;
   /** Events that went to the dead letters, once it is settled. */
   refusedEvents = 0;
-  /** Its events are dead letters that are sent again. */
-  isReplay = false;
-  /** A file that its bytes came from was deleted: only the disk buffer can keep it over a restart. */
-  isOrphaned = false;
-  isSettled = false;
   /** Its file in the disk buffer, once it is there. */
   spoolName: string | undefined;
 
@@ -104,15 +67,13 @@ export class Batch {
     id: number,
     sink: string,
     dataset: string,
-    rereadable: boolean,
-    storage: { body: Uint8Array; slot?: Region | undefined },
-    isTracked = rereadable,
+    origin: Origin,
+    storage: { readonly body: Uint8Array; readonly slot?: Region | undefined },
   ) {
     this.id = id;
     this.sink = sink;
     this.dataset = dataset;
-    this.rereadable = rereadable;
-    this.isTracked = isTracked;
+    this.origin = origin;
     this.slot = storage.slot;
     this.body = storage.body;
     this.memory = this.body.length;
@@ -157,7 +118,7 @@ export class Batch {
             events: 0,
             sum: 0,
             tail: NO_TAIL,
-            reads: this.rereadable ? [] : undefined,
+            reads: this.canBeRebuilt ? [] : undefined,
             closed: false,
           };
     if (span !== last) this.spans.push(span);
@@ -197,7 +158,7 @@ export class Batch {
 
   /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
   #follow({ books, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
-    const content = { from, to, events: 0, sum: this.rereadable ? sum : 0, tail };
+    const content = { from, to, events: 0, sum: this.canBeRebuilt ? sum : 0, tail };
     this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
@@ -261,13 +222,23 @@ export class Batch {
 
   /** True when its events survive this process: its positions are in the database, or it is in the disk buffer, or safe elsewhere. */
   get isDurable(): boolean {
-    if (this.canBeRebuilt) return this.committed;
+    if (this.canBeRebuilt) return this.state === 'committed';
     return this.spoolName !== undefined || this.whenSettled !== undefined;
   }
 
   /** True when its spans are enough to have its events again. */
   get canBeRebuilt(): boolean {
-    return this.rereadable && !this.isOrphaned;
+    return this.origin === 'file';
+  }
+
+  /** True when it moves checkpoints: its spans are of files, be they still there or not. */
+  get isTracked(): boolean {
+    return this.origin !== 'live';
+  }
+
+  /** True when its events are dead letters that are sent again. */
+  get isReplay(): boolean {
+    return this.whenSettled !== undefined;
   }
 
   /** Its row in the database. */
@@ -294,21 +265,4 @@ export class Batch {
 export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
   return hash('sha256', JSON.stringify([sink, dataset, named, retired]), 'hex').slice(0, 32);
-}
-
-/** Of the block that was cut last: the sum from its beginning up to the cut. Where other blocks come between, a sum is made anew. */
-let cut: { readonly block: Block; readonly at: number; readonly sum: number } | undefined;
-
-/**
- * The content sum of the stream's bytes in a range of the block. Where the source knows that of the whole, the last part follows
- * from those before it.
- */
-function sumOf(block: Block, from: number, to: number): number {
-  const length = streamLength(block);
-  if (from === 0 && to === length && block.sum !== undefined) return block.sum;
-  const before = from === 0 ? { at: 0, sum: 0 } : cut?.block === block ? cut : undefined;
-  if (block.sum === undefined || before?.at !== from) return contentSum(streamBytes(block, from, to), block.offset + from);
-  const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
-  cut = { block, at: to, sum: addSums(before.sum, sum) };
-  return sum;
 }

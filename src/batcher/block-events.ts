@@ -3,6 +3,8 @@
  * newlines are and the window's own bytes; a block of joined lines, or of events made from the stream's bytes, brings tables.
  */
 import type { Block } from '../core/block.ts';
+import { addSums, subtractSums } from '../core/sums.ts';
+import { contentSum } from '../kernel/content-sum.ts';
 import { TAIL_BYTES } from '../core/limits.ts';
 
 /** The ends of the events from `start` on, for the kernel; undefined where each line is one. */
@@ -98,4 +100,18 @@ function isEmptyText(bytes: Buffer, from: number, to: number): boolean {
     else if (bytes[at] !== NEWLINE) return false;
   }
   return true;
+}
+
+/** The sum of the block that was cut last, up to the cut. */
+let cut: { readonly block: Block; readonly at: number; readonly sum: number } | undefined;
+
+/** The content sum of the stream's bytes in a range of the block. Where the source knows the sum of the whole, the last part is the difference. */
+export function sumOf(block: Block, from: number, to: number): number {
+  const length = streamLength(block);
+  if (from === 0 && to === length && block.sum !== undefined) return block.sum;
+  const before = from === 0 ? { at: 0, sum: 0 } : cut?.block === block ? cut : undefined;
+  if (block.sum === undefined || before?.at !== from) return contentSum(streamBytes(block, from, to), block.offset + from);
+  const sum = to === length ? subtractSums(block.sum, before.sum) : contentSum(streamBytes(block, from, to), block.offset + from);
+  cut = { block, at: to, sum: addSums(before.sum, sum) };
+  return sum;
 }

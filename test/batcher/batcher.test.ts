@@ -98,13 +98,13 @@ test('batcher knows the checksum of what goes to the disk buffer as it is, howev
   for (const count of [3, 4, 20]) await rig.take(blockOf(lines(count)), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's2' }));
   rig.batcher.flush();
-  expect(rig.sealed.map(({ rereadable, events }) => [rereadable, events])).toEqual([
-    [false, 10],
-    [false, 10],
-    [false, 7],
-    [true, 3],
+  expect(rig.sealed.map(({ origin, events }) => [origin, events])).toEqual([
+    ['live', 10],
+    ['live', 10],
+    ['live', 7],
+    ['file', 3],
   ]);
-  for (const batch of rig.sealed) expect(batch.bodyCrc).toBe(batch.rereadable ? undefined : crc32(batch.body));
+  for (const batch of rig.sealed) expect(batch.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.body));
 });
 
 test('batcher counts empty lines as no events and still covers their bytes', async () => {
@@ -323,7 +323,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   await settleTurns();
   rig.room.close('rereadable');
   const fromFile = await errors[0];
-  const files = rig.sealed.filter(({ rereadable }) => rereadable);
+  const files = rig.sealed.filter(({ origin }) => origin === 'file');
   expect(rig.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
   const takenBytes = files.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0);
   expect(takenBytes).toBeGreaterThan(0);
@@ -339,10 +339,10 @@ test('batcher never mixes datasets, nor files with what cannot be read again', a
   await rig.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
   rig.batcher.flush();
-  expect(rig.sealed.map(({ dataset, rereadable, events }) => [dataset, rereadable, events])).toEqual([
-    ['logs', true, 1],
-    ['logs', false, 2],
-    ['other', true, 3],
+  expect(rig.sealed.map(({ dataset, origin, events }) => [dataset, origin, events])).toEqual([
+    ['logs', 'file', 1],
+    ['logs', 'live', 2],
+    ['other', 'file', 3],
   ]);
 });
 

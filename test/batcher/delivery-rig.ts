@@ -112,7 +112,7 @@ export class DeliveryRig {
     const events = options.events ?? Array.from({ length: count }, (_, i) => `{"batch":"${name}","n":${i}}`);
     const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
     if (!this.room.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(++this.#id, 'store', options.dataset ?? 'logs', options.rereadable ?? true, { body });
+    const batch = new Batch(++this.#id, 'store', options.dataset ?? 'logs', (options.rereadable ?? true) ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += Math.max(1, body.length);
     batch.spans.push({

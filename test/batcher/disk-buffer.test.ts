@@ -432,7 +432,7 @@ test.for(['keepDeleted', 'spill'] as const)(
     const request = await rig.next();
     rig.buffer[how](batch);
     await request.answer(delivered(2));
-    await until('it is settled', () => batch.isSettled);
+    await until('it is settled', () => batch.state === 'settled');
     await rig.stop();
     expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
     expect(rig.books.get('net')!.settled.delivered).toBe(2);
@@ -447,7 +447,7 @@ test('disk buffer keeps the file of an adopted batch that was settled while it w
   const saved = vi.spyOn(rig.keeper, 'settle').mockImplementation(() => {});
   rig.buffer.keepDeleted(batch);
   await request.answer(delivered(2));
-  await until('it is settled', () => batch.isSettled);
+  await until('it is settled', () => batch.state === 'settled');
   await until('it is written', () => batch.spoolName !== undefined);
   expect(filesIn(folder)).toHaveLength(1);
   saved.mockRestore();

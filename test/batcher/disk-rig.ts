@@ -124,7 +124,7 @@ export class DiskRig {
     const padding = 'x'.repeat(options.padding ?? 0);
     const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
     if (!this.room.take(body.length)) throw new Error('the room is full');
-    const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ?? false, { body });
+    const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += body.length;
     const { source = 'net', byTurns } = options;
@@ -146,7 +146,7 @@ export class DiskRig {
     batch.bytes = body.length;
     this.bodies.set(keyOf(batch.sink, batch.dataset, batch.spans), body.toString());
     // There is no database here to commit it to.
-    batch.committed = options.isOfFile ?? false;
+    if (options.isOfFile) batch.state = 'committed';
     if (options.isOfFile) this.delivery.seal(batch);
     else this.buffer.take(batch);
     return batch;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { digestContinued } from '../../src/batcher/batch.ts';
+import { digestContinued } from '../../src/batcher/span.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -59,7 +59,7 @@ test('event that goes on in another stream is a span of each in one batch, and w
     await lane.accept({ ...blockOf(Buffer.from('a whole line\n')), single, continued });
     rig.batcher.flush();
     const [batch] = rig.sealed;
-    expect(batch!.rereadable).toBe(gone === 'none');
+    expect(batch!.origin).toBe(gone === 'none' ? 'file' : 'orphan');
     expect(batch!.spans).toMatchObject([
       { stream: 's1', from: 0, to: 5, events: 1, closed: true },
       { stream: 's2', from: 0, to: 7, events: 0, closed: true },

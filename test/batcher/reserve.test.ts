@@ -29,7 +29,7 @@ test('what cannot be read again gets the reserve where files have every slot, an
   rig.batcher.closeLive();
   evictLast(rig);
   await settleTurns();
-  expect([rig.sealed.map(({ rereadable }) => rereadable), rig.room.hasReserve(), isTaken]).toEqual([[false], true, false]);
+  expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.room.hasReserve(), isTaken]).toEqual([[false], true, false]);
   rig.batcher.flush();
   evictLast(rig);
   await file;

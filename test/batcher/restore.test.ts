@@ -121,7 +121,7 @@ test('restore builds the same events under the same keys', async () => {
   expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
   expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
-  expect(sealed.every(({ committed, rereadable }) => committed && rereadable)).toBe(true);
+  expect(sealed.every(({ state: now, origin }) => now === 'committed' && origin === 'file')).toBe(true);
   expect(log.lines).toEqual([]);
   const events = [...files.values()].flatMap((bytes) => eventsOf(bytes));
   expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(events.join(''));

@@ -157,9 +157,9 @@ test('batch whose events are made once is kept apart from those that can be rebu
   const shaper = testShaper(shapeAsTold, { isDeterministic: false });
   await rig.take(blockOf(bytesOf(['kept']), { stream: 's2', shape: { ...shape } }), { shaper });
   rig.batcher.flush();
-  expect(rig.sealed.map(({ rereadable, isTracked, isOnce, canBeRebuilt }) => [rereadable, isTracked, isOnce, canBeRebuilt])).toEqual([
-    [true, true, false, true],
-    [false, true, true, false],
+  expect(rig.sealed.map(({ origin, isTracked, canBeRebuilt }) => [origin, isTracked, canBeRebuilt])).toEqual([
+    ['file', true, true],
+    ['once', true, false],
   ]);
 });
 

@@ -11,7 +11,7 @@ import { span } from '../state/batches.ts';
 function batchOf(counts: readonly number[], key = 'key'): Batch {
   const events = counts.reduce((sum, count) => sum + count, 0);
   const body = Buffer.from(Array.from({ length: events }, (_, n) => `{"n":${n}}\n`).join(''));
-  const batch = new Batch(1, 'store', 'logs', true, { body });
+  const batch = new Batch(1, 'store', 'logs', 'file', { body });
   const books = new Books('app');
   counts.forEach((count, i) => {
     batch.spans.push({

@@ -54,7 +54,7 @@ export class Rooms {
 
   /** Spans of files that the database does not know yet. */
   *openSpans(): Generator<{ readonly stream: string }> {
-    for (const batch of this.batches()) if ((batch.rereadable || batch.isOnce) && !batch.committed) yield* batch.spans;
+    for (const batch of this.batches()) if (batch.isTracked && batch.state === 'new') yield* batch.spans;
   }
 
   /** Bytes that sources have lost so far. */

@@ -97,8 +97,7 @@ export class Replay {
     }
     const body = Buffer.from(letters.map(({ event }) => `${event}\n`).join(''));
     const dataset = through === undefined ? first.dataset : this.#options.datasetOf(first.source, sink);
-    const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, false, { body });
-    batch.isReplay = true;
+    const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, 'live', { body });
     // Refused again it is a letter of another time, so that the service does not answer from the earlier refusal.
     batch.key = createHash('sha256')
       .update(JSON.stringify(['replay', id, first.time, ...(through === undefined ? [] : [through])]))
@@ -106,7 +105,7 @@ export class Replay {
       .slice(0, 32);
     batch.bytes = body.length;
     batch.events = letters.length;
-    batch.committed = true;
+    batch.state = 'committed';
     letters.forEach(({ about }, index) => {
       const books = this.#options.booksOf(about.source);
       const span = {

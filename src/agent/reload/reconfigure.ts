@@ -145,7 +145,7 @@ async function closeSource({ rooms, log, clock, stopping }: ReconfigureOptions, 
 function commitAccepted(rooms: Rooms): void {
   for (const { batcher, delivery, buffer } of rooms.sinks.values()) {
     batcher.flush();
-    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && !batch.committed));
+    delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && batch.state === 'new'));
   }
 }
 

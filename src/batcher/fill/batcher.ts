@@ -9,10 +9,11 @@ import { SHAPING_VERSION } from '../limits.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
-import { Batch, ONCE } from '../batch.ts';
+import { Batch } from '../batch.ts';
 import { BatchAge } from './batch-age.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
-import { canRebuild, type Intake, isOnce, isOrphan, nameOf, ORPHAN } from './intake.ts';
+import { ONCE } from '../span.ts';
+import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
 import type { Room } from './memory-budget.ts';
 import { shapeChunk } from './shape-chunk.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
@@ -139,18 +140,18 @@ export class Batcher {
 
   /** Closes the open batches that cannot be read again. */
   closeLive(): void {
-    for (const [name, { batch }] of this.#open) if (!batch.rereadable) this.#close(name);
+    for (const [name, { batch }] of this.#open) if (!batch.canBeRebuilt) this.#close(name);
   }
 
   /** Closes the open batches that can be rebuilt from files, and hold a part of the stream. */
   closeWith(stream: string): void {
     for (const [name, { batch }] of this.#open)
-      if (batch.rereadable && batch.spans.some((span) => span.stream === stream)) this.#close(name);
+      if (batch.canBeRebuilt && batch.spans.some((span) => span.stream === stream)) this.#close(name);
   }
 
   /** Closes the open batches of bytes whose file is gone: the disk buffer takes them now, not when they are old enough. */
   closeDeleted(): void {
-    for (const name of this.#open.keys()) if (name.startsWith(ORPHAN)) this.#close(name);
+    for (const [name, { batch }] of this.#open) if (batch.origin === 'orphan') this.#close(name);
   }
 
   /** The open batches, for the books. */
@@ -230,7 +231,7 @@ export class Batcher {
 
   /** Sums up what was just written behind the batch's bytes. */
   #sumBody(batch: Batch, written: number): void {
-    if (this.#options.sumsLive === true && !batch.rereadable)
+    if (this.#options.sumsLive === true && !batch.canBeRebuilt)
       batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
   }
 
@@ -282,7 +283,7 @@ export class Batcher {
     const { room } = this.#options;
     let slot: Region | undefined;
     while (!room.take(body.length) && !(slot = canRebuild(intake) ? undefined : room.takeReserve(body.length))) {
-      if (isOrphan(intake)) this.#closeReserve();
+      if (originOf(intake) === 'orphan') this.#closeReserve();
       await waitForRoom(this.#options, intake, start, () => room.fits(body.length) || (!canRebuild(intake) && room.hasReserve()));
     }
     return this.#newBatch(intake, { body, slot });
@@ -290,9 +291,7 @@ export class Batcher {
 
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const owner = intake.owner ?? this.#options.sink;
-    const batch = new Batch(this.#options.nextBatchId(), owner, intake.dataset, canRebuild(intake), storage, intake.isTracked);
-    batch.isOnce = isOnce(intake);
-    return batch;
+    return new Batch(this.#options.nextBatchId(), owner, intake.dataset, originOf(intake), storage);
   }
 
   #canOpen(intake: Intake): boolean {
@@ -348,7 +347,7 @@ export class Batcher {
 
   /** Resolves once a batch is open for the intake, or may be opened. */
   async #waitForBatch(intake: Intake, start: number): Promise<void> {
-    if (isOrphan(intake)) this.#closeReserve();
+    if (originOf(intake) === 'orphan') this.#closeReserve();
     await waitForRoom(this.#options, intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
   }
 }

@@ -1,6 +1,7 @@
 /** What the batcher takes: a part of a block for one sink, and the kind of batch that it goes into. */
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
+import type { Origin } from '../batch.ts';
 import type { Books } from '../books.ts';
 
 /** A part of a block for one sink. */
@@ -32,26 +33,18 @@ export interface Intake {
   waited(ms: number): void;
 }
 
-/** What the name begins with of an open batch of deleted files. */
-export const ORPHAN = 'orphan ';
-
-/** One batch is open for each dataset and kind of bytes. */
+/** One batch is open for each dataset and origin. */
 export function nameOf(intake: Intake): string {
-  const kind = isOnce(intake) ? 'once ' : intake.isRereadable() ? 'file ' : isOrphan(intake) ? ORPHAN : 'live ';
-  return `${kind}${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
+  return `${originOf(intake)} ${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
 }
 
-/** Bytes of a file that was deleted. */
-export function isOrphan(intake: Intake): boolean {
-  return intake.isTracked && !intake.isRereadable();
+/** Asked anew at every step: a file may be deleted while its events wait. */
+export function originOf(intake: Intake): Origin {
+  if (!intake.isRereadable()) return intake.isTracked ? 'orphan' : 'live';
+  return intake.shaper?.isDeterministic === false ? 'once' : 'file';
 }
 
-/** The bytes can be read again, but would not become the same events: the disk buffer keeps the batch. */
-export function isOnce(intake: Intake): boolean {
-  return intake.shaper?.isDeterministic === false && intake.isRereadable();
-}
-
-/** Its spans will be enough to have the events again. */
+/** True where the intake's batch needs no disk buffer. */
 export function canRebuild(intake: Intake): boolean {
-  return intake.isRereadable() && !isOnce(intake);
+  return originOf(intake) === 'file';
 }

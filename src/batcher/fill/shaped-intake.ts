@@ -5,7 +5,8 @@
 import { MAX_FATE_RUNS } from '../limits.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
 import type { Template } from '../../kernel/kernel.ts';
-import { type Batch, ONCE } from '../batch.ts';
+import type { Batch } from '../batch.ts';
+import { ONCE } from '../span.ts';
 import type { Intake } from './intake.ts';
 import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 

@@ -52,7 +52,7 @@ export class DiskBuffer {
   seal(batch: Batch): void {
     const { delivery, room } = this.#options;
     // A batch that sends nothing has nothing to keep.
-    if (!batch.rereadable && (batch.events > 0 || batch.withholds)) return this.take(batch);
+    if (!batch.canBeRebuilt && (batch.events > 0 || batch.withholds)) return this.take(batch);
     delivery.seal(batch);
     if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) this.spill(batch);
   }

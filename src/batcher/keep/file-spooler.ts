@@ -26,7 +26,7 @@ export class FileSpooler {
   /** Keeps a batch that could be rebuilt until one of its files was deleted. */
   keep(batch: Batch): void {
     if (!batch.canBeRebuilt) return;
-    batch.isOrphaned = true;
+    batch.origin = 'orphan';
     this.#deleted.add(batch);
   }
 
@@ -75,12 +75,12 @@ export class FileSpooler {
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
     const { spool, policy, delivery, room, keeper, stopping } = this.#options;
     await delivery.prepare(batch);
-    if (batch.isSettled || batch.spoolName !== undefined) return true;
+    if (batch.state === 'settled' || batch.spoolName !== undefined) return true;
     const isFull = (): boolean => spool.bytes + batch.body.length > policy.maxBytes;
     // At a stop, a file that is there is read again by the next process.
     if (!isDeleted && (stopping.aborted || isFull())) return false;
     // So that its other streams are not read again after a restart.
-    if (!batch.committed) delivery.commitNow();
+    if (batch.state === 'new') delivery.commitNow();
     // At a stop, over the limit.
     if (isFull() && !stopping.aborted) return false;
     // Its memory may be given to another batch while this one is written.

@@ -11,7 +11,7 @@ import { tailOf } from '../../core/tail.ts';
 import { contentSum } from '../../kernel/content-sum.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { StoredSpan } from '../../state/database/stored.ts';
-import { digestContinued, ONCE } from '../batch.ts';
+import { digestContinued, ONCE } from '../span.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import { endsFrom, eventEndAt, streamBytes, streamRange, streamTail } from '../block-events.ts';
 import type { Books } from '../books.ts';

@@ -6,7 +6,8 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored.ts';
-import { Batch, isMadeOnce, keyOf } from '../batch.ts';
+import { Batch, keyOf } from '../batch.ts';
+import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
 import { inEvents, type Owner, rebuild, type RebuildOptions, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import type { Room } from '../fill/memory-budget.ts';
@@ -109,11 +110,10 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     );
 
   const isOnce = spans.some(isMadeOnce);
-  const batch = new Batch(stored.id, stored.sink, stored.dataset, !isOnce, { body }, true);
-  batch.isOnce = isOnce;
+  const batch = new Batch(stored.id, stored.sink, stored.dataset, isOnce ? 'once' : 'file', { body });
   batch.bytes = body.length;
   batch.key = row.key;
-  batch.committed = true;
+  batch.state = 'committed';
   for (const { span, books, shaped, invalidCharacters = 0 } of rebuilt) {
     books.invalidCharacters += invalidCharacters;
     batch.append({ ...span, reads: span.reads && [...span.reads], books, firstEvent: books.accepted, closed: true }, shaped);

@@ -92,7 +92,7 @@ export class SpoolWriter {
 
   /** Commits what waits of deleted files: their bytes may be found again in a copy, and must not be read once more. */
   #commitTracked(): void {
-    const tracked = this.held().filter((batch) => batch.isTracked && !batch.committed);
+    const tracked = this.held().filter((batch) => batch.isTracked && batch.state === 'new');
     if (tracked.length === 0) return;
     try {
       this.#options.delivery.commitNow(tracked);
@@ -110,7 +110,7 @@ export class SpoolWriter {
   async #write(batch: Batch): Promise<boolean> {
     const { spool, policy, log, sink, clock, delivery, keeper, stopping } = this.#options;
     for (;;) {
-      const whenFull = batch.isOnce ? 'block' : policy.whenFull;
+      const whenFull = batch.origin === 'once' ? 'block' : policy.whenFull;
       const isStopping = stopping.aborted;
       try {
         if (spool.bytes + batch.body.length <= policy.maxBytes || isStopping) {

@@ -2,9 +2,10 @@
 import type { SpoolHeader } from '../../state/spool/spool-file.ts';
 import type { SpoolEntry } from '../../state/spool/spool.ts';
 import type { StoredPart } from '../../state/database/stored.ts';
-import { Batch, isMadeOnce } from '../batch.ts';
+import { Batch } from '../batch.ts';
 import type { Books } from '../books.ts';
 import { Fates } from '../fates.ts';
+import { isMadeOnce } from '../span.ts';
 
 /** The body of a batch that is out of memory. */
 export const EMPTY = Buffer.alloc(0);
@@ -31,18 +32,18 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
 
 /** The batch of a file, without its body; its events are accepted again. `isTracked`: the database has it under `id`, too. */
 export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTracked: boolean, booksOf: (source: string) => Books): Batch {
-  const batch = new Batch(id, header.sink, header.dataset, false, { body: EMPTY }, isTracked);
+  const origin = !isTracked ? 'live' : header.spans.some(isMadeOnce) ? 'once' : 'orphan';
+  const batch = new Batch(id, header.sink, header.dataset, origin, { body: EMPTY });
   batch.key = header.key;
   batch.events = header.events;
   batch.bytes = header.bytes;
   batch.encoding = header.encoding;
   batch.spoolName = name;
   batch.readAtMs = header.readAtMs;
-  batch.committed = true;
+  batch.state = 'committed';
   batch.refusal = header.refusal;
   if (header.fates) batch.fates = new Fates(header.fates);
   batch.withholds = header.withheld !== undefined;
-  batch.isOnce = isTracked && header.spans.some(isMadeOnce);
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
     const books = booksOf(span.source);

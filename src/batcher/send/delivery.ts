@@ -84,7 +84,7 @@ export class Delivery {
     for (const batch of this.#closed) {
       if (this.#pauses.has(batch.dataset)) pausedBytes += batch.memory;
       // What is on disk need not be waited for.
-      if (batch.rereadable && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
+      if (batch.isTracked && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
         waiting += 1;
     }
     return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < room.budgetBytes / 2);
@@ -137,7 +137,9 @@ export class Delivery {
 
   /** Drops the oldest batch that only the disk buffer has and that is not being sent; false when there is none. */
   dropOldest(): boolean {
-    const index = this.#closed.findIndex((batch) => batch.spoolName !== undefined && !batch.canBeRebuilt && !batch.isOnce);
+    const index = this.#closed.findIndex(
+      (batch) => batch.spoolName !== undefined && (batch.origin === 'live' || batch.origin === 'orphan'),
+    );
     if (index < 0) return false;
     const [batch] = this.#closed.splice(index, 1);
     this.drop(batch!);
@@ -287,7 +289,7 @@ export class Delivery {
 
   /** The batch is settled and goes. */
   #leave(batch: Batch, isDropped = false): void {
-    batch.isSettled = true;
+    batch.state = 'settled';
     this.#inFlight.delete(batch);
     this.#options.keeper.settle(batch, isDropped);
     batch.release(this.#options.room);

@@ -41,22 +41,22 @@ export class Preparation {
 
   /** Commits this batch and every other one that waits for it, in one transaction. False when the agent stops first. */
   async commit(batch: Batch): Promise<boolean> {
-    if (batch.committed) return true;
+    if (batch.state !== 'new') return true;
     const { clock, commitEveryMs } = this.#options;
     const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
     if (waitMs > 0) await clock.sleep(waitMs);
-    if (!batch.committed) this.#committedAtMs = clock.monotonic();
+    if (batch.state === 'new') this.#committedAtMs = clock.monotonic();
     return this.#persist(() => {
-      if (!batch.committed) this.commitNow();
+      if (batch.state === 'new') this.commitNow();
     }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself');
   }
 
   /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
   commitNow(later: readonly Batch[] = []): void {
-    const group = [...this.#options.held(), ...later].filter((each) => !each.committed);
+    const group = [...this.#options.held(), ...later].filter((each) => each.state === 'new');
     const rows = group.filter((each) => each.isTracked);
     if (rows.length > 0) this.#options.keeper.commit(rows);
-    for (const each of group) each.committed = true;
+    for (const each of group) each.state = 'committed';
   }
 
   #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {

@@ -41,7 +41,7 @@ async function send(events: readonly string[], dataset: string, key: string, cha
   const sink = createIngestSink(config, systemClock);
   onTestFinished(() => sink.close());
   const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
-  const batch = new Batch(1, 'store', dataset, false, { body });
+  const batch = new Batch(1, 'store', dataset, 'live', { body });
   batch.events = events.length;
   const part = { first: 0, count: events.length, key };
   return sink.send(await new Shipment(batch, [part]).parcelOf(part, config.compression, encoderOf(config)), never);

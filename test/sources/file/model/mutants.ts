@@ -90,7 +90,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what is read of a deleted file waits for the age of its batch',
     file: 'batcher/fill/batcher.ts',
-    find: 'if (name.startsWith(ORPHAN)) this.#close(name);',
+    find: "if (batch.origin === 'orphan') this.#close(name);",
     replace: 'void name;',
     include: alone,
   },

@@ -1,0 +1,37 @@
+/** Spans of held batches, and what the digest of a span says about its events. */
+import type { ReadTime, Tail } from '../core/block.ts';
+import type { Books } from './books.ts';
+
+/** Ends the digest of what shapes events where the same bytes may become other events the next time. */
+export const ONCE = '~';
+
+/** True when the span's events cannot be made again from its bytes. */
+export function isMadeOnce({ digest }: { readonly digest: string }): boolean {
+  return digest.includes(ONCE);
+}
+
+/** Ends the digest of a span whose bytes belong to the event before it. */
+export const CONTINUES = '.continues';
+
+/** The digest of the event that the span's bytes belong to, where that begins in the span before it; undefined for any other. */
+export function digestContinued({ digest }: { readonly digest: string }): string | undefined {
+  return digest.endsWith(CONTINUES) ? digest.slice(0, -CONTINUES.length) : undefined;
+}
+
+/** A span while its batch is held: it also knows its events' numbers in the books. */
+export interface HeldSpan {
+  readonly books: Books;
+  firstEvent: number;
+  readonly source: string;
+  readonly stream: string;
+  readonly digest: string;
+  readonly from: number;
+  to: number;
+  events: number;
+  sum: number;
+  tail: Tail;
+  /** Absent where its bytes cannot be read again. */
+  readonly reads?: ReadTime[] | undefined;
+  /** A span that ended in the middle of a line, or with a cut line, takes nothing more. */
+  closed: boolean;
+}
