@@ -136,15 +136,27 @@ export class Batch {
     this.bytes += written;
   }
 
-  /** Adds a span whose events are in the body already. */
-  append(span: HeldSpan, shaped?: { readonly sent: number; readonly fates: Fates; readonly withheld: readonly Withheld[] }): void {
-    const first = this.accepted;
-    if (shaped && shaped.withheld.length > 0) this.withhold(shaped.withheld.map((each) => ({ ...each, event: first + each.event })));
-    this.spans.push(span);
-    this.readAtMs ??= span.reads?.[0]?.atMs;
-    this.#noteFates(span.events, shaped?.fates);
-    this.accepted += span.events;
-    this.events += shaped?.sent ?? span.events;
+  /** Adds the events of a batch, but for their bytes; spans that were cut between the two are one again. */
+  append({ spans, events, accepted, bytes, fates, withheld, readAtMs, refusal }: Batch): void {
+    const before = this.accepted;
+    if (withheld.length > 0) this.withhold(withheld.map((each) => ({ ...each, event: before + each.event })));
+    for (const span of spans) {
+      const last = this.spans.at(-1);
+      if (!last || last.closed || span.closed || last.stream !== span.stream || last.to !== span.from || last.digest !== span.digest) {
+        this.spans.push(span);
+        continue;
+      }
+      last.to = span.to;
+      last.events += span.events;
+      last.sum = addSums(last.sum, span.sum);
+      last.tail = span.tail;
+    }
+    this.readAtMs ??= readAtMs;
+    this.refusal ??= refusal;
+    this.#noteFates(accepted, fates);
+    this.accepted += accepted;
+    this.events += events;
+    this.bytes += bytes;
   }
 
   #noteFates(events: number, fates: Fates | undefined): void {

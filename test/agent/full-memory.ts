@@ -132,7 +132,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     remove: (stream: string) => deletedFiles.keep(stream),
     /** No more comes of deleted files now. */
     flush: () => deletedFiles.flush(),
-    closeLive: () => room.batcher.closeLive(),
+    closeLive: () => room.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt),
     /** How far each stream is in the disk buffer, without a gap. */
     spooled(): Map<string, number> {
       const spool = join(folder, 'spool', 'store');

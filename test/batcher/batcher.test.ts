@@ -4,9 +4,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { keyOf } from '../../src/batcher/batch.ts';
 import { Books } from '../../src/batcher/books.ts';
+import { Shapes } from '../../src/batcher/fill/shapes.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { blockOf, bodyOf, checkSpans, eventsOf, makeRig, shape } from './blocks.ts';
+import { blockOf, bodyOf, checkSpans, eventsOf, kernel, makeRig, shape } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const lines = (count: number, first = 0): Buffer =>
@@ -378,9 +379,10 @@ test('batcher begins a span when the shape of the events changes, and tells shap
   const digests = rig.sealed[0]!.spans.map(({ digest }) => digest);
   expect(new Set(digests).size).toBe(2);
   // The same shape, made again, has the same digest: a restart recognises its batches.
-  expect(rig.batcher.compile({ ...shape, fields: { service: 'app' } }).digest).toBe(digests[0]);
+  const shapes = new Shapes(kernel, 'ndjson', undefined);
+  expect(shapes.compile({ ...shape, fields: { service: 'app' } }).digest).toBe(digests[0]);
   for (const changed of [{ format: 'text' as const }, { wrapFields: { host: 'other' } }, { fields: {} }])
-    expect(rig.batcher.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
+    expect(shapes.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
 });
 
 const line = fc.oneof(

@@ -85,13 +85,10 @@ async function restore(
   const delivery = { seal: (batch: Batch) => void sealed.push(batch) } as unknown as Delivery;
   await restoreBatches({
     batches: state.unsettled(),
-    kernel,
     log,
-    scratch: kernel.reserve(MAX_BYTES + 64),
+    slot: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
-      sink === (names.sink ?? 'store')
-        ? { batcher: rig.batcher, delivery, room: rig.room, limits: { maxBytes: MAX_BYTES }, shaperOf: () => names.shaper }
-        : undefined,
+      sink === (names.sink ?? 'store') ? { batcher: rig.batcher, delivery, room: rig.room, shaperOf: () => names.shaper } : undefined,
     source: (id) => {
       if (id === (names.source ?? 'app')) return { source, books: rig.books };
       const other = names.others?.find((each) => each.id === id);

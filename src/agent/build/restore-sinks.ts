@@ -55,12 +55,11 @@ export async function restoreRooms(options: RestoreRoomsOptions): Promise<void> 
   try {
     await restoreBatches({
       batches,
-      kernel,
       log,
-      scratch: kernel.reserve(scratchBytes),
+      slot: kernel.reserve(scratchBytes),
       target: (sink) => {
         const room = rooms.sinks.get(sinkOf(sink));
-        return room && { ...room, limits: room.config.batch, shaperOf: shaperOf(room, sink) };
+        return room && { ...room, shaperOf: shaperOf(room, sink) };
       },
       isRetired: ({ sink, spans }) =>
         baseOf(sink) !== undefined &&

@@ -111,7 +111,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const buffer = new DiskBuffer({
     ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, room, clock, log, nextBatchId },
     booksOf: (source) => options.booksOf(source),
-    written: () => batcher.closeLive(),
+    written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
       const id = rows.get(key);
       return id === undefined ? undefined : { id, parts: state.partsOf(id) };

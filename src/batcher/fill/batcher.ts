@@ -2,20 +2,19 @@
  * The batcher of one sink: collects blocks into open batches, one for each dataset and kind of source, and closes them at
  * their size, count or age. Lines go through the kernel straight into the batch's slot.
  */
-import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Block, EventShape, Region } from '../../core/block.ts';
-import { SHAPING_VERSION } from '../limits.ts';
+import type { Block, Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
-import type { Kernel, Template } from '../../kernel/kernel.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
 import { Batch } from '../batch.ts';
-import { BatchAge } from './batch-age.ts';
+import type { BatchAgeOptions } from './batch-age.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
-import { ONCE } from '../span.ts';
 import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
-import type { Room } from './memory-budget.ts';
+import { Room } from './memory-budget.ts';
+import { OpenBatches } from './open-batches.ts';
 import { shapeChunk } from './shape-chunk.ts';
+import { Shapes } from './shapes.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
 import { waitForRoom } from './wait-for-memory.ts';
 
@@ -43,39 +42,29 @@ export interface BatcherOptions {
   closesLive?(): boolean;
 }
 
-interface CompiledShape {
-  readonly template: Template;
-  readonly digest: string;
-}
-
 export class Batcher {
   #options: BatcherOptions;
-  readonly #open = new Map<string, { readonly batch: Batch; readonly openedMs: number }>();
-  #age: BatchAge;
-  /** Ends the wait for open batches to be old enough; undefined while nobody waits. */
-  #watch: AbortController | undefined;
-  #shapes = new WeakMap<EventShape, CompiledShape>();
+  #shapes: Shapes;
+  readonly #open: OpenBatches;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
-    const { clock, limits, isIdle } = options;
-    this.#age = new BatchAge({ clock, maxAgeMs: limits.maxAgeMs, isIdle });
+    this.#shapes = shapesOf(options);
+    this.#open = new OpenBatches(ageOf(options), (batch) => this.#closed(batch));
   }
 
   /** Closes every open batch; those after it are made as `changes` say. */
   reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'isIdle' | 'timestampField' | 'sumsLive'>>): void {
-    this.flush();
     this.#options = { ...this.#options, ...changes };
-    const { clock, limits, isIdle } = this.#options;
-    this.#age = new BatchAge({ clock, maxAgeMs: limits.maxAgeMs, isIdle });
-    this.#shapes = new WeakMap();
+    this.#open.reconfigure(ageOf(this.#options));
+    this.#shapes = shapesOf(this.#options);
   }
 
   /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
   async take(intake: Intake): Promise<void> {
     if (intake.shaper) await takeShaped(this.#shapedIntake(intake, intake.shaper), intake, intake.shaper);
     else await this.#takeLines(intake);
-    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#close(nameOf(intake));
+    if (!intake.isRereadable() && this.#options.closesLive?.() === true) this.#open.close(nameOf(intake));
   }
 
   async #takeLines(intake: Intake): Promise<void> {
@@ -85,7 +74,7 @@ export class Batcher {
       const name = nameOf(intake);
       if (intake.block.single?.refusal !== undefined) {
         // What was taken before it must be committed before it, or with it.
-        this.#close(name);
+        this.#open.close(name);
         await this.#takeLarge(intake, start, firstEvent);
         return;
       }
@@ -101,12 +90,11 @@ export class Batcher {
       start += step.consumed;
       firstEvent += step.events;
       if (step.tooLarge) {
-        this.#close(name);
+        this.#open.close(name);
         start += await this.#takeLarge(intake, start, firstEvent);
         firstEvent += 1;
       } else if (step.full || batch.events >= limits.maxEvents || batch.bytes >= limits.maxBytes) {
-        this.#age.noteFull(batch.dataset);
-        this.#close(name);
+        this.#open.closeFull(name);
       }
     }
   }
@@ -115,7 +103,7 @@ export class Batcher {
   async shapeAhead(block: Block, start: number, end: number, source: string, shaper: Shaper): Promise<void> {
     const { kernel, scratch } = this.#options;
     if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
-    const { template } = this.compile(block.shape, shaper);
+    const { template } = this.#shapes.compile(block.shape, shaper);
     while (start < end) {
       const chunk = await shapeChunk({ kernel, scratch }, template, shaper, source, block, start, end);
       if (chunk.end === start) return;
@@ -123,78 +111,34 @@ export class Batcher {
     }
   }
 
+  /** A batcher that makes the same events again, one batch after the other in this slot; it must be flushed after each use. */
+  rebuilder(slot: Region, seal: (batch: Batch) => void): Batcher {
+    const room = new Room(slot.bytes.length, slot.bytes.length, [slot]);
+    const made = (batch: Batch): void => {
+      seal(batch);
+      batch.release(room);
+    };
+    const always = { wantsMore: () => true, closesLive: () => false, isIdle: undefined, sumsLive: false };
+    return new Batcher({ ...this.#options, ...always, room, nextBatchId: () => 0, seal: made });
+  }
+
   /** Closes every open batch. */
   flush(): void {
-    for (const name of [...this.#open.keys()]) this.#close(name);
-    this.#watch?.abort();
-    this.#watch = undefined;
+    this.#open.flush();
   }
 
   /** Closes what an idle sink can have now, as nothing more is being read. */
   closeEarly(): void {
-    for (const [name, { batch, openedMs }] of this.#open) if (this.#age.isDue(batch.dataset, openedMs, true)) this.#close(name);
-    if (this.#open.size > 0) return;
-    this.#watch?.abort();
-    this.#watch = undefined;
+    this.#open.closeEarly();
   }
 
-  /** Closes the open batches that cannot be read again. */
-  closeLive(): void {
-    for (const [name, { batch }] of this.#open) if (!batch.canBeRebuilt) this.#close(name);
-  }
-
-  /** Closes the open batches that can be rebuilt from files, and hold a part of the stream. */
-  closeWith(stream: string): void {
-    for (const [name, { batch }] of this.#open)
-      if (batch.canBeRebuilt && batch.spans.some((span) => span.stream === stream)) this.#close(name);
-  }
-
-  /** Closes the open batches of bytes whose file is gone: the disk buffer takes them now, not when they are old enough. */
-  closeDeleted(): void {
-    for (const [name, { batch }] of this.#open) if (batch.origin === 'orphan') this.#close(name);
+  closeWhere(test: (batch: Batch) => boolean): void {
+    this.#open.closeWhere(test);
   }
 
   /** The open batches, for the books. */
   open(): Batch[] {
-    return [...this.#open.values()].map(({ batch }) => batch);
-  }
-
-  /** The template of a shape and the digest of everything that shapes its events. One shape always has the same shaper. */
-  compile(shape: EventShape, shaper?: Shaper): CompiledShape {
-    let compiled = this.#shapes.get(shape);
-    if (!compiled) {
-      const { timestampField } = this.#options;
-      const digest = createHash('sha256')
-        .update(
-          JSON.stringify([
-            SHAPING_VERSION,
-            this.#options.form ?? 'ndjson',
-            shape,
-            timestampField ?? null,
-            ...(shaper ? [shaper.digest] : []),
-          ]),
-        )
-        .digest('hex')
-        .slice(0, 16);
-      compiled = {
-        template: this.#options.kernel.compile(shape, timestampField),
-        digest: shaper?.isDeterministic === false ? digest + ONCE : digest,
-      };
-      this.#shapes.set(shape, compiled);
-    }
-    return compiled;
-  }
-
-  /**
-   * The digest of everything that shapes a block's events, or those in `[from, to)` of its window. What is cut off a line over
-   * the limit, the number of a part, and which of several events that stand for the same bytes it is, cannot be told from the
-   * bytes of its span.
-   */
-  digestOf({ shape, single, start, end }: Block, from = start, to = end, shaper?: Shaper): string {
-    const { digest } = this.compile(shape, shaper);
-    const cut = single?.marks ? `.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : '';
-    const some = single && to - from < end - start ? `.${from - start}-${to - start}` : '';
-    return `${digest}${cut}${some}`;
+    return this.#open.list();
   }
 
   /** One kernel call into the open batch's slot. */
@@ -206,7 +150,7 @@ export class Batcher {
   ): { consumed: number; events: number; full: boolean; tooLarge: boolean } {
     const { kernel, limits } = this.#options;
     const { block } = intake;
-    const { template } = this.compile(block.shape);
+    const { template } = this.#shapes.compile(block.shape);
     const result = kernel.wrap(
       template,
       block.readAtMs,
@@ -223,7 +167,16 @@ export class Batcher {
     const { consumed, events, written, replaced, stop } = result;
     if (consumed > 0) {
       this.#sumBody(batch, written);
-      batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, events, written, firstEvent);
+      batch.extend(
+        intake.books,
+        block,
+        this.#shapes.digestOf(block, start, start + consumed),
+        start,
+        consumed,
+        events,
+        written,
+        firstEvent,
+      );
       intake.taken(firstEvent + events, replaced);
     }
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
@@ -243,13 +196,13 @@ export class Batcher {
       kernel,
       scratch,
       limits,
-      template: this.compile(block.shape, shaper).template,
-      digestOf: (from, to) => this.digestOf(block, from, to, shaper),
+      template: this.#shapes.compile(block.shape, shaper).template,
+      digestOf: (from, to) => this.#shapes.digestOf(block, from, to, shaper),
       openBatch: () => this.#openBatch(intake),
       waitForBatch: (position) => this.#waitForBatch(intake, position),
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
       sumBody: (batch, written) => this.#sumBody(batch, written),
-      close: () => this.#close(nameOf(intake)),
+      close: () => this.#open.close(nameOf(intake)),
       seal: (batch) => this.#options.seal(batch),
       takeMemory: (bytes) => room.takeAnyway(bytes),
     };
@@ -259,7 +212,7 @@ export class Batcher {
   async #takeLarge(intake: Intake, start: number, firstEvent: number): Promise<number> {
     const { kernel } = this.#options;
     const { block } = intake;
-    const { template } = this.compile(block.shape);
+    const { template } = this.#shapes.compile(block.shape);
     const end = block.ends ? eventEndAt(block, start) : intake.end;
     const { consumed, event, replaced } = kernel.wrapLarge(
       template,
@@ -271,7 +224,7 @@ export class Batcher {
       block.ends !== undefined,
     );
     const batch = await this.#openLarge(intake, event, start);
-    batch.extend(intake.books, block, this.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
+    batch.extend(intake.books, block, this.#shapes.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
     this.#options.seal(batch);
@@ -303,51 +256,38 @@ export class Batcher {
   /** The open batch that the intake's events go into now; undefined while it has to wait. */
   #openBatch(intake: Intake): Batch | undefined {
     const name = nameOf(intake);
-    const opened = this.#open.get(name)?.batch;
+    const opened = this.#open.get(name);
     if (opened || !this.#canOpen(intake)) return opened;
     const { room } = this.#options;
     const slot = room.takeSlot() ?? room.takeReserve();
     if (!slot) return undefined;
     const batch = this.#newBatch(intake, { body: slot.bytes, slot });
-    this.#open.set(name, { batch, openedMs: this.#options.clock.monotonic() });
-    if (!this.#watch) void this.#closeAged((this.#watch = new AbortController()));
+    this.#open.add(name, batch);
     room.wake();
     return batch;
   }
 
-  /** Closes batches when they are old enough, until none is open. One wait for all: one for each batch costs more than closing it. */
-  async #closeAged(watch: AbortController): Promise<void> {
-    const { clock, isIdle } = this.#options;
-    // What is being read now is closed when it was read, without a timer.
-    if (isIdle) await new Promise((resolve) => setImmediate(resolve));
-    if (watch.signal.aborted) return;
-    while (this.#open.size > 0) {
-      const dueMs = Math.min(...[...this.#open.values()].map(({ batch, openedMs }) => this.#age.nextMs(batch.dataset, openedMs)));
-      await clock.sleep(dueMs - clock.monotonic(), watch.signal);
-      if (watch.signal.aborted) return;
-      for (const [name, { batch, openedMs }] of this.#open) if (this.#age.isDue(batch.dataset, openedMs)) this.#close(name);
-    }
-    this.#watch = undefined;
-  }
-
   /** Sends an open batch that has the reserve on to the disk: who waits for it shall not wait until the batch is old enough. */
   #closeReserve(): void {
-    for (const [name, { batch }] of this.#open) if (this.#options.room.isReserve(batch.slot)) this.#close(name);
+    this.#open.closeWhere(({ slot }) => this.#options.room.isReserve(slot));
   }
 
-  #close(name: string): void {
-    const entry = this.#open.get(name);
-    if (!entry) return;
-    this.#open.delete(name);
-    const { batch } = entry;
-    batch.body = batch.body.subarray(0, batch.bytes);
-    if (batch.spans.length === 0) this.#options.room.release(batch.memory, batch.slot);
+  #closed(batch: Batch): void {
+    if (batch.spans.length === 0) batch.release(this.#options.room);
     else this.#options.seal(batch);
   }
 
   /** Resolves once a batch is open for the intake, or may be opened. */
   async #waitForBatch(intake: Intake, start: number): Promise<void> {
     if (originOf(intake) === 'orphan') this.#closeReserve();
-    await waitForRoom(this.#options, intake, start, () => this.#open.has(nameOf(intake)) || this.#canOpen(intake));
+    await waitForRoom(this.#options, intake, start, () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake));
   }
+}
+
+function shapesOf({ kernel, form = 'ndjson', timestampField }: BatcherOptions): Shapes {
+  return new Shapes(kernel, form, timestampField);
+}
+
+function ageOf({ clock, limits, isIdle }: BatcherOptions): BatchAgeOptions {
+  return { clock, maxAgeMs: limits.maxAgeMs, isIdle };
 }

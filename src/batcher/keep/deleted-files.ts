@@ -2,6 +2,7 @@
  * Streams whose file was deleted. Batches that hold a part of them go to the disk buffer at once, under their own keys; the rest of their
  * bytes goes there as it is read.
  */
+import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
@@ -29,9 +30,10 @@ export class DeletedFiles {
   keep(stream: string): void {
     if (this.#streams.has(stream)) return;
     this.#streams.add(stream);
+    const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
     for (const { batcher, delivery, buffer, room } of this.#sinks()) {
-      batcher.closeWith(stream);
-      for (const batch of delivery.held()) if (batch.spans.some((span) => span.stream === stream)) buffer.keepDeleted(batch);
+      batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
+      for (const batch of delivery.held()) if (isOf(batch)) buffer.keepDeleted(batch);
       // Its next events wait for the disk alone.
       room.wake();
     }
@@ -39,7 +41,7 @@ export class DeletedFiles {
 
   /** Closes the open batches of what was read of deleted files. */
   flush(): void {
-    for (const { batcher } of this.#sinks()) batcher.closeDeleted();
+    for (const { batcher } of this.#sinks()) batcher.closeWhere(({ origin }) => origin === 'orphan');
   }
 
   /** True while the disk buffer of some sink takes no more. */

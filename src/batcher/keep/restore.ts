@@ -1,15 +1,18 @@
 /**
- * Rebuilds the batches that the last process committed and did not settle, from the bytes of their files, so that they go
- * out again under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its
- * events may then be stored twice); bytes that are gone are counted as lost, and said.
+ * Rebuilds the batches that the last process committed and did not settle, from the bytes of their files, so that they are sent again
+ * under the same keys before anything else is read. A batch whose bytes or shape changed gets a new key (its events may then be stored
+ * twice); bytes that are gone are logged and counted as lost.
  */
+import type { Region } from '../../core/block.ts';
+import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored.ts';
 import { Batch, keyOf } from '../batch.ts';
 import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
-import { inEvents, type Owner, rebuild, type RebuildOptions, type RebuildTarget, type Rebuilt } from './rebuild.ts';
+import { inEvents, type Owner, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
+import { EMPTY } from './spooled-batch.ts';
 import type { Room } from '../fill/memory-budget.ts';
 
 export interface RestoreTarget extends RebuildTarget {
@@ -19,7 +22,10 @@ export interface RestoreTarget extends RebuildTarget {
   readonly buffer?: { take(batch: Batch): void };
 }
 
-export interface RestoreOptions extends RebuildOptions {
+export interface RestoreOptions {
+  readonly log: Log;
+  /** Kernel memory for one batch. */
+  readonly slot: Region;
   readonly batches: readonly StoredBatch[];
   readonly clock: Clock;
   /** How long to wait before a disk that refused is tried again. */
@@ -77,13 +83,15 @@ export async function restoreBatches(options: RestoreOptions): Promise<void> {
 
 /** `absent` are the spans of sources that are not configured: they become a batch of their own, which waits for them. */
 async function restore(options: RestoreOptions, target: RestoreTarget, stored: StoredBatch, absent: readonly StoredSpan[]): Promise<void> {
+  const batch = new Batch(stored.id, stored.sink, stored.dataset, 'file', { body: EMPTY });
   const rebuilt: Rebuilt[] = [];
   for (const [first, ...continued] of inEvents(stored.spans)) {
     const owner = options.source(first.source);
-    if (owner) rebuilt.push(...(await rebuild(options, target, first, continued, owner)));
+    if (owner) rebuilt.push(...(await rebuild(options.slot, target, first, continued, owner)));
   }
-  const spans = rebuilt.map(({ span }) => span);
-  const unchanged = rebuilt.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
+  for (const { made } of rebuilt) batch.append(made);
+  const { spans } = batch.toStored();
+  const unchanged = spans.length === stored.spans.length && stored.spans.every((span, index) => isSame(span, spans[index]!));
   const row = unchanged ? stored : renewed(stored, stored.id, spans);
   if (!unchanged) {
     options.log.warn(
@@ -99,30 +107,30 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
-    // Not before it is on disk that they are gone: the next process would count them once more.
-    for (const each of rebuilt) if (each.isLost) noteLost(options, each);
+    // Not before the loss is on disk: the next process would count it once more.
+    for (const each of rebuilt) noteLost(options, each);
   }
-  const body = Buffer.concat(rebuilt.flatMap((each) => each.events));
+  const body = Buffer.concat(rebuilt.flatMap((each) => each.body));
   while (!target.room.take(body.length))
     await target.room.wait(
       () => true,
       () => target.room.fits(body.length),
     );
 
-  const isOnce = spans.some(isMadeOnce);
-  const batch = new Batch(stored.id, stored.sink, stored.dataset, isOnce ? 'once' : 'file', { body });
-  batch.bytes = body.length;
+  if (spans.some(isMadeOnce)) batch.origin = 'once';
+  batch.body = body;
+  batch.memory = body.length;
   batch.key = row.key;
   batch.state = 'committed';
-  for (const { span, books, shaped, invalidCharacters = 0 } of rebuilt) {
-    books.invalidCharacters += invalidCharacters;
-    batch.append({ ...span, reads: span.reads && [...span.reads], books, firstEvent: books.accepted, closed: true }, shaped);
-    books.accept(span.events, 1);
+  for (const { books, invalidCharacters } of rebuilt) books.invalidCharacters += invalidCharacters;
+  for (const span of batch.spans) {
+    span.firstEvent = span.books.accepted;
+    span.books.accept(span.events, 1);
   }
   target.room.takeAnyway(batch.withheldBytes);
   // Such an event is alone in its batch.
-  batch.refusal = batch.accepted === 1 ? rebuilt.find(({ refusal }) => refusal !== undefined)?.refusal : undefined;
-  if (isOnce && target.buffer) target.buffer.take(batch);
+  if (batch.accepted !== 1) batch.refusal = undefined;
+  if (batch.origin === 'once' && target.buffer) target.buffer.take(batch);
   else target.delivery.seal(batch, unchanged ? options.partsOf(stored.id) : []);
 }
 
@@ -153,10 +161,12 @@ function countIn(spans: readonly StoredSpan[]): number {
   return spans.reduce((sum, { events }) => sum + events, 0);
 }
 
-function noteLost({ log }: RestoreOptions, { span: { source: id, from, to }, source }: Rebuilt): void {
+function noteLost({ log }: RestoreOptions, { lost, source }: Rebuilt): void {
+  if (!lost) return;
+  const { from, to } = lost;
   source.stats.lostBytes += to - from;
   log.error(
-    { source: id, from, to, lostBytes: to - from },
+    { source: source.id, from, to, lostBytes: to - from },
     'bytes that were read and not known to be delivered are gone: their file was removed or changed while no agent ran; they are counted in source_lost_bytes_total',
   );
 }

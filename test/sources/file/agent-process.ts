@@ -89,10 +89,9 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
   await source.open();
   await restoreBatches({
     batches: state.unsettled(),
-    kernel,
     log,
-    scratch: reserve(MAX_BYTES + 64),
-    target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, room, limits: { maxBytes: MAX_BYTES } }),
+    slot: reserve(MAX_BYTES + 64),
+    target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, room }),
     source: () => ({ source, books }),
     clock: new SteppedClock(),
     retryMs: 1000,

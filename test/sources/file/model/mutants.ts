@@ -83,15 +83,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what is held of a deleted file is left to memory',
     file: 'batcher/keep/deleted-files.ts',
-    find: 'if (batch.spans.some((span) => span.stream === stream)) buffer.keepDeleted(batch);',
+    find: 'if (isOf(batch)) buffer.keepDeleted(batch);',
     replace: 'void batch;',
     include: alone,
   },
   {
     name: 'what is read of a deleted file waits for the age of its batch',
-    file: 'batcher/fill/batcher.ts',
-    find: "if (batch.origin === 'orphan') this.#close(name);",
-    replace: 'void name;',
+    file: 'batcher/keep/deleted-files.ts',
+    find: "batcher.closeWhere(({ origin }) => origin === 'orphan');",
+    replace: 'void batcher;',
     include: alone,
   },
   {
@@ -126,8 +126,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a batch of the last process is sent under a new key',
     file: 'batcher/keep/restore.ts',
-    find: 'const unchanged = rebuilt.length === stored.spans.length',
-    replace: 'const unchanged = rebuilt.length < 0',
+    find: 'const unchanged = spans.length === stored.spans.length',
+    replace: 'const unchanged = spans.length < 0',
     include: alone,
   },
   {

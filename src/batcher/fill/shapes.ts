@@ -1,0 +1,52 @@
+/** The templates of event shapes, and the digests of everything that shapes events: an event is the same only where its digest is. */
+import { createHash } from 'node:crypto';
+import type { Block, EventShape } from '../../core/block.ts';
+import { SHAPING_VERSION } from '../limits.ts';
+import type { Shaper } from '../../core/shaping.ts';
+import type { Kernel, Template } from '../../kernel/kernel.ts';
+import { ONCE } from '../span.ts';
+
+interface CompiledShape {
+  readonly template: Template;
+  readonly digest: string;
+}
+
+export class Shapes {
+  readonly #kernel: Kernel;
+  readonly #form: string;
+  readonly #timestampField: string | undefined;
+  readonly #compiled = new WeakMap<EventShape, CompiledShape>();
+
+  /** `form` names the form in which events are sent. */
+  constructor(kernel: Kernel, form: string, timestampField: string | undefined) {
+    this.#kernel = kernel;
+    this.#form = form;
+    this.#timestampField = timestampField;
+  }
+
+  /** One shape always has the same shaper. */
+  compile(shape: EventShape, shaper?: Shaper): CompiledShape {
+    let compiled = this.#compiled.get(shape);
+    if (!compiled) {
+      const shaped = [SHAPING_VERSION, this.#form, shape, this.#timestampField ?? null, ...(shaper ? [shaper.digest] : [])];
+      const digest = createHash('sha256').update(JSON.stringify(shaped)).digest('hex').slice(0, 16);
+      compiled = {
+        template: this.#kernel.compile(shape, this.#timestampField),
+        digest: shaper?.isDeterministic === false ? digest + ONCE : digest,
+      };
+      this.#compiled.set(shape, compiled);
+    }
+    return compiled;
+  }
+
+  /**
+   * The digest for a block's events, or those in `[from, to)` of its window. The bytes of a span do not tell what is cut off a line over
+   * the limit, the number of a part, or which of several events of the same bytes it is, so the digest does.
+   */
+  digestOf({ shape, single, start, end }: Block, from = start, to = end, shaper?: Shaper): string {
+    const { digest } = this.compile(shape, shaper);
+    const cut = single?.marks ? `.${JSON.stringify(single.marks['part'] ?? 'cut')}.${end - start}` : '';
+    const some = single && to - from < end - start ? `.${from - start}-${to - start}` : '';
+    return `${digest}${cut}${some}`;
+  }
+}
