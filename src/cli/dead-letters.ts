@@ -48,7 +48,7 @@ export async function deadLetters(action: string, ids: readonly string[], args: 
   }
 }
 
-/** Before the configuration is looked for: what is wrong here is so with every one. */
+/** Checked before the configuration is loaded: these mistakes do not depend on it. */
 function checkUsage(action: string, ids: readonly string[], { all, sink }: DeadLettersArguments): asserts action is Action {
   if (!ACTIONS.some((known) => known === action))
     throw new UsageError('E_USAGE', `dead-letters does not know "${action}"`, { fix: 'use list, show, replay or drop' });
@@ -87,7 +87,7 @@ function list(config: Config, ids: readonly string[], json: boolean): number {
   return unread > 0 || (ids.length > 0 && events === 0) ? 1 : 0;
 }
 
-/** The letters of one file; undefined, and said on stderr, where they cannot be read. */
+/** The letters of one file; undefined, with a line on stderr, where they cannot be read. */
 function read(letters: DeadLetters, id: string): readonly Letter[] | undefined {
   try {
     return letters.read(id) ?? [];
@@ -120,7 +120,7 @@ async function replay(
   return result.refused + result.skipped.length + unreadable.length === 0 ? 0 : 1;
 }
 
-/** Sends them without a running agent. Undefined where the service refuses (said on stderr), or a signal comes first; nothing is lost. */
+/** Sends them without a running agent. Undefined where the service refuses (a line on stderr), or a signal comes first; nothing is lost. */
 async function replayAlone(config: Config, ids: readonly string[], sink: string | undefined): Promise<ReplayResult | undefined> {
   const log = await createLog({ level: 'warn' });
   const agent = await startAgent({ config, once: true, log, sinksOnly: true });

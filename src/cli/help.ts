@@ -1,4 +1,4 @@
-/** What the command line says of itself: help for what is there, and where to find it for what is not. Changes no command. */
+/** Help on the command line: for commands that exist, and a pointer to it for those that do not. Changes no command. */
 import type { Command } from 'commander';
 
 /** A mistake is answered with the help of the command that was meant. */

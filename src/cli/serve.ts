@@ -17,7 +17,7 @@ export interface ServeArgs {
   /** `embedded`, the default, or `clickhouse://…`. */
   readonly engine?: string;
   readonly headerPrefix?: string;
-  /** Fsync what is stored before it is answered. */
+  /** Fsync stored events before answering. */
   readonly sync?: boolean;
   /** Requests a second. */
   readonly rateLimit?: string;

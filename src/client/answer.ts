@@ -1,9 +1,9 @@
-/** What an answer says in words and asks for in headers. Pure. */
+/** Reads an answer's message and its headers. Pure. */
 
 /** Characters of an answer that are quoted in a message. */
 const QUOTED_CHARACTERS = 200;
 
-/** `HTTP 404` and what the answer says, on one line. */
+/** `HTTP 404` and the answer's message, on one line. */
 export function describeAnswer(status: number, body: string): string {
   const text = messageIn(body).replaceAll(/\s+/g, ' ').trim();
   return `HTTP ${status}${text ? ` ${text.slice(0, QUOTED_CHARACTERS)}` : ''}`;

@@ -140,7 +140,7 @@ export interface LegacyQuery {
   readonly queryOptions?: Readonly<Record<string, string>> | null;
 }
 
-/** What can be said beside the text of a query in APL. */
+/** Options of a query in APL beside its text. */
 export interface AplOptions {
   /** RFC 3339 or relative, such as `now-1h`; none: from the beginning. */
   readonly startTime?: string;

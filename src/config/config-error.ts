@@ -1,4 +1,4 @@
-/** What is wrong with a configuration: every problem with its place and, where one is known, the fix. */
+/** The problems of a configuration: each with its place and, where one is known, the fix. */
 import { UsageError } from '../core/errors.ts';
 import { MAX_CONFIG_PROBLEMS } from './limits.ts';
 

@@ -11,7 +11,7 @@ export const MAX_INCLUDED_BYTES = 16 * 1024 * 1024;
 export const MAX_CONFIG_DEPTH = 32;
 /** Bytes of `fields` as JSON, of the agent and a source together: twice that and a file's path fit a kernel template. */
 export const MAX_FIELDS_BYTES = 16 * 1024;
-/** Problems of a configuration that are told; the rest are counted. */
+/** Problems of a configuration that are listed; the rest are counted. */
 export const MAX_CONFIG_PROBLEMS = 1000;
 /** Bytes of a file that holds a token. */
 export const MAX_SECRET_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 /**
  * The configuration after checking: every unit converted (milliseconds, bytes), every default filled in.
- * config/tables/schema says how each key is written, config/load/load makes this from a file.
+ * config/tables/schema defines how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
 
@@ -65,7 +65,7 @@ export interface LineConfig extends SourceCommon {
   /** The regular expression of `format: regex`. */
   readonly regex: string | undefined;
   readonly time: TimeConfig;
-  /** A transform is on its way: what it hides must not stand in `time_error`. */
+  /** A transform follows: text that it may hide must not stand in `time_error`. */
   readonly isShaped: boolean;
   /** Formats of which each line has the first that fits, in place of `format`; empty for none. */
   readonly formats: readonly FormatChoice[];
@@ -203,7 +203,7 @@ interface CommonSinkConfig {
   readonly labels: Readonly<Record<string, JsonValue>>;
   readonly timestampField: string | undefined;
   readonly compression: 'gzip' | 'zstd' | 'none';
-  /** `closesEarly`: an idle sink gets what there is before `maxAgeMs`, which was not written. */
+  /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
   readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };
   readonly concurrency: number;
   /** `maxElapsedMs` is Infinity for `never`. */

@@ -3,7 +3,7 @@
  * Text says what was attempted, quotes the value and says what to do; no final full stop.
  */
 
-/** A failure a user can act on: a stable `code`, a message that says what and where, and `fix`, what to do about it. */
+/** A failure a user can act on: a stable `code`, a message that names the problem and its place, and `fix`, the remedy. */
 export class TailraceError extends Error {
   override readonly name: string = 'TailraceError';
   readonly code: string;
@@ -21,7 +21,7 @@ export class UsageError extends TailraceError {
   override readonly name = 'UsageError';
 }
 
-/** The agent stops and takes no more: `leftBytes` of what was offered are not accepted. */
+/** The agent stops: the last `leftBytes` of the block are not accepted. */
 export class StoppedError extends TailraceError {
   override readonly name = 'StoppedError';
   readonly leftBytes: number;

@@ -1,6 +1,6 @@
 /**
  * Which events are new to somebody who asks for the latest again and again. Each question goes back to a while before the last one that was
- * answered, as events may become visible a little later than they were stored; what was seen already is left out. Pure; also runs in browsers.
+ * answered, as events may become visible a little later than they were stored; events seen already are left out. Pure; also runs in browsers.
  */
 
 /** An event that was stored longer than this before it can be found is not noticed. */
@@ -33,7 +33,7 @@ export class FollowWindow {
     return true;
   }
 
-  /** The question was answered, and all of its events were admitted: what is too old to be asked for again is forgotten. */
+  /** The question was answered and all of its events were admitted: forget those too old to be returned again. */
   answered(): void {
     this.#answeredMs = this.#askedMs;
     const oldestMs = this.#askedMs - 2 * (this.#holdMs + LATE_MS);

@@ -4,7 +4,7 @@
 export const KERNEL_SLACK_BYTES = 64;
 /** Fields that may be added to an event (`fields` of the agent and of the source together). */
 export const MAX_FIELDS = 60;
-/** Files that one file source follows; more are said in the log and left for later. */
+/** Files that one file source follows; further ones are logged and wait. */
 export const MAX_FILES = 100_000;
 /** Bytes of a file's head that identify it. */
 export const HEAD_BYTES = 1024;

@@ -1,4 +1,4 @@
-/** What a sink is to the batcher: it sends one request and says what the answer means. It never retries and never waits. */
+/** A sink as the batcher sees it: it sends one request and classifies the answer. It never retries and never waits. */
 
 /** The counts of the service's reply to an ingest request. */
 export interface IngestResult {
@@ -12,7 +12,7 @@ export interface IngestResult {
 /** One event that the service did not store. `index` is its 0-based place in the request, where the service tells it. */
 export interface NamedFailure {
   readonly index: number | undefined;
-  /** The event's time as the service read it; empty where it says none. */
+  /** The event's time as the service read it; empty where it reports none. */
   readonly timestamp: string;
   readonly error: string;
 }
@@ -47,7 +47,7 @@ export type Outcome =
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly detail: string; readonly fix: string }
   | { readonly kind: 'halve' | 'uncompress' | 'bisect'; readonly detail: string };
 
-/** `token_changed` and `dataset_created`: what was in the way is gone, so that it is sent again at once. */
+/** `token_changed` and `dataset_created`: resend at once, the token or dataset is available now. */
 export type RetryReason = 'rate_limited' | 'timeout' | 'server_error' | 'network' | 'bad_answer' | 'token_changed' | 'dataset_created';
 export type PauseReason = 'unauthorized' | 'not_found' | 'unwritable';
 
@@ -62,11 +62,11 @@ export interface SendResult {
 
 export interface Sink {
   readonly id: string;
-  /** Sends once. Resolves whatever happens; rejects only when `signal` aborts. */
+  /** Sends once. Rejects only when `signal` aborts. */
   send(parcel: Parcel, signal: AbortSignal): Promise<SendResult>;
   /** Resolves when the token file changed since the last request, or when `signal` aborts. Absent where the token is in no file. */
   tokenChange?(signal: AbortSignal): Promise<void>;
-  /** What it needs to send and does not have now, such as a token. */
+  /** A missing precondition of sending, such as a token. */
   missing?(): { readonly detail: string; readonly fix: string } | undefined;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export interface DeadLetter {
   readonly sub?: number;
   /** `rejected`, `too_large`, `unresolved` (bisecting gave up), `expired` (max_elapsed) or `transform_failed`. */
   readonly reason: DeadLetterReason;
-  /** What the service said. */
+  /** The service's message. */
   readonly detail: string;
   /** HTTP status of the answer; 0 where none came. */
   readonly status: number;

@@ -15,7 +15,7 @@ export interface SourceStats {
   truncatedEvents: number;
   /** Characters that the source itself made U+FFFD, because they were invalid; absent where none were. The kernel counts its own. */
   invalidCharacters?: number;
-  /** Lines over `max_event_bytes`, whatever became of them; absent where none can be. */
+  /** Lines over `max_event_bytes`, delivered or not; absent where none can be. */
   oversizeLines?: number;
   lostBytes: number;
   /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */
@@ -27,9 +27,9 @@ export interface SourceStats {
   readonly droppedDatagrams?: number;
   /** Now, by state (`active`, `idle`, `rotated`, `deleted`, `failed` for files; `open` for connections). */
   files: Record<string, number>;
-  /** Changes that a full scan found and no watch had told of; absent where nothing is watched. */
+  /** Changes that a full scan found and no watch had reported; absent where nothing is watched. */
   missedChanges?: number;
-  /** Rotations between two looks: what was deleted in between was never seen; absent where nothing rotates. */
+  /** Rotations between two scans, which may have deleted files unseen; absent where nothing rotates. */
   missedRotations?: number;
   /** Events that took a path with an object or string per event. */
   slowPathEvents: number;
@@ -72,7 +72,7 @@ export interface Source {
   overdue?(): string | undefined;
   /** Why a path is or is not read, where, and how far behind. */
   explain?(path: string): object;
-  /** The files that it knows, at most `limit` of them: first what is in trouble or behind. */
+  /** The files that it knows, at most `limit` of them: first those in trouble or behind. */
   listFiles?(limit: number): { readonly total: number; readonly files: readonly ListedFile[] };
   /** Beside `reread`: the span's bytes as they are in the file, undefined when they are gone or more than 16 MiB. */
   readSpan?(span: Pick<Span, 'stream' | 'from' | 'to'>): Promise<Buffer | undefined>;
@@ -82,11 +82,11 @@ export interface Source {
 export interface Rescue {
   /** Takes that back: the same bytes were found again elsewhere. */
   release(stream: string): void;
-  /** Has what is held of the stream, and what is offered of it from now on, kept in the disk buffer. */
+  /** Keeps the stream's held events, and those offered from now on, in the disk buffer. */
   keep(stream: string): void;
-  /** Has what was offered so far written now, whatever the age of its batch. */
+  /** Writes all events offered so far, without waiting for their batches to fill. */
   flush(): void;
-  /** A lane that does not wait for what is read of other files, for streams that are kept so. */
+  /** A lane for such streams, which does not wait for other files. */
   readonly lane: Lane;
   /** True while the disk buffer of some sink takes no more. */
   readonly isFull: boolean;

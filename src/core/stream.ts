@@ -57,7 +57,7 @@ export interface StreamStore {
   /** Makes a new stream. It is on disk before the first batch that names it is sent, and after `persist` or about a second at the latest. */
   mint(source: string, path: string, identity?: FileIdentity, startAt?: number): StreamRecord;
   list(source: string): StreamRecord[];
-  /** True when the source ran on this data folder before, whatever is still known of its streams. Absent: told by `list`. */
+  /** True when the source ran on this data folder before, even if its streams are forgotten. Absent: ask `list`. */
   hasStarted?(source: string): boolean;
   /** Writes new streams now, so that a crash does not forget which files were seen. Does nothing when there are none. */
   persist?(): void;

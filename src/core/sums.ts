@@ -10,7 +10,7 @@ export function addSums(a: number, b: number): number {
   return (a + b) % CONTENT_SUM_MODULUS;
 }
 
-/** The sum of what is left of a stretch without a part of it. */
+/** The sum of a stretch without one of its parts. */
 export function subtractSums(whole: number, part: number): number {
   return (whole - part + CONTENT_SUM_MODULUS) % CONTENT_SUM_MODULUS;
 }

@@ -8,7 +8,7 @@ export class Gaps {
   /** By address. */
   readonly #gaps: Gap[] = [];
 
-  /** The address of so many bytes; undefined where no gap has them. */
+  /** The address of `length` free bytes; undefined where no gap is large enough. */
   take(length: number): number | undefined {
     const index = this.#gaps.findIndex((gap) => gap.length >= length);
     const gap = this.#gaps[index];

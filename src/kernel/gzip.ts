@@ -16,7 +16,7 @@ interface Exports {
 interface Deflater {
   readonly begin: Exports['begin'];
   readonly deflate: Exports['deflate'];
-  /** What is compressed in one call at most. */
+  /** Most bytes compressed in one call. */
   readonly segmentBytes: number;
   readonly input: Buffer;
   readonly output: Buffer;

@@ -33,7 +33,7 @@ export interface Kernel {
    * Turns the lines in `input.bytes[start, end)` (each ends in a newline) into NDJSON events (each ends in a newline) at
    * `output.bytes[at, limit)`. Up to KERNEL_SLACK_BYTES beyond `limit` may be overwritten; regions have them
    * behind their end. Bytes behind the last newline are not consumed. `marks` are added to the one event, which is
-   * then wrapped whatever it looks like. With `ends` an event is not a line but ends at each of these places of `input.bytes`,
+   * then wrapped even if it is JSON. With `ends` an event is not a line but ends at each of these places of `input.bytes`,
    * the first behind `start`, the last at or behind `end`; in it the lines are joined by newlines, without their CRs and
    * the empty ones around them. Only so many of them may be taken in one call.
    */

@@ -32,7 +32,7 @@ export function eventOf(line: Uint8Array, context: LineContext): Buffer | undefi
   return passedThrough(text, context) ?? wrapped(text, context);
 }
 
-/** How many U+FFFD the line's event has for what is no UTF-8; those that the line itself has are none of them. */
+/** How many U+FFFD stand for invalid UTF-8 in the line's event; those in the line itself do not count. */
 export function countInvalid(line: Uint8Array): number {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const own = Buffer.from('\ufffd');
@@ -137,7 +137,7 @@ function escaped(line: Uint8Array): Buffer[] {
   return pieces;
 }
 
-/** The line with what it lacks added, when it is whole a JSON object. */
+/** The line with missing members added, when the whole of it is a JSON object. */
 function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefined {
   const { shape, timestampField, readAtMs } = context;
   if (line.length > MAX_OBJECT_BYTES || line.includes(0x0a)) return undefined;

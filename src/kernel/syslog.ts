@@ -23,7 +23,7 @@ export interface SyslogResult {
 
 /** The loops as one source uses them: with its own receipt times and its own times of senders. */
 export interface SyslogLoops {
-  /** Wall clock of the receipt, milliseconds, for all calls from now on. What was learnt of times holds for a second of it. */
+  /** Wall clock of the receipt, milliseconds, for all calls from now on. Cached times hold for a second of it. */
   receive(nowMs: number): void;
   /**
    * The messages of a stream in `input.bytes[start, end)` to events, each ended by `suffix`, at `output.bytes[at, limit)`.

@@ -81,7 +81,7 @@ export function encodeTemplate(shape: EventShape, timestampField: string | undef
   return image;
 }
 
-/** Where an event's own time is looked for; undefined where the service does that, or nobody. */
+/** Where an event's own time is read from; undefined where the service reads it, or no one does. */
 export function timesOf({ time }: EventShape, timestampField: string | undefined): EventTimes | undefined {
   return timestampField === undefined ? time : undefined;
 }

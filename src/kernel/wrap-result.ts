@@ -1,4 +1,4 @@
-/** What a call of the kernel tells about what it wrote. */
+/** The result of one call of the kernel. */
 
 /** What one call did. The object is reused by the next call. */
 export interface WrapResult {
@@ -10,7 +10,7 @@ export interface WrapResult {
   events: number;
   /** Empty lines skipped. */
   skipped: number;
-  /** U+FFFD written for what is no UTF-8. */
+  /** U+FFFD written for invalid UTF-8. */
   replaced: number;
   /**
    * `input`: all of it is used up. `output`: the next event does not fit in the room that is left, but fits a slot.

@@ -22,7 +22,7 @@ export interface TimeStep {
   /** Then whether a text may begin with its time. */
   readonly leads: boolean;
   readonly time: GivenTime;
-  /** What `time_error` says in place of the text that cannot be read, which a transform may have to hide. */
+  /** The `time_error` without the unreadable text, which a transform may have to hide. */
   readonly wanted: string | undefined;
 }
 

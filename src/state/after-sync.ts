@@ -1,5 +1,5 @@
 /**
- * Work that waits until what was saved is on the disk, even through a power cut. The disk is waited for in the thread pool: a slow
+ * Work that waits until a save is on the disk, safe from a power cut. Fsync runs in the thread pool: a slow
  * fsync on the loop would hold up every scan and read meanwhile.
  */
 export class AfterSync {
@@ -11,7 +11,7 @@ export class AfterSync {
   /** Waits for the sync that is under way. */
   #syncing: (() => void)[] = [];
 
-  /** `failed` is told when the disk refused; the work then waits for the next save. */
+  /** `failed` is called when the disk refused; the work then waits for the next save. */
   constructor(sync: () => Promise<void>, failed: (error: unknown) => void) {
     this.#sync = sync;
     this.#failed = failed;
@@ -25,7 +25,7 @@ export class AfterSync {
     this.#unsaved.push(work);
   }
 
-  /** Something was saved: syncs it, and then does what was added before. One sync at a time serves all that came meanwhile. */
+  /** Syncs a save, then does the work added before. One sync at a time serves all work added meanwhile. */
   start(): void {
     this.#waiting.push(...this.#unsaved.splice(0));
     this.#syncNext();
@@ -47,7 +47,7 @@ export class AfterSync {
     );
   }
 
-  /** Does everything that waits: what was saved is on the disk for sure. */
+  /** Does all waiting work: the caller has synced the save. */
   finish(): void {
     for (const work of [...this.#syncing.splice(0), ...this.#waiting.splice(0), ...this.#unsaved.splice(0)]) work();
   }

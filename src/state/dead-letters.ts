@@ -22,7 +22,7 @@ export interface StoredLetter {
   readonly offset: number;
   /** Its place among the events that a transform made of one, where it made several. */
   readonly sub?: number;
-  /** What the service said, or why it was not sent. */
+  /** The service's message, or why it was not sent. */
   readonly reason: string;
   readonly kind: DeadLetterReason;
   readonly status: number;
@@ -62,7 +62,7 @@ export class DeadLetters {
     this.#bytes = this.files().reduce((sum, file) => sum + file.bytes, 0);
   }
 
-  /** From now on; what is beyond a lower limit stays. */
+  /** From now on; letters beyond a lower limit stay. */
   limit(maxBytes: number, whenFull: WhenFull): void {
     this.#maxBytes = maxBytes;
     this.#whenFull = whenFull;
@@ -165,7 +165,7 @@ export class DeadLetters {
   }
 }
 
-/** Makes what is kept of a refused event. */
+/** Makes the letter of a refused event. */
 export function toLetter(letter: DeadLetter, file: string, offset: number, nowMs: number): Letter {
   const { sink, dataset, source, stream, sub, detail, reason, status } = letter;
   const place = { file, stream, offset, ...(sub === undefined ? {} : { sub }) };

@@ -1,6 +1,6 @@
 /**
  * The calls by which a file is written and made durable, on bare descriptors: half the CPU of `FileHandle`, which counts where each
- * batch is a file. What may wait for the disk does so in the thread pool; closing what is synced does not.
+ * batch is a file. Calls that may wait for the disk run in the thread pool; closing a synced file does not.
  */
 import { closeSync, fsync, fsyncSync, open, openSync, rename, renameSync, rmSync, unlink, writeSync, writev } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ function write(fd: number, parts: readonly Uint8Array[]): Promise<number> {
   return new Promise((resolve, reject) => writev(fd, parts, (error, bytes) => (error ? reject(error) : resolve(bytes))));
 }
 
-/** What is left of the parts behind their first bytes. */
+/** The parts without their first bytes. */
 function without(parts: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
   let left = bytes;
   return parts.flatMap((part) => {

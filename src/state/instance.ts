@@ -1,6 +1,6 @@
 /**
  * `data_dir/instance`: the sources that ever started on the folder. It is a file beside the database, so that a lost database
- * does not make a known source look new: `start_at: end` would then skip what was never sent.
+ * does not make a known source look new: `start_at: end` would then skip unsent events.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export function readInstance(folder: string): ReadonlySet<string> {
   }
 }
 
-/** Durable once it returns. Throws `E_STATE` when the disk refuses; what was noted stays. */
+/** Durable once it returns. Throws `E_STATE` when the disk refuses; earlier notes stay. */
 export function writeInstance(folder: string, sources: Iterable<string>): void {
   try {
     writeDurably(folder, NAME, Buffer.from(`${JSON.stringify({ sources: [...sources].sort() })}\n`));

@@ -65,7 +65,7 @@ export function prepareFile(path: string): void {
   closeSync(createFile(path, 0o644));
 }
 
-/** For what was just made in another way, such as a socket. */
+/** For a file made in another way, such as a socket. */
 export function giveToOwner(path: string): void {
   const owner = foreignOwner(dirname(path));
   if (owner !== undefined) give(() => lchownSync(path, owner.uid, owner.gid));

@@ -1,4 +1,4 @@
-/** What is in a folder of the data folder. One that is not there is empty; one that cannot be read is a declared error. */
+/** Lists a folder of the data folder. A missing one is empty; an unreadable one is a declared error. */
 import { readdirSync } from 'node:fs';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import { ownerFix } from './keep-owner.ts';

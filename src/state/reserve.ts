@@ -12,12 +12,12 @@ import type { Log } from '../core/log.ts';
 /** Of the reserve, in the database: it grows only by the rows of more streams and batches than there ever were at once. */
 const PAGES_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
-/** Of what is free it takes at most one part in so many. */
+/** It takes at most this fraction of the free space. */
 const PART = 3;
 /** SQLite's pages in the log after which it begins anew: with the transaction that reaches it they fit the reserve. */
 export const CHECKPOINT_PAGES = 3000;
 
-/** Takes what is missing of the reserve, if the disk has room for several of them. Never throws: without it saving waits for room. */
+/** Fills the reserve up, if the disk has room for several of them. Never throws: without it saving waits for room. */
 export function reserve(database: DatabaseSync, file: string, log: Log): void {
   try {
     const { bavail, bsize } = statfsSync(file);

@@ -28,7 +28,7 @@ interface Series extends Omit<SeriesView, 'values'> {
 
 export class History {
   readonly #series = new Map<string, Series>();
-  /** Totals at the last sample, which rates are told from. */
+  /** Totals at the last sample, from which rates are computed. */
   #totals = new Map<string, number>();
   #count = 0;
   #endMs = 0;

@@ -68,7 +68,7 @@ export interface ObservedSink {
   readonly replayed: ReadonlyMap<string, number>;
   /** Why the last answer stored nothing, `reason: detail`; undefined while the service stores. */
   readonly lastFailure: string | undefined;
-  /** What it needs to send and does not have, such as a token: what is wrong, and the fix; undefined where nothing is missing. */
+  /** A missing precondition of sending, such as a token, and the fix; undefined where none is missing. */
   readonly missing: { readonly detail: string; readonly fix: string } | undefined;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;
 }
@@ -102,7 +102,7 @@ export interface Observed {
   readonly started: boolean;
 }
 
-/** Sources whose books do not balance, each with its numbers; empty while all is well. */
+/** Sources whose accounting does not balance, each with its numbers; empty while all is well. */
 export function findImbalance(observed: Observed): string[] {
   return observed.sources.flatMap(({ id, accepted, settled, held }) => {
     const accountedFor = settled.delivered + settled.dead_lettered + settled.dropped + settled.filtered + held;

@@ -11,10 +11,10 @@ export interface Rates {
 
 export const NO_RATES: Rates = { sources: new Map(), sinks: new Map(), requestMs: new Map() };
 
-/** Rates are told over so many records. */
+/** Rates are computed over this many records. */
 const RECORDS = 6;
 
-/** The records that rates are told from, the latest one added. A new process counts from 0, so nothing before it stays. */
+/** The records that rates are computed from, the latest one added. A new process counts from 0, so nothing before it stays. */
 export function addRecord(records: readonly Status[], next: Status): Status[] {
   return [...(records.at(-1)?.pid === next.pid ? records : []), next].slice(-RECORDS);
 }

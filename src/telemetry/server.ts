@@ -15,7 +15,7 @@ export interface TelemetryOptions {
   readonly listen: { readonly host: string; readonly port: number };
   readonly histograms: SinkHistograms;
   observe(): Observed;
-  /** Set while the event loop stalled for long within the last minute: says so. */
+  /** The message while the event loop stalled for long within the last minute. */
   stalled(): string | undefined;
   /** What the status page shows beside numbers; undefined where there is no page. */
   readonly page?: PageSource | undefined;

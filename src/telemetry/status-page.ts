@@ -1,5 +1,5 @@
 /**
- * The status page and its data: what is shown of the running agent to whoever reaches the telemetry address. Loaded with the first
+ * The status page and its data: shows the running agent to everyone who reaches the telemetry address. Loaded with the first
  * request for it. Nothing here changes state, everything is bounded, and no secret goes out.
  */
 import type { IncomingMessage } from 'node:http';
@@ -27,7 +27,7 @@ export interface PageSource {
   readonly secrets: readonly string[];
   /** At most `limit` files of each source. */
   listFiles(limit: number): readonly ListedSource[];
-  /** What each source says of a path. */
+  /** Each source's explanation of a path. */
   explain(path: string): readonly object[];
   /** The newest dead letters without their events, at most `limit`. */
   listDeadLetters(limit: number): readonly object[];

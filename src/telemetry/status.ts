@@ -6,7 +6,7 @@ export interface SinkStatus {
   readonly id: string;
   /** `delivering`, or what keeps it from that: the service fails (`retrying`), refuses (`paused`), or a token is missing. */
   readonly state: 'delivering' | 'retrying' | 'paused' | 'missing';
-  /** What is wrong, with the HTTP status or the network error; absent while it delivers. */
+  /** The problem, with the HTTP status or the network error; absent while it delivers. */
   readonly reason?: string;
   readonly fix?: string;
   /** RFC 3339; absent before the first answer that stored events. */

@@ -14,7 +14,7 @@ import type { Log } from '../../core/log.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { StreamRecord, StreamStore } from '../../core/stream.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
-import { findByteOrderMark } from '../../sources/framing/byte-window.ts';
+import { findBom } from '../../sources/framing/byte-window.ts';
 import { type LineShaping, loadShaping, shapeOf } from '../../sources/framing/line-shaping.ts';
 import { createStdinSource } from '../../sources/stdin/stdin.ts';
 import { hasTransforms, kernelBytesOf, SHAPING_SCRATCH_BYTES } from '../build/kernel-memory.ts';
@@ -134,7 +134,7 @@ export class Previewer {
 
   #textOf({ input, offset }: RecordedEvent): string {
     if (this.#messages || !this.#shaping) return this.#messages?.message ?? '';
-    const mark = offset === 0 ? findByteOrderMark(input) : undefined;
+    const mark = offset === 0 ? findBom(input) : undefined;
     if (offset === 0) this.#encoding = mark?.encoding ?? this.#shaping.encoding;
     return (this.#encoding ?? this.#shaping.encoding).decode(input.subarray(mark?.bytes.length ?? 0)).replace(/\r?\n$/, '');
   }

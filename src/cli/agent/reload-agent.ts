@@ -27,7 +27,7 @@ export interface ReloadOptions {
 }
 
 export interface Reloaded {
-  /** What is in force from now on. Its agent is stopped where a signal came meanwhile. */
+  /** The configuration now in force. Its agent is stopped if a signal came meanwhile. */
   readonly now: InForce;
   readonly report: ReloadReport;
 }

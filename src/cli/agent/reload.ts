@@ -1,4 +1,4 @@
-/** `tailrace reload`: has the running agent take its changed configuration into force, waits, and says what changed or why not. */
+/** `tailrace reload`: makes the running agent reload its configuration, waits, and prints what changed, or why nothing did. */
 import { askAgent } from '../../agent/control/control.ts';
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 import type { ComponentChanges, ConfigChanges } from '../../config/compare.ts';

@@ -18,7 +18,7 @@ export interface TapArguments {
 const DEFAULT_EVENTS = 20;
 const DEFAULT_SECONDS = 10;
 
-/** Resolves with 0 once so many events came or the time is over. Throws `TailraceError` where no agent runs. */
+/** Resolves with 0 after that many events, or when the time is over. Throws `TailraceError` where no agent runs. */
 export async function tap(source: string | undefined, args: TapArguments): Promise<number> {
   const { dataDir, sources } = loadWithoutSecrets(findConfig(args.config), process.env);
   const ids = sources.map(({ id }) => id);

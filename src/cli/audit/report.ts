@@ -103,7 +103,7 @@ function auditFile(row: AuditedStream, { config, letters, spooled, locator, isRu
   const owners = ownersOf(config, row.source);
   const sinks = row.marks.flatMap((mark): AuditedSink[] => {
     const isInForce = owners.includes(mark.owner) || owners.includes(baseOf(mark.owner) ?? '');
-    // A sink that is not configured any more keeps what was under way for it; the rest is not its own any more.
+    // A sink that was removed from the configuration keeps its unsettled batches only.
     if (!isInForce && mark.pending.every(({ isSettled }) => isSettled)) return [];
     const sink = config.sinks.find(({ id }) => id === sinkOf(mark.owner));
     const name = sinkOf(mark.owner);

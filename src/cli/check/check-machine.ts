@@ -58,7 +58,7 @@ export async function checkMachine(config: Config, locate: Locate, rmemMaxFile =
         readSecret(token);
       } catch (error) {
         if (!(error instanceof TailraceError)) throw error;
-        // The agent runs without a token: it ships nothing and says so.
+        // The agent runs without a token, but ships nothing, and logs that.
         const found = error.code === 'E_SECRET_EMPTY' ? warnings : problems;
         found.push({
           ...locate(`sinks.${id}.token_file`),

@@ -1,6 +1,6 @@
 /**
- * `tailrace check`: says whether the configuration would run, with every problem at once and its place. Changes nothing, and
- * asks nobody over the network but with `--online`.
+ * `tailrace check`: reports whether the configuration would run, and every problem with its place. Changes nothing, and
+ * uses the network only with `--online`.
  */
 import { styleText } from 'node:util';
 import type { Problem } from '../../config/config-error.ts';

@@ -1,4 +1,4 @@
-/** What to do about a failed request, said with what this program knows: which token it sent, which datasets there are. */
+/** Advice on a failed request, from what this program knows: the token it sent, the datasets that exist. */
 import { ClientError } from '../../client/client-error.ts';
 import { nearest } from '../../config/nearest.ts';
 import { TailraceError } from '../../core/errors.ts';
@@ -48,7 +48,7 @@ async function adviseOnRole(sent: string, client: Connection['client'], orgId: s
   }
 }
 
-/** `isIngest`: what was asked wants the dataset to be there; whoever deletes one does not. */
+/** `isIngest`: the request needs the dataset to exist; deleting one does not. */
 async function adviseOnDataset(dataset: string, { client }: Connection, isIngest: boolean): Promise<string> {
   const list = '`tailrace datasets list` shows those that are there';
   const advice = isIngest ? `\`tailrace datasets create ${dataset}\` makes it, ${list}` : list;

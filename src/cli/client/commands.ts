@@ -19,7 +19,7 @@ export function addClientCommands(program: Command, exitWith: Exit): void {
   addTokens(program, exit);
 }
 
-/** A process that ends may leave unread what it wrote. */
+/** Output of a process that exits may stay unread. */
 async function flushed(code: Promise<number>): Promise<number> {
   const { flush } = await import('./output/print.ts');
   try {

@@ -38,7 +38,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Where `tailrace serve` listens by default. */
 const DEFAULT_URL = 'http://127.0.0.1:4100';
 
-/** Throws `UsageError` for what is missing or wrong. Opens no connection yet. */
+/** Throws `UsageError` for a missing or wrong value. Opens no connection yet. */
 export function openConnection(args: ConnectionArguments, env: Environment): Connection {
   const url = addressOf(args.url, '--url') ?? addressOf(env['TAILRACE_URL'], 'TAILRACE_URL') ?? DEFAULT_URL;
   const { token, tokenFrom } = tokenOf(args, env);

@@ -16,7 +16,7 @@ export interface FollowOptions {
   readonly output: Exclude<Output, 'json'>;
   /** Events whose `_time` is before it are not shown. */
   readonly start: string;
-  /** Ends after so many. */
+  /** Ends after this many. */
   readonly limit: number;
   readonly stopping: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface FollowOptions {
 const HOLD_MS = 2000;
 /** At most two questions a second, however fast events come. */
 const PAUSE_MS = 500;
-/** Of one answer; what is beyond is left out, and said. */
+/** Of one answer; further rows are left out, with a note. */
 const MOST_ROWS = 50_000;
 const FIRST_ROWS = 10;
 
@@ -41,7 +41,7 @@ export async function follow(client: Client, apl: string, { output, start, limit
       isAway = false;
       const fresh = { ...found, rows: newRows(found, window) };
       window.answered();
-      // What was there before is shown in small part, so that one sees what will come.
+      // Show a few earlier events, so that the user sees what will come.
       const rows = (isFirst ? fresh.rows.slice(-FIRST_ROWS) : fresh.rows).slice(0, limit - shown);
       isFirst = false;
       shown += rows.length;
@@ -61,7 +61,7 @@ function narrowed(apl: string, seconds: number): string {
   try {
     return sinceStored(apl, seconds);
   } catch (error) {
-    // The service says what is wrong with it, and where.
+    // The service reports what is wrong, and where.
     if (error instanceof AplError) return apl;
     throw error;
   }

@@ -192,7 +192,7 @@ function pointAt(text: string, body: unknown): void {
   say(`${printable(line)}\n${' '.repeat(printable(line.slice(0, place)).length)}^`);
 }
 
-/** That a missing end means now is what this command says itself. */
+/** This command itself explains that a missing end means now. */
 const EXPECTED = /implicitendtime/i;
 
 function sayMessages({ messages }: QueryStatus): void {

@@ -1,4 +1,4 @@
-/** A client for the work of one command, which is closed behind it; what fails is said with what to do about it. */
+/** Opens a client for one command and closes it afterwards; a failure comes with advice. */
 import type { Client } from '../../client/client.ts';
 import { explainFailure } from './advice.ts';
 import { type Connection, type ConnectionArguments, openConnection } from './connection.ts';

@@ -1,6 +1,6 @@
 /**
  * `tailrace demo`, which `npm start` runs: a local service, a sample application and an agent that ships its log and this
- * machine's own into the service, with live counts. Ctrl-C drains and says what was stored.
+ * machine's own into the service, with live counts. Ctrl-C drains and prints what was stored.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -144,7 +144,7 @@ telemetry: {listen: "127.0.0.1:0", log_level: warn}
 `;
 }
 
-/** Globs for what is usually there, and only those folders that can be read. */
+/** Globs for the usual logs, of readable folders only. */
 function findMachineLogs(): string[] {
   const globs = [
     ['/var/log', '/var/log/*.log'],

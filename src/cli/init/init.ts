@@ -35,7 +35,7 @@ export async function init(paths: readonly string[], args: InitArguments): Promi
   say('looking for logs …');
   const found = listCandidates(paths);
   const planned = await plan(found.files);
-  // Wrong options are told before anything is asked.
+  // Report wrong options before asking anything.
   const described = await describe(planned, configOf(planned.sources, defaults));
   if (described.length === 0) return sayNothing(planned, found, args);
   const answers = args.yes === true ? { described, to: defaults } : await ask(described, planned, found, args, defaults);

@@ -66,7 +66,7 @@ class CandidateList {
     else this.add(path, 'named', false);
   }
 
-  /** `isLogFolder`: whatever is in it is likely a log. */
+  /** `isLogFolder`: any file in it is likely a log. */
   addFolder(folder: string, why: string, depth: number, isLogFolder: boolean): void {
     let entries: Dirent[];
     try {
@@ -96,7 +96,7 @@ class CandidateList {
       if (this.#seen.has(`${dev}:${ino}`)) return;
       this.#seen.add(`${dev}:${ino}`);
     } catch {
-      // Looking into it says why.
+      // Looking into it reports why.
     }
     this.#files.set(path, { path, why, isNamed: this.#isNamed, isUnlikely });
   }

@@ -62,7 +62,7 @@ export function sourceObject({ id, include, exclude, files, recognised, secrets 
   };
 }
 
-/** What is left out, and why. */
+/** The files left out, and why. */
 export function skippedText({ skipped, unlike }: Plan, found: Candidates): string {
   const all = [...found.skipped, ...skipped];
   const lines = all.slice(0, SHOWN_SKIPPED).map(({ path, reason, fix }) => `  ${path}: ${reason}${fix === undefined ? '' : `; ${fix}`}`);

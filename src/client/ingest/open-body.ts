@@ -6,7 +6,7 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The bytes of the text. A broken archive rejects with zlib's error. */
+/** The bytes of the text. A broken compressed file rejects with zlib's error. */
 export async function* openBody(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const { head, all } = await peek(source, ZSTD.length);
   if (begins(head, GZIP)) yield* withoutMark(unpack(all, createGunzip()));

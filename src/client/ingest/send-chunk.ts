@@ -1,5 +1,5 @@
 /**
- * Stores the events of one chunk, each at most once, and says which the service refused. What is in the way and can be mended is mended: a request
+ * Stores the events of one chunk, each at most once, and returns those that the service refused. Repairs what it can: a request
  * too large is sent in halves, one that is refused whole for a broken event without it, a compression that is not understood not at all.
  * Every part has a key of its own, so that a repeated request is stored once.
  */

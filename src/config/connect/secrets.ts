@@ -63,7 +63,7 @@ export class SecretReader {
     return this.#secret.kind === 'file' && stampOf(this.#secret.path) !== this.#seenStamp;
   }
 
-  /** The next `read` looks into the file whatever its times say. */
+  /** The next `read` reads the file even if its times are unchanged. */
   forget(): void {
     this.#known = undefined;
   }

@@ -1,4 +1,4 @@
-/** Reads the certificates and the key of a sink's `tls`. Promises: what it returns fits together; no message holds a key. */
+/** Reads the certificates and the key of a sink's `tls`. Promises: certificate and key match; no message holds a key. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { MAX_TLS_FILE_BYTES } from '../limits.ts';

@@ -37,7 +37,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   cp950: 'big5',
 };
 
-/** The charset's own name, whatever its spelling; undefined for one that is not known. */
+/** The charset's canonical name; undefined for an unknown one. */
 export function findCharset(name: string): string | undefined {
   const lower = name.toLowerCase().replaceAll('_', '-');
   const candidates = [

@@ -19,7 +19,7 @@ export interface Component<Type extends string, T extends Table> {
 export type Components<Tables extends Tabled> = { [K in keyof Tables & string]: Component<K, Tables[K]> }[keyof Tables & string];
 type Tabled = { readonly [type: string]: Table };
 
-/** What was read, and every id that stands there, also of components that could not be read. */
+/** The components that were read, and all ids, also of components that could not be read. */
 export interface Section<C> {
   readonly components: readonly C[];
   readonly ids: ReadonlySet<string>;

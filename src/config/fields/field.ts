@@ -27,7 +27,7 @@ export interface Key {
   readonly name: string;
 }
 
-/** A type of value: how it is read, described and checked by editors. `Draft` is what is left of it beside problems. */
+/** A type of value: how it is read, described and checked by editors. `Draft` is its value where parts have problems. */
 export interface Kind<Value, Draft = Value> {
   /** `size, 1KiB to 10MiB`: as the documentation shows it. */
   readonly type: string;
@@ -109,7 +109,7 @@ export function readTable<T extends Table>(table: T, map: YamlMap, path: string,
     if (declared === undefined) {
       const known = elsewhere(entry.key, table);
       const near = known ?? nearest(entry.key, Object.keys(table));
-      // What is misspelt is there: saying that it is also missing would say it twice.
+      // A misspelt key counts as present, so that one mistake is reported once.
       if (near !== undefined) seen.add(near);
       reading.report(
         entry.keyAt,

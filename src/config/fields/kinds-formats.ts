@@ -1,4 +1,4 @@
-/** Values that say what is made of named values and of paths: several formats, types, patterns. */
+/** Kinds of values that shape events: several formats, types of fields, patterns of paths. */
 import { asMap, type Kind } from './field.ts';
 import { choice, list } from './kinds.ts';
 import { pattern } from './kinds-lines.ts';
@@ -32,7 +32,7 @@ const formatChoice: Kind<FormatChoice> = {
   },
 };
 
-// One that is wrong was reported: what is left of a configuration without problems is whole.
+// Wrong ones were reported: without problems, all of them are here.
 export const formatList = list(formatChoice, { filled: true, example: "[combined, {regex: '…'}, text]" }) as Kind<readonly FormatChoice[]>;
 
 const typeWord = choice(['int', 'float', 'bool', 'datetime', 'json', 'text']);

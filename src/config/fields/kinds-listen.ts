@@ -5,7 +5,7 @@ import type { Kind } from './field.ts';
 import { parseHostPort } from './kinds-special.ts';
 import type { ListenAddress } from '../model.ts';
 
-/** Linux has so many bytes for the path of a socket. */
+/** The longest path of a socket on Linux, in bytes. */
 const MAX_SOCKET_PATH_BYTES = 107;
 const FORMS = '`udp://`, `tcp://` or `tls://host:port`, `unix://` or `unixgram:///path`, or `systemd://name`';
 const FIX = 'write it as `udp://127.0.0.1:5514`, `tls://[::1]:6514`, `unix:///run/tailrace/syslog.sock` or `systemd://`';

@@ -124,7 +124,7 @@ function readObject(node: Extract<YamlNode, { kind: 'map' }>, key: Key, reading:
   return Object.fromEntries(pairs);
 }
 
-/** Any JSON value; what is wrong is reported and null. */
+/** Any JSON value; a wrong one is reported and becomes null. */
 function readJson(node: YamlNode, key: Key, reading: Reading): JsonValue {
   if (node.kind === 'list') return node.items.map((item) => readJson(item, key, reading));
   if (node.kind === 'map') return readObject(node, key, reading);

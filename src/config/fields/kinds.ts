@@ -18,7 +18,7 @@ const VARIABLE: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 export interface TextOptions<V> {
   readonly type?: string;
   readonly schema?: JsonSchema;
-  /** Never shown in messages. The text says what else to do than to set a variable, of which a default would put the secret into the file. */
+  /** Never shown in messages. The text names another way than a variable's default, which would put the secret into the file. */
   readonly secret?: string;
   /** Turns the text into the value, or says what is wrong with it (`message` follows the quoted value). */
   parse(text: string, key: Key): { readonly value: V } | Wrong;

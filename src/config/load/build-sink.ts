@@ -87,7 +87,7 @@ function buildConsole(id: string, values: Values<typeof consoleTable>, context: 
   };
 }
 
-/** Events on standard output are of no dataset; what is kept of them has a name all the same. */
+/** Events on standard output belong to no dataset, but checkpoints and metrics need a name. */
 const CONSOLE_DATASET = 'console';
 
 function secretOf(value: string | undefined, file: string | undefined, context: Context): Secret | undefined {

@@ -43,7 +43,7 @@ function filesOf({ text, at }: Pattern, { file, report, warn }: FindOptions): st
     report(at, `\`${quote(text)}\` has a wildcard in a folder's name`, 'use `*` and `?` in the name of the file, and name each folder');
     return [];
   }
-  // One that is named must be there: reading it says what is wrong.
+  // A file named without wildcards must exist: reading it reports the problem.
   if (!/[*?]/.test(name)) return [path];
   const matches = nameMatcher(name);
   try {

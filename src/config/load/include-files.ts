@@ -48,7 +48,7 @@ export function includeFiles(root: YamlMap, options: IncludeOptions): YamlMap {
   return { ...root, entries: [...others, ...[...sections.values()].map((entries) => join(entries, options))] };
 }
 
-/** What is wrong with the patterns themselves is reported where the key is read. */
+/** Problems of the patterns themselves are reported where the key is read. */
 function patternsOf(node: YamlNode, reading: Reading): Pattern[] {
   const quiet: Reading = { ...reading, report: () => {}, note: () => {} };
   const nodes = node.kind === 'list' ? node.items : [node];

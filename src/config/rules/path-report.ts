@@ -1,4 +1,4 @@
-/** How the rules between keys say what is wrong, and where. */
+/** How rules between keys report problems. */
 
 /** Reports at the value of a path, or at its key; absent paths fall back to the nearest one that is there. */
 export interface PathReport {

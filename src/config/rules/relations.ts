@@ -1,6 +1,6 @@
 /**
  * The rules that hold between keys: inputs and ids, ports, limits that depend on each other. They see drafts, so that
- * they are told in one go with the problems of single keys; what could not be read is not judged a second time.
+ * their problems are reported together with those of single keys; values that could not be read are not judged again.
  */
 import type { JsonValue } from '../../core/block.ts';
 import { MAX_FIELDS_BYTES, MAX_LABELS_BYTES } from '../limits.ts';

@@ -29,7 +29,7 @@ export class StepDeadline {
     this.#dueMs = Infinity;
   }
 
-  /** What is late, and how much; undefined while it is not. */
+  /** The step that is late, and by how much; undefined while none is. */
   describe(): string | undefined {
     const lateMs = this.#clock.monotonic() - this.#dueMs;
     return lateMs > this.#graceMs ? `${this.#name} is ${Math.round(lateMs / 1000)} s late` : undefined;

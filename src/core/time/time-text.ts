@@ -7,7 +7,7 @@ export const MAX_TIME_NS = 9_223_372_036_854_775_807n;
 const ISO =
   /^(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d{1,30}))?)?)?(?: ?([Zz]|[+-]\d{2}(?::?\d{2})?))?)?$/;
 
-/** RFC 3339 and its ISO 8601 relatives: a space for the T, no colons, no seconds, no zone (UTC), a date alone. Undefined for what is none. */
+/** RFC 3339 and its ISO 8601 relatives: a space for the T, no colons, no seconds, no zone (UTC), a date alone. Undefined for any other text. */
 export function readIsoTime(text: string): bigint | undefined {
   const found = ISO.exec(text.trim());
   if (!found) return undefined;
@@ -30,7 +30,7 @@ export function readIsoTime(text: string): bigint | undefined {
 /** True for text that is a count of Unix units rather than a date. */
 export const isUnixText = (text: string): boolean => /^[+-]?\d{5,}(?:\.\d*)?$/.test(text);
 
-/** A count of Unix units; `power` is the unit's power of ten in ns, undefined to tell it by magnitude. Undefined for what is no count. */
+/** A count of Unix units; `power` is the unit's power of ten in ns, undefined to infer it from the magnitude. Undefined for any other text. */
 export function readUnixTime(text: string, power: number | undefined): bigint | 'out of range' | undefined {
   const found = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]\+?(\d{1,2}))?$/.exec(text.trim());
   if (!found) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The access log formats `common` and `combined` of Apache and nginx. What is `-` is absent; status and size are numbers; the
+ * The access log formats `common` and `combined` of Apache and nginx. A `-` is absent; status and size are numbers; the
  * request line is taken apart where it has three words.
  */
 import type { FormatParser } from './line-parser.ts';

@@ -16,7 +16,7 @@ export interface ContainerLine {
   readonly more?: EventFields;
 }
 
-/** Undefined for what is no line of the runtime. */
+/** Undefined for a line that the runtime did not write. */
 export type ReadContainerLine = (line: string) => ContainerLine | undefined;
 
 /** What grouping has to know of a line. */
@@ -25,7 +25,7 @@ export interface LineHead {
   readonly isPartial: boolean;
 }
 
-/** Undefined for what is no line of the runtime. The text is `bytes[start, end)`. */
+/** Undefined for a line that the runtime did not write. The text is `bytes[start, end)`. */
 export type ReadLineHead = (bytes: Buffer, start: number, end: number) => LineHead | undefined;
 
 export function createContainerParser(read: ReadContainerLine, reason: string): FormatParser {
@@ -78,7 +78,7 @@ function eventOf({ time, content, stream, more }: ContainerLine): EventFields & 
   return { _time: time, message: content, stream, ...more };
 }
 
-/** Joins lines until no stream has a message that goes on. `readHead` gives undefined for what is no line of the runtime. */
+/** Joins lines until no stream has a message that goes on. `readHead` gives undefined for a line that the runtime did not write. */
 export function createContainerGrouping(readHead: ReadLineHead, limits: GroupingLimits): Grouping {
   const open = new Set<string>();
   return {

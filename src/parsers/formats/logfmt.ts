@@ -15,7 +15,7 @@ export const logfmtParser: FormatParser = {
   },
 };
 
-/** Says what is wrong, if anything. */
+/** The problem, if there is one. */
 function readPairs(text: string, fields: EventFields): string | undefined {
   let hasValue = false;
   for (let at = endOf(SPACES, text, 0); at < text.length; at = endOf(SPACES, text, at)) {

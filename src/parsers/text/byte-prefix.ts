@@ -1,5 +1,5 @@
 /**
- * What a regular expression demands of a line's first bytes, found once when it is compiled: so that most lines are told
+ * The classes of a line's first bytes that a regular expression demands, found once when it is compiled: most lines are told
  * apart by a few table look-ups, without a string. Where the whole pattern is such a beginning, nothing else is needed.
  */
 

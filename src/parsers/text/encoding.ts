@@ -17,11 +17,11 @@ export interface Encoding {
   readonly endingBytes: (bytes: Buffer, end: number) => number;
   /** True when the code unit just before `end` is a CR. */
   readonly endsInCr: (bytes: Buffer, end: number) => boolean;
-  /** Bytes that the text takes as UTF-8, U+FFFD for what is invalid. */
+  /** Bytes of the text as UTF-8, with U+FFFD for invalid ones. */
   readonly textBytes: (bytes: Buffer) => number;
   /** Where to cut `bytes[start, limit)` so that no character is torn; invalid bytes are cut anywhere. */
   readonly cut: (bytes: Buffer, start: number, limit: number) => number;
-  /** The text, U+FFFD for what is invalid. */
+  /** The text, with U+FFFD for invalid bytes. */
   readonly decode: (bytes: Buffer) => string;
 }
 
@@ -58,7 +58,7 @@ export const utf16be: Encoding = utf16('utf-16be', Buffer.of(0, LF), 0, (bytes) 
     .toString('utf16le'),
 );
 
-/** What stands at the beginning of a stream and says its encoding. */
+/** Bytes at the beginning of a stream that name its encoding. */
 export const BYTE_ORDER_MARKS: readonly { readonly bytes: Buffer; readonly encoding: Encoding }[] = [
   { bytes: Buffer.of(0xef, 0xbb, 0xbf), encoding: utf8 },
   { bytes: Buffer.of(0xff, 0xfe), encoding: utf16le },

@@ -14,7 +14,7 @@ export interface Grouping extends GroupingLimits {
    */
   begins(bytes: Buffer, start: number, end: number): boolean;
   /**
-   * False when the line begins an event whatever was before it. Absent where no event of a file goes on in the next one.
+   * False when the line always begins an event. Absent where no event of a file goes on in the next one.
    */
   mayContinue?(bytes: Buffer, start: number, end: number): boolean;
   /** True when nothing that follows can belong to the event of the line that was asked about last. */

@@ -1,5 +1,5 @@
 /**
- * Regular expressions of the configuration. Their cost is linear in the line, whatever the pattern and whatever the line:
+ * Regular expressions of the configuration. Their cost is linear in the line, for every pattern and every line:
  * they are RE2's (no back references, no look-around). The engine is loaded only for a pattern that needs it.
  */
 import { messageOf, TailraceError } from '../../core/errors.ts';

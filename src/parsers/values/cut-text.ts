@@ -1,4 +1,4 @@
-/** Cutting text to what it may take as UTF-8. */
+/** Cuts text to a number of bytes as UTF-8. */
 import type { Encoding } from '../text/encoding.ts';
 
 /** Bytes that are measured at a time, towards the end in ever smaller steps. */

@@ -21,7 +21,7 @@ const keepDigits = (...args: unknown[]): JsonValue => {
   return String(value) === context.source ? value : exactNumber(context.source);
 };
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 export function parseExactly(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text, keepDigits) as JsonValue;
@@ -30,7 +30,7 @@ export function parseExactly(text: string): JsonValue | undefined {
   }
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined for anything but a JSON object. */
 export function parseExactObject(text: string): EventFields | undefined {
   if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
   const value = parseExactly(text);

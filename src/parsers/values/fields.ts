@@ -3,7 +3,7 @@ import type { JsonValue } from '../../core/block.ts';
 
 export type EventFields = Record<string, JsonValue>;
 
-/** Values that could not be read as what they should be. `SourceStats` has these. */
+/** Values that could not be converted to their type. `SourceStats` has these. */
 export interface ValueErrors {
   timeErrors?: number;
   typeErrors?: number;

@@ -56,7 +56,7 @@ function withDelay(outcome: Extract<Outcome, { kind: 'retry' }>, headers: Readon
   return afterMs === undefined ? outcome : { ...outcome, afterMs };
 }
 
-/** `HTTP 404` and what the answer says, on one line. */
+/** `HTTP 404` and the answer's message, on one line. */
 export function describe(answer: Extract<Answer, { kind: 'answer' }>): string {
   return describeAnswer(answer.status, answer.body);
 }

@@ -77,7 +77,7 @@ export class DatasetCreator {
   }
 }
 
-/** 409 says that somebody else was faster. */
+/** 409: another client was faster. */
 function problemOf(answer: Answer): string | undefined {
   if (answer.kind === 'failure') return `${answer.message} (${answer.code || 'no code'})`;
   return (answer.status >= 200 && answer.status < 300) || answer.status === 409 ? undefined : describe(answer);

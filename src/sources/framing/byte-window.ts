@@ -1,5 +1,5 @@
 /**
- * The window that a source reads into: a region of memory, what of it is not handed out yet, and the offset of that in the
+ * The window that a source reads into: a region of memory, the bytes in it that wait, and their offset in the
  * stream. Knows no lines; hands out ranges as blocks, and remembers the last bytes that it handed out.
  */
 import type { Block, Marks, Region, Tail } from '../../core/block.ts';
@@ -22,13 +22,13 @@ export interface GiveOptions {
 }
 
 const LONGEST_UNIT_BYTES = 2;
-export const LONGEST_MARK_BYTES = 3;
+export const LONGEST_BOM_BYTES = 3;
 
-const NO_MARK = Buffer.alloc(0);
+const NO_BOM = Buffer.alloc(0);
 
 /** The content sum of a byte order mark at `offset`, or nothing, and of the bytes behind it. */
-export function sumWithMark(mark: Buffer, bytes: Buffer, offset: number): number {
-  return addSums(contentSum(mark, offset), contentSum(bytes, offset + mark.length));
+export function sumWithBom(bom: Buffer, bytes: Buffer, offset: number): number {
+  return addSums(contentSum(bom, offset), contentSum(bytes, offset + bom.length));
 }
 
 /** Bytes of window that events up to `maxEventBytes` need. */
@@ -40,10 +40,10 @@ export class ByteWindow {
   readonly bytes: Buffer;
   readonly #region: Region;
   readonly #default: Encoding;
-  /** Of the stream: what its byte order mark says, else the default. */
+  /** The stream's encoding: by its byte order mark, else the default. */
   encoding: Encoding;
   /** The byte order mark that the stream begins with, once that is known. */
-  streamMark: Buffer | undefined;
+  streamBom: Buffer | undefined;
   #isEncodingKnown = false;
   /** Bytes `[head, fill)` wait. */
   head = 0;
@@ -51,7 +51,7 @@ export class ByteWindow {
   /** The stream offset of the first byte that was not handed out. */
   offset = 0;
   /** A byte order mark that stands before `head` and was not handed out. */
-  mark: Buffer | undefined;
+  bom: Buffer | undefined;
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   #tailLength = 0;
   /** Bytes that a newline was written over, to end a block. */
@@ -64,15 +64,15 @@ export class ByteWindow {
   }
 
   /**
-   * Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`; `first`: the
+   * Moves to another position and drops all waiting bytes. `before`: the known bytes just before `offset`; `first`: the
    * stream's first bytes, three if it has them, which matters only where they do not come into the window.
    */
   reset(offset: number, before: Buffer, first: Buffer): void {
     this.head = this.fill = 0;
-    this.mark = this.#borrowed = undefined;
-    const found = findByteOrderMark(first);
+    this.bom = this.#borrowed = undefined;
+    const found = findBom(first);
     this.encoding = found?.encoding ?? this.#default;
-    this.streamMark = found?.bytes;
+    this.streamBom = found?.bytes;
     this.#isEncodingKnown = offset > 0;
     this.offset = offset;
     this.#tailLength = 0;
@@ -113,14 +113,14 @@ export class ByteWindow {
    * At the stream's beginning: steps over a byte order mark, which decides over the encoding. False when it takes more bytes
    * to know whether there is one; at the stream's end there are no more.
    */
-  passMark(isEnd: boolean): boolean {
+  passBom(isEnd: boolean): boolean {
     if (this.#isEncodingKnown) return true;
-    const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + LONGEST_MARK_BYTES));
-    const found = findByteOrderMark(first);
+    const first = this.bytes.subarray(this.head, Math.min(this.fill, this.head + LONGEST_BOM_BYTES));
+    const found = findBom(first);
     if (!found && !isEnd && BYTE_ORDER_MARKS.some(({ bytes }) => startsWith(bytes, first))) return false;
     this.#isEncodingKnown = true;
     this.encoding = found?.encoding ?? this.#default;
-    this.mark = this.streamMark = found?.bytes;
+    this.bom = this.streamBom = found?.bytes;
     if (found) {
       this.head += found.bytes.length;
       this.remember(found.bytes);
@@ -128,26 +128,26 @@ export class ByteWindow {
     return true;
   }
 
-  /** The content sum of the mark before `head`, if there is one. */
-  get markSum(): number {
-    return this.mark ? contentSum(this.mark, this.offset) : 0;
+  /** The content sum of the byte order mark before `head`, if there is one. */
+  get bomSum(): number {
+    return this.bom ? contentSum(this.bom, this.offset) : 0;
   }
 
-  /** The content sum of the mark before `head`, if there is one, and of these bytes, which begin at `head`. */
-  sumWithMark(given: Buffer): number {
-    return sumWithMark(this.mark ?? NO_MARK, given, this.offset);
+  /** The content sum of the byte order mark before `head`, if there is one, and of these bytes, which begin at `head`. */
+  sumWithBom(given: Buffer): number {
+    return sumWithBom(this.bom ?? NO_BOM, given, this.offset);
   }
 
   /** Hands out `[head, end)`, as one event where it is marked, unfinished or behind a byte order mark. */
   give(end: number, { isUnfinished = false, marks, ends }: GiveOptions = {}): WindowBlock {
-    const { head, offset, mark } = this;
+    const { head, offset, bom } = this;
     const given = this.bytes.subarray(head, end);
-    const isSingle = isUnfinished || marks !== undefined || mark !== undefined;
-    const sum = isSingle ? this.sumWithMark(given) : 0;
+    const isSingle = isUnfinished || marks !== undefined || bom !== undefined;
+    const sum = isSingle ? this.sumWithBom(given) : 0;
     this.remember(given);
     this.head = end;
-    this.offset += given.length + (mark?.length ?? 0);
-    this.mark = undefined;
+    this.offset += given.length + (bom?.length ?? 0);
+    this.bom = undefined;
     const block = { window: this.#region, start: head, end, offset, ...(ends ? { ends } : {}) };
     if (!isSingle) return block;
     const single = { length: this.offset - offset, sum, tail: this.tailNow(), ...(marks ? { marks } : {}) };
@@ -165,10 +165,10 @@ export class ByteWindow {
    */
   giveBeginning(keptEnd: number, next: number, single: NonNullable<Block['single']>, isJoined = false): WindowBlock {
     const { head, offset } = this;
-    // These bytes belong to what was passed over, and are counted already.
+    // These bytes were passed over, and are counted already.
     this.encoding.newline.copy(this.bytes, keptEnd);
     const end = keptEnd + this.encoding.newline.length;
-    this.mark = undefined;
+    this.bom = undefined;
     this.offset += single.length;
     this.head = Math.max(next, end);
     return { window: this.#region, start: head, end, offset, single, ...(isJoined ? { ends: Uint32Array.of(end) } : {}) };
@@ -192,8 +192,8 @@ export class ByteWindow {
   }
 }
 
-/** The byte order mark that a stream begins with, by its first bytes, and the encoding that it says. */
-export function findByteOrderMark(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
+/** The byte order mark that a stream begins with, by its first bytes, and the encoding that it names. */
+export function findBom(first: Buffer): { readonly bytes: Buffer; readonly encoding: Encoding } | undefined {
   return BYTE_ORDER_MARKS.find(({ bytes }) => startsWith(first, bytes));
 }
 

@@ -6,7 +6,7 @@ import type { ByteWindow } from './byte-window.ts';
 export class LineGroups {
   readonly #window: ByteWindow;
   readonly #grouping: Grouping;
-  /** Where the next line to ask about begins; what is before it, from the window's head on, is the open event. */
+  /** Where the next line to test begins; from the window's head up to it is the open event. */
   #at = 0;
   /** Lines of the open event. */
   #lines = 0;

@@ -1,4 +1,4 @@
-/** How a source's bytes become events, from its configuration: encoding, joining, parsing. What is needed for that is loaded here. */
+/** How a source's bytes become events, from its configuration: encoding, joining, parsing. Loads the modules for it. */
 import type { LineConfig, MultilineConfig, TimeConfig } from '../../config/model.ts';
 import type { EventShape, EventTimes, JsonValue } from '../../core/block.ts';
 import { MAX_CSV_HEADER_BYTES } from '../../parsers/limits.ts';
@@ -61,7 +61,7 @@ const OWN_TIMES: ReadonlySet<string> = new Set(['regex', 'csv']);
 /** Keys that the agent gives events, beside `fields`. */
 const AGENT_KEYS = ['host', 'file', 'container_name'];
 
-/** What the kernel reads of times: all of `auto`; of a field that is named only what it cannot be in, the beginning of text. */
+/** The times that the kernel reads: all of `auto`; for a named field, only the beginning of text, where the field cannot be. */
 function eventTimes(time: TimeConfig, makesObjects: boolean): EventTimes | undefined {
   if (time.kind === 'auto') return { zone: time.timezone, keys: TIME_KEYS, messageLeads: makesObjects };
   if (time.kind === 'read' || time.field === undefined) return undefined;

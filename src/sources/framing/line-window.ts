@@ -50,28 +50,28 @@ export class LineWindow {
 
   /** Bytes of the stream that were read and not handed out: an unfinished event. */
   get pendingBytes(): number {
-    const { fill, head, mark } = this.#window;
-    return this.#long.skippedBytes ?? fill - head + (mark?.length ?? 0);
+    const { fill, head, bom } = this.#window;
+    return this.#long.skippedBytes ?? fill - head + (bom?.length ?? 0);
   }
 
-  /** True where whole lines wait for what may belong to their event. */
+  /** True where whole lines wait for possible further lines of their event. */
   get hasOpenEvent(): boolean {
     return this.#groups?.isOpen ?? false;
   }
 
-  /** True where nothing waits but the whole lines of an event that may go on. */
+  /** True where only whole lines of an event that may go on are waiting. */
   get endsInOpenEvent(): boolean {
     return this.hasOpenEvent && this.#groups!.linesEnd === this.#window.fill;
   }
 
-  /** What waits, as a view, … */
+  /** The bytes that wait, as a view, … */
   get waiting(): Buffer {
     return this.#window.bytes.subarray(this.#window.head, this.#window.fill);
   }
 
   /** … and the byte order mark before it that was not handed out. */
-  get mark(): Buffer | undefined {
-    return this.#window.mark;
+  get bom(): Buffer | undefined {
+    return this.#window.bom;
   }
 
   /** True inside a line of which only the beginning is kept: `reset` would forget it. */
@@ -90,12 +90,12 @@ export class LineWindow {
   }
 
   /** … and the byte order mark that it begins with. */
-  get streamMark(): Buffer | undefined {
-    return this.#window.streamMark;
+  get streamBom(): Buffer | undefined {
+    return this.#window.streamBom;
   }
 
   /**
-   * Goes to another position and forgets what waits. `before`: what is known of the bytes just before `offset`; `first`: the
+   * Moves to another position and drops all waiting bytes. `before`: the known bytes just before `offset`; `first`: the
    * first three bytes of the stream, if it has them.
    */
   reset(offset: number, before: Buffer, first: Buffer): void {
@@ -149,19 +149,19 @@ export class LineWindow {
     const window = this.#window;
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(false));
-    if (!window.passMark(false)) return undefined;
+    if (!window.passBom(false)) return undefined;
     const isTooLong = this.#findWholeLines();
     const block = this.#groups ? this.#nextGroups(this.#groups, isTooLong) : this.#nextLines();
     return block ?? (isTooLong ? this.#goOn(this.#long.begin(false)) : undefined);
   }
 
-  /** At the end of the input, after `next` returned undefined: what is left, block by block. */
+  /** At the end of the input, after `next` returned undefined: the rest, block by block. */
   flush(): WindowBlock | undefined {
     const window = this.#window;
     window.giveBack();
     if (this.#long.isUnderWay) return this.#goOn(this.#long.next(true));
-    if (window.head === window.fill && window.mark === undefined) return undefined;
-    window.passMark(true);
+    if (window.head === window.fill && window.bom === undefined) return undefined;
+    window.passBom(true);
     if (this.#groups?.isOpen) return this.#giveGroup(this.#groups, this.#groups.endAtEnd());
     if (!this.#fits(window.head, window.fill)) return this.#goOn(this.#long.begin(true));
     return window.give(window.fill, { isUnfinished: true });
@@ -179,7 +179,7 @@ export class LineWindow {
    */
   measureEvent(isEnd: boolean): number | undefined {
     const groups = this.#groups;
-    if (!groups || !this.#window.passMark(false)) return undefined;
+    if (!groups || !this.#window.passBom(false)) return undefined;
     const { head } = this.#window;
     const isTooLong = this.#findWholeLines();
     const [first] = groups.scan(Math.max(head, this.#linesEnd), isTooLong);
@@ -195,8 +195,8 @@ export class LineWindow {
   #nextLines(): WindowBlock | undefined {
     const window = this.#window;
     if (this.#linesEnd <= window.head) return undefined;
-    // A mark is not part of the first line's text, which is then given alone.
-    return window.give(window.mark ? this.encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd);
+    // A byte order mark is not part of the first line's text, which is then given alone.
+    return window.give(window.bom ? this.encoding.firstLineEnd(window.bytes, window.head, this.#linesEnd) : this.#linesEnd);
   }
 
   #nextGroups(groups: LineGroups, isTooLong: boolean): WindowBlock | undefined {
@@ -204,7 +204,7 @@ export class LineWindow {
     const ends = groups.scan(Math.max(window.head, this.#linesEnd), isTooLong);
     const [first] = ends;
     if (first === undefined) return undefined;
-    if (window.mark || !this.#fits(window.head, first)) return this.#giveGroup(groups, first);
+    if (window.bom || !this.#fits(window.head, first)) return this.#giveGroup(groups, first);
     const misfit = ends.findIndex((end, n) => !this.#fits(ends[n - 1] ?? window.head, end));
     const given = misfit === -1 ? ends : ends.slice(0, misfit);
     const block = window.give(given.at(-1)!, { ends: Uint32Array.from(given) });

@@ -8,7 +8,7 @@ import { TAIL_BYTES } from '../../core/limits.ts';
 import { READ_CHUNK_BYTES } from './limits.ts';
 import { type Encoding, utf8 } from '../../parsers/text/encoding.ts';
 import type { LineParser } from '../../parsers/formats/line-parser.ts';
-import { findByteOrderMark, LONGEST_MARK_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
+import { findBom, LONGEST_BOM_BYTES, type WindowBlock, windowBytes } from './byte-window.ts';
 import type { LineShaping } from './line-shaping.ts';
 import { LineWindow } from './line-window.ts';
 import type { LongLineRules } from './long-line.ts';
@@ -51,7 +51,7 @@ export class Lines extends LineWindow {
   /** The last bytes before `#rest`. */
   #recent: Buffer = Buffer.alloc(0);
   readonly #now: () => number;
-  /** The read time of what is read again. */
+  /** The original read time of bytes that are read again. */
   #readBefore: number | undefined;
   #readAtMs = 0;
 
@@ -74,7 +74,7 @@ export class Lines extends LineWindow {
     return this.#readAtMs;
   }
 
-  /** What comes next was read at that time before; undefined: it is read now. */
+  /** The next bytes were first read at this time; undefined: they are read now. */
   setReadAt(ms: number | undefined): void {
     this.#readBefore = ms;
   }
@@ -88,23 +88,23 @@ export class Lines extends LineWindow {
     return this.#rest === undefined && super.endsInOpenEvent;
   }
 
-  /** How many bytes of a stream's beginning `reset` is to be told where it goes to the stream's middle. */
+  /** How many bytes of a stream's beginning `reset` needs where it moves to the stream's middle. */
   get headBytes(): number {
-    return Math.max(LONGEST_MARK_BYTES, this.#shaping.headBytes);
+    return Math.max(LONGEST_BOM_BYTES, this.#shaping.headBytes);
   }
 
   /** Of a stream with these first bytes. */
   encodingOf(head: Buffer): Encoding {
-    return findByteOrderMark(head)?.encoding ?? this.#shaping.encoding;
+    return findBom(head)?.encoding ?? this.#shaping.encoding;
   }
 
-  /** `before`: what is known of the bytes just before `offset`; `head`: the stream's first `headBytes`. */
+  /** `before`: the known bytes just before `offset`; `head`: the stream's first `headBytes`. */
   override reset(offset: number, before: Buffer, head: Buffer): void {
     this.#rest = undefined;
     super.reset(offset, before, head);
     const parser = this.#parser;
     if (offset === 0) parser?.restart?.();
-    else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamMark?.length ?? 0), offset)));
+    else parser?.learn?.(this.encoding.decode(head.subarray(Math.min(head.length, this.streamBom?.length ?? 0), offset)));
   }
 
   override recent(): Buffer {
@@ -135,7 +135,7 @@ export class Lines extends LineWindow {
     this.#readAtMs = this.#readBefore ?? this.#now();
     if (this.#parser === undefined && this.encoding === utf8) {
       const block = from();
-      // The stream's first bytes may have told another encoding.
+      // The stream's first bytes may have changed the encoding.
       if (block === undefined || this.encoding === utf8) return block;
       this.#recent = Buffer.alloc(0);
       return this.#make(block, block.start);
@@ -152,8 +152,8 @@ export class Lines extends LineWindow {
   }
 
   #make(raw: WindowBlock, start: number): WindowBlock {
-    const { encoding, streamMark } = this;
-    const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamMark : undefined);
+    const { encoding, streamBom } = this;
+    const { block, next } = this.#made.make(raw, start, encoding, this.#readAtMs, raw.offset === 0 ? streamBom : undefined);
     this.#rest = next < raw.end ? { block: raw, at: next } : undefined;
     if (this.#rest) this.#recent = Buffer.concat([this.#recent, raw.window.bytes.subarray(start, next)]).subarray(-TAIL_BYTES);
     return block;

@@ -90,7 +90,7 @@ export class LongLine {
     if (this.#parts > 0) return { kind: 'split', parts: this.#parts, length: 0, recent };
     if (this.#skip === undefined) return undefined;
     const { keptEnd, length, sum } = this.#skip;
-    return { kind: 'skipped', textAt: window.mark?.length ?? 0, kept: keptEnd - window.head, length, sum, recent };
+    return { kind: 'skipped', textAt: window.bom?.length ?? 0, kept: keptEnd - window.head, length, sum, recent };
   }
 
   /** Goes back into a line; the window was reset to its offset. */
@@ -98,7 +98,7 @@ export class LongLine {
     if (line.kind === 'split') this.#parts = line.parts;
     else {
       const window = this.#window;
-      if (line.textAt > 0) window.mark = window.streamMark;
+      if (line.textAt > 0) window.bom = window.streamBom;
       this.#skip = { keptEnd: line.kept, length: line.length, sum: line.sum };
       window.fill = line.kept + window.encoding.unitBytes;
     }
@@ -110,7 +110,7 @@ export class LongLine {
     this.#scanned = window.head;
     if (this.#rules.onOversize === 'split') return this.#nextPart(isEnd);
     const keptEnd = this.#cut(this.#line().textEnd, this.#rules.maxEventBytes);
-    this.#skip = { keptEnd, length: window.mark?.length ?? 0, sum: window.markSum };
+    this.#skip = { keptEnd, length: window.bom?.length ?? 0, sum: window.bomSum };
     return this.#skipFrom(this.#skip, window.head, isEnd);
   }
 
@@ -122,12 +122,12 @@ export class LongLine {
 
   /** Hands out the beginning of the joined lines `[head, end)`, which take too much as UTF-8. */
   giveJoined(end: number): WindowBlock {
-    const { encoding, bytes, mark, head } = this.#window;
+    const { encoding, bytes, bom, head } = this.#window;
     const textEnd = end - encoding.endingBytes(bytes, end);
-    const sum = this.#window.sumWithMark(bytes.subarray(head, end));
+    const sum = this.#window.sumWithBom(bytes.subarray(head, end));
     const keptEnd = this.#cut(textEnd, textEnd - head);
     this.#window.remember(bytes.subarray(head, end));
-    const single = this.#describe(end - head + (mark?.length ?? 0), sum, textEnd - head);
+    const single = this.#describe(end - head + (bom?.length ?? 0), sum, textEnd - head);
     return this.#window.giveBeginning(keptEnd, end, single, true);
   }
 
@@ -161,7 +161,7 @@ export class LongLine {
     if (end !== -1) {
       this.#skip = undefined;
       const ending = encoding.endingBytes(window.recent, window.recent.length);
-      const single = this.#describe(skip.length, skip.sum, skip.length - ending - (window.mark?.length ?? 0));
+      const single = this.#describe(skip.length, skip.sum, skip.length - ending - (window.bom?.length ?? 0));
       return window.giveBeginning(skip.keptEnd, end, single);
     }
     bytes.copyWithin(skip.keptEnd + encoding.unitBytes, fill - rest, fill);

@@ -16,7 +16,7 @@ export interface MadeEventsOptions {
   readonly stats: SourceStats;
 }
 
-/** What was made, and how far in the block that it was made from. */
+/** The events made, and how far into their block. */
 export interface Made {
   readonly block: WindowBlock;
   /** Behind the last byte that was used up. */
@@ -40,15 +40,15 @@ export class MadeEvents {
   }
 
   /**
-   * Makes as many events of the block from `start` on as there is room for, at least one. `mark` is the byte order mark that
+   * Makes as many events of the block from `start` on as there is room for, at least one. `bom` is the byte order mark that
    * was stepped over before the block, if any. The result lives until the next call.
    */
-  make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, mark: Buffer | undefined): Made {
+  make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, bom: Buffer | undefined): Made {
     this.#readAtMs = readAtMs;
     this.#end = 0;
     this.#ends = [];
     this.#used = [];
-    return raw.single ? { block: this.#makeSingle(raw, encoding, mark), next: raw.end } : this.#makeMany(raw, start, encoding);
+    return raw.single ? { block: this.#makeSingle(raw, encoding, bom), next: raw.end } : this.#makeMany(raw, start, encoding);
   }
 
   #makeMany(raw: WindowBlock, start: number, encoding: Encoding): Made {
@@ -65,15 +65,15 @@ export class MadeEvents {
   }
 
   /** A line over the limit, which is not parsed, or one that is unfinished or behind a byte order mark. */
-  #makeSingle(raw: WindowBlock, encoding: Encoding, mark: Buffer | undefined): WindowBlock {
+  #makeSingle(raw: WindowBlock, encoding: Encoding, bom: Buffer | undefined): WindowBlock {
     const { single, window, start, end } = raw;
     const text = this.#decode(window.bytes.subarray(start, end - encoding.endingBytes(window.bytes, end)), encoding);
     if (single!.marks) {
       this.#addText(text, 0);
       return { ...this.#block(raw.offset), single: single! };
     }
-    const own = window.bytes.subarray(start, start + single!.length - (mark?.length ?? 0));
-    const from = mark ? Buffer.concat([mark, own]) : own;
+    const own = window.bytes.subarray(start, start + single!.length - (bom?.length ?? 0));
+    const from = bom ? Buffer.concat([bom, own]) : own;
     this.#add(text, from.length);
     return { ...this.#block(raw.offset), single: single!, made: { from, used: Uint32Array.from(this.#used) } };
   }
@@ -111,7 +111,7 @@ export class MadeEvents {
       break;
     }
     stats.slowPathEvents += events.length;
-    // An empty line, which is skipped, for what is no event by itself.
+    // An empty line, which is skipped, for text that is no event by itself.
     return events.length > 0 || this.#write('', used);
   }
 
@@ -121,7 +121,7 @@ export class MadeEvents {
     throw new Error('the region is too small for one line');
   }
 
-  /** What is left of a text whose event is too large for the region. */
+  /** The beginning of a text whose event is too large for the region. */
   #shorten(text: string): object {
     // A character takes at most six bytes in JSON.
     const kept = text.slice(0, Math.floor(this.#bytes.length / 8)).toWellFormed();

@@ -1,5 +1,5 @@
 /**
- * Where standard input's bytes come from: one `read` whatever stands behind descriptor 0. It promises to read nothing that
+ * Where standard input's bytes come from: one `read` for every kind of descriptor 0. It promises to read nothing that
  * was not asked for beyond one buffer, and that a pending read ends when the input is closed.
  *
  * Three ways, because each is the cheapest that can be interrupted (measured, CPU-seconds a GiB): a pipe into one fixed

@@ -11,7 +11,7 @@ export const SYSLOG_PARTS_BYTES = 3 * 1024 * 1024;
 /** Fewer bytes of syslog events wait this long for more before they are handed to the lane. */
 export const SYSLOG_HAND_OVER_BYTES = 64 * 1024;
 export const SYSLOG_HAND_OVER_MS = 5;
-/** What the JSON of one syslog event may have beside `max_event_bytes`; a longer one is cut. */
+/** Bytes that the JSON of one syslog event may have beside `max_event_bytes`; a longer one is cut. */
 export const SYSLOG_EVENT_MARGIN_BYTES = 128 * 1024;
 /** Bytes of a syslog message that came in several reads, and of its suffix, that the kernel still reads; a longer one is JavaScript's. */
 export const SYSLOG_SINGLE_BYTES = 65 * 1024;
@@ -24,13 +24,13 @@ export const SYSLOG_DATAGRAM_BYTES = 64 * 1024;
 export const SYSLOG_HANDSHAKE_MS = 10_000;
 /** Senders of datagrams whose names are kept in memory. */
 export const MAX_SYSLOG_SENDERS = 4096;
-/** Kernel memory of a syslog source beside its window: what the above say, tables and suffixes. */
+/** Kernel memory of a syslog source beside its window: the datagrams and the message above, tables and suffixes. */
 export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
 /** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
 export const MAX_SYSLOG_WAITING_READERS = 64;
-/** What net.core.rmem_max should allow at least: rates are stated for it. */
+/** The least net.core.rmem_max for the documented rates. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** How long at most a stopping listener goes on taking what was already received; as a rule it takes milliseconds. */
+/** How long a stopping listener may go on reading received bytes; as a rule it takes milliseconds. */
 export const SYSLOG_STOP_MS = 5_000;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;

@@ -99,7 +99,7 @@ export function createSyslogSource(
     stats.readBytes += bytes;
   }
 
-  /** No error: there is no room. A stream that cannot be persisted is said; any other error is a bug. */
+  /** No error: the window is full. A stream that cannot be persisted is logged; any other error is a bug. */
   function refused(error: unknown, events: number, bytes: number, peer?: string): void {
     countLost(events, bytes);
     if (error === undefined) warnOfDrops();

@@ -39,7 +39,7 @@ export const STATE_VERSION = 6;
 const MIGRATIONS: Readonly<Record<number, string>> = {
   1: 'alter table streams add column current_path text; alter table marks add column content_crc integer;',
   2: 'alter table marks add column points text;',
-  // What was a CRC-32 says nothing about a content sum: unsettled batches get new keys, copies of what was read before are not known.
+  // A CRC-32 cannot become a content sum: unsettled batches get new keys, and copies of files read before are not recognised.
   3: 'alter table marks rename column content_crc to content_sum; update marks set content_sum = null, points = null; alter table spans rename column crc to content_sum;',
   4: 'alter table streams add column seen_size integer; alter table streams add column archive_end text;',
   5: 'alter table spans add column reads text;',
@@ -73,7 +73,7 @@ function makeFolders(folder: string): void {
   }
 }
 
-/** Opens `state.db`. One that cannot be read is renamed, said in the log, and replaced by an empty one. */
+/** Opens `state.db`. An unreadable one is renamed, logged, and replaced by an empty one. */
 export function openDatabase(folder: string, log: Log): { database: DatabaseSync; fresh: boolean } {
   const file = join(folder, 'state.db');
   const before = statSync(file, { throwIfNoEntry: false });

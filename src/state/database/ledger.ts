@@ -1,6 +1,6 @@
 /**
  * The ledger: keys and spans of every batch that the marks have not passed yet. A batch is in the database before it is first
- * sent, and until every mark that it moves is beyond it, so that a restart knows what was sent and what of it was settled.
+ * sent, and until every mark that it moves is beyond it, so that a restart knows which batches were sent and which parts of them were settled.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './rows.ts';
@@ -115,7 +115,7 @@ export class Ledger {
     return this.#settled.size > 0 || this.#passed.size > 0;
   }
 
-  /** Writes what was settled and passed, within the caller's transaction; `noteWritten` once that is committed. */
+  /** Writes settled and passed batches, within the caller's transaction; `noteWritten` once that is committed. */
   write(): void {
     for (const id of this.#settled) this.#statements.settleBatch.run(id);
     for (const id of this.#passed) this.delete(id);

@@ -11,7 +11,7 @@ interface Pending {
   readonly to: number;
   readonly tail: Tail;
   readonly sum: number;
-  /** The checksum up to its end; undefined where what is before it is not known. */
+  /** The checksum up to its end; undefined where an earlier part is unknown. */
   contentSum: number | undefined;
   readonly batch: number;
   settled: boolean;
@@ -45,7 +45,7 @@ export class Mark {
     return last ? last.contentSum : this.contentSum;
   }
 
-  /** What is known of the content before `committedTo`, ascending. */
+  /** The known points before `committedTo`, ascending. */
   get points(): readonly ContentPoint[] {
     const ends = [{ to: this.settledTo, contentSum: this.contentSum }, ...this.#pending];
     const known = ends.flatMap(({ to, contentSum }) =>

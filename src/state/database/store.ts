@@ -24,7 +24,7 @@ export interface StateOptions {
   /** The sinks that a source feeds, as the owners of marks (core/owner). */
   sinksOf(source: string): readonly string[];
   readonly log: Log;
-  /** Keeps disk space for what is saved later. */
+  /** Reserves disk space for later saves. */
   readonly reserves?: boolean;
   /** Resolves once the file is on the disk; for tests. */
   readonly sync?: (file: string) => Promise<void>;
@@ -82,7 +82,7 @@ export class State implements StreamStore {
     return this.#transactions;
   }
 
-  /** Gives sinks that a reload added their marks, after what was accepted is committed. */
+  /** Gives sinks that a reload added their marks, once accepted events are committed. */
   addNewSinks(): void {
     this.#streams.addNewSinks();
   }
@@ -112,7 +112,7 @@ export class State implements StreamStore {
     return this.#startedSources.has(source);
   }
 
-  /** Remembers, durably, that these sources ran on this folder. Throws `E_STATE` when the disk refuses; what was noted stays. */
+  /** Remembers, durably, that these sources ran on this folder. Throws `E_STATE` when the disk refuses; earlier notes stay. */
   noteStarted(sources: readonly string[]): void {
     if (sources.every((source) => this.#startedSources.has(source))) return;
     writeInstance(this.#options.folder, new Set([...this.#startedSources, ...sources]));
@@ -214,7 +214,7 @@ export class State implements StreamStore {
   }
 
   /**
-   * Does `work` (removing elsewhere what the settled batches needed) once what was settled is on disk, so that even a power cut cannot
+   * Does `work` (removing the files of settled batches) once the settlements are on disk, so that even a power cut cannot
    * take it back. False when the disk refuses: then after the next save that it takes.
    */
   whenSaved(work: () => void): boolean {

@@ -1,6 +1,6 @@
 /**
- * The streams of every source and their low-water marks, one for each sink. All is in memory; what is new, moved or forgotten
- * is written when the store says so, and forgotten to be so once it is on disk.
+ * The streams of every source and their low-water marks, one for each sink. All is in memory; changes are
+ * written when the store asks, and no longer counted as changes once they are on disk.
  */
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';

@@ -18,7 +18,7 @@ export class Transactions {
   /** The database's write-ahead log: commits are on the disk once it is. */
   readonly #walFile: string;
   readonly #afterSync: AfterSync;
-  /** True once the database was removed or replaced by others: what is written is lost with it. */
+  /** True once the database was removed or replaced by others: further writes are lost with it. */
   isGone = false;
   /** Transactions that the disk refused. */
   refusals = 0;

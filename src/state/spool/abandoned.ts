@@ -1,4 +1,4 @@
-/** Disk buffers of sinks that are not configured any more: what they hold is kept, and must not be forgotten. */
+/** Disk buffers of sinks that were removed from the configuration: their batches are kept and reported. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_COMPONENTS } from '../../core/limits.ts';

@@ -75,7 +75,7 @@ export function decodeHead(
   }
 }
 
-/** Reads a whole file's bytes; says what is wrong with one that cannot be trusted. Never throws. */
+/** Reads a whole file's bytes; gives the reason where they cannot be trusted. Never throws. */
 export function decodeSpoolFile(bytes: Buffer): SpoolContent {
   const head = decodeHead(bytes.subarray(0, FIRST_LINE_BYTES), bytes.length, (length) =>
     bytes.subarray(FIRST_LINE_BYTES, FIRST_LINE_BYTES + length),

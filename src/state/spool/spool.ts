@@ -54,7 +54,7 @@ export class Spool {
   async *recover(): AsyncGenerator<SpoolEntry> {
     const names = await readdir(this.#folder).catch((error: unknown) => noNames(this.#folder, error));
     for (const name of names.sort()) {
-      // One that stays is in nobody's way.
+      // One that stays does no harm.
       if (name.endsWith('.tmp')) await rm(join(this.#folder, name), { force: true }).catch(() => undefined);
       if (!NAME.test(name)) continue;
       this.#next = Math.max(this.#next, Number.parseInt(name, 10) + 1);

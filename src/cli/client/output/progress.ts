@@ -23,7 +23,7 @@ export function startProgress(): Progress {
       if (!stderr.isTTY || performance.now() - drawnAt < REDRAW_MS) return;
       drawnAt = performance.now();
       clear();
-      // A terminal that was never told its size says 0.
+      // A terminal without a size reports 0.
       stderr.write(text().slice(0, (stderr.columns || 80) - 1));
       isShown = true;
     },

@@ -40,7 +40,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** At most `width` columns of the text, with `…` for what is left out. */
+/** At most `width` columns of the text, with `…` where it was cut. */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let [kept, used] = ['', 0];

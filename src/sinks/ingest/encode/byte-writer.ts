@@ -49,7 +49,7 @@ export class ByteWriter {
     this.#length = length;
   }
 
-  /** What was written; the writer is not used after it. */
+  /** The bytes written; the writer is not used afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

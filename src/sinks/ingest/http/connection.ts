@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly host: string;
   /** An idle connection is kept for this long; */
   readonly idleMs: number;
-  /** for so long at most where the service says how long it keeps them. */
+  /** at most this long where the service announces how long it keeps them. */
   readonly maxIdleMs: number;
   /** It can take another request. */
   onFree(): void;

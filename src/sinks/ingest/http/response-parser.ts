@@ -78,14 +78,14 @@ export class ResponseParser {
         case 'trailer':
           at = this.#takeLine(bytes, at, (line) => {
             if (line === '') this.#complete();
-            // Nobody asks for what it says, but it is to be a header.
+            // Its value is not used, but it must be a valid header.
             else headersOf([line]);
           });
       }
     }
   }
 
-  /** The connection's other end said that nothing more comes; throws `ResponseError` where something is missing. */
+  /** The server ended the connection; throws `ResponseError` where the response is incomplete. */
   end(): void {
     if (this.#place === 'until-close') this.#complete();
     else if (this.#place !== 'done' && !this.isFresh) throw new ResponseError('the connection was closed in the middle of the response');

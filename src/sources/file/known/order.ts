@@ -7,7 +7,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS, KEEP_OPEN_MS, STREAM_ORDER_MS } from '../limits.ts';
 import type { Grouping } from '../../../parsers/text/grouping.ts';
-import { findByteOrderMark } from '../../framing/byte-window.ts';
+import { findBom } from '../../framing/byte-window.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Registry } from './registry.ts';
@@ -156,7 +156,7 @@ export class Successors {
   #beginsInside(file: TrackedFile): boolean {
     const { fileSystem, shaping } = this.#options;
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES, file.stream.startAt);
-    const mark = findByteOrderMark(head);
+    const mark = findBom(head);
     const encoding = mark?.encoding ?? shaping.encoding;
     const start = mark?.bytes.length ?? 0;
     const end = encoding.firstLineEnd(head, start, head.length);

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../../core/errors.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
 import type { Encoding } from '../../../parsers/text/encoding.ts';
-import { findByteOrderMark, LONGEST_MARK_BYTES } from '../../framing/byte-window.ts';
+import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type Generations, lastSightOf } from './generations.ts';
@@ -137,7 +137,7 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
  */
 export function positionAtEnd(file: TrackedFile, stat: FileStat, fileSystem: FileSystem, maxEventBytes: number, charset: Encoding): void {
   const fd = file.disk.fd!;
-  const encoding = findByteOrderMark(readHead(fileSystem, fd, LONGEST_MARK_BYTES))?.encoding ?? charset;
+  const encoding = findBom(readHead(fileSystem, fd, LONGEST_BOM_BYTES))?.encoding ?? charset;
   const start = findLineStart(fileSystem, fd, stat.size, maxEventBytes, encoding);
   file.stream.beginAt(start, tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES)));
 }

@@ -8,7 +8,7 @@ import type { Block, StreamRange, Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { findByteOrderMark, LONGEST_MARK_BYTES, sumWithMark, type WindowBlock } from '../../framing/byte-window.ts';
+import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../known/generations.ts';
@@ -75,11 +75,11 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
 ): { readonly block: OpenEvent['block']; readonly continuations: { readonly file: F; readonly range: StreamRange }[] } {
   if (length <= own) return { block: lines.giveEvent(length), continuations: [] };
   const { waiting } = lines;
-  const mark = lines.mark ?? Buffer.alloc(0);
+  const mark = lines.bom ?? Buffer.alloc(0);
   const ownBytes = waiting.subarray(0, own);
   const single = {
     length: mark.length + own,
-    sum: sumWithMark(mark, ownBytes, lines.offset),
+    sum: sumWithBom(mark, ownBytes, lines.offset),
     tail: tailBehind(lines.recent(), ownBytes),
   };
   const continuations: { file: F; range: StreamRange }[] = [];
@@ -89,7 +89,7 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
     if (bytes.length === 0) break;
     const from = part.file.stream.startAt;
     const to = from + part.mark.length + bytes.length;
-    const range = { stream: part.file.stream.id!, from, to, sum: sumWithMark(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
+    const range = { stream: part.file.stream.id!, from, to, sum: sumWithBom(part.mark, bytes, from), tail: tailBehind(part.mark, bytes) };
     continuations.push({ file: part.file, range });
     at += bytes.length;
   }
@@ -101,7 +101,7 @@ export function giveJoined<F extends { readonly stream: Pick<Stream, 'id' | 'sta
 /** The byte order mark of a file by its first bytes; undefined when its encoding is not that of the lines under way. */
 export function markOf(lines: Lines, head: Buffer): Buffer | undefined {
   if (lines.encodingOf(head) !== lines.encoding) return undefined;
-  return findByteOrderMark(head)?.bytes ?? Buffer.alloc(0);
+  return findBom(head)?.bytes ?? Buffer.alloc(0);
 }
 
 interface ReadPart {
@@ -120,7 +120,7 @@ async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file:
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
     if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || !generations.holes.pass(file))
       return undefined;
-    const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_MARK_BYTES));
+    const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);
     const begin = stream.startAt + mark.length;

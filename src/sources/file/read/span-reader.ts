@@ -4,7 +4,7 @@
  */
 import type { Lane, Span } from '../../../core/block.ts';
 import { messageOf, TailraceError } from '../../../core/errors.ts';
-import { LONGEST_MARK_BYTES } from '../../framing/byte-window.ts';
+import { LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import { type FileSystem, isSameFile, leadsNowhere } from '../scan/file-system.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
@@ -90,7 +90,7 @@ export class SpanReader {
     const parts: { file: TrackedFile; mark: Buffer; length: number }[] = [];
     for (const each of continued) {
       const isThere = await this.#withFile(each, async (next, nextFd, end) => {
-        const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_MARK_BYTES));
+        const mark = markOf(lines, readHead(fileSystem, nextFd, LONGEST_BOM_BYTES));
         if (!mark || each.from !== next.stream.startAt || end < each.to || !(await this.#fill(nextFd, each.from + mark.length, each.to)))
           return false;
         parts.push({ file: next, mark, length: each.to - each.from - mark.length });

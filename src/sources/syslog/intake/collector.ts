@@ -160,7 +160,7 @@ export class Collector {
     this.#isFlushing = false;
   }
 
-  /** Each block costs about the same, whatever its size: a few milliseconds are worth waiting. */
+  /** A block costs about the same at any size: it is worth waiting a few milliseconds. */
   get #isWorthwhile(): boolean {
     const { start, end, isClosed } = this.#filling;
     return this.#isFlushing || isClosed || end - start >= SYSLOG_HAND_OVER_BYTES;

@@ -42,7 +42,7 @@ export interface Framing {
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #loops: SyslogLoops;
-  /** Where a single message is put for the kernel, and the table that says so. */
+  /** Where a single message is put for the kernel, and its table. */
   readonly #single: Region;
   readonly #table: MessageTable;
 

@@ -1,4 +1,4 @@
-/** Addresses that are listened on, in words: as they are configured, as peers are named, and what is wrong with them. */
+/** Addresses in words: of listeners as configured, of peers, and in errors. */
 import { isIPv6 } from 'node:net';
 import type { ListenAddress } from '../../../config/model.ts';
 import { TailraceError, codeOf, messageOf } from '../../../core/errors.ts';
@@ -7,7 +7,7 @@ import { TailraceError, codeOf, messageOf } from '../../../core/errors.ts';
 export interface Listener {
   /** Where it really listens: the port the system chose, when 0 was asked for. */
   readonly address: ListenAddress;
-  /** Takes no more; what it opened and did not hand over is gone once it resolves. */
+  /** Accepts no more; sockets that were not handed over are closed once it resolves. */
   close(): Promise<void>;
 }
 

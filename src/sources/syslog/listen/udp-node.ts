@@ -26,7 +26,7 @@ export async function listenUdpByNode(
   socket.on('message', (bytes, from) => onDatagram(bytes, formatPeer(from.address, from.port)));
   return {
     address: { ...address, port: socket.address().port },
-    // The system books twice of what is asked for and says so.
+    // The system reserves, and reports, twice the size that is asked for.
     receiveBufferBytes: socket.getRecvBufferSize() / 2,
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   };

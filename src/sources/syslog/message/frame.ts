@@ -17,7 +17,7 @@ export interface Part {
   /** From 1. */
   readonly number: number;
   readonly isLast: boolean;
-  /** All parts of a message have the same: what its first part's header says. */
+  /** All parts of a message have the header of its first part. */
   readonly message: { head?: EventFields };
 }
 

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../../core/block.ts';
 import { FACILITIES, SEVERITIES } from '../../../core/syslog-priority.ts';
 
-/** What was found behind the priority. What is not there is undefined. */
+/** The parts found behind the priority; a missing one is undefined. */
 export interface Parsed {
   /** RFC 3339 with the digits it was sent with. Undefined: take the time of receipt. */
   time?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * One message's bytes to the event's JSON: what the kernel's loops leave to JavaScript, and what they must agree with.
+ * One message's bytes to the event's JSON, for messages that the kernel leaves to JavaScript. Both must agree.
  * Promises: always an event; what cannot be parsed is whole in `message` with `parse_error`; the JSON is never longer than the caller's limit and `message` never longer than `maxEventBytes`.
  */
 import { isUtf8 } from 'node:buffer';
@@ -41,7 +41,7 @@ export function encodeEvent(frame: Frame, receipt: Receipt, maxEventBytes: numbe
   const event = frame.part === undefined ? parseMessage(text, receipt) : parsePart(text, frame.part, receipt);
   const isCutOff = frame.isCutOff === true && frame.bytes.length <= maxEventBytes;
   if (frame.originalBytes !== undefined) markTruncated(event, frame.originalBytes);
-  // Each invalid byte becomes three bytes of U+FFFD: what was short enough may not be so any more.
+  // Each invalid byte becomes three bytes of U+FFFD: the text may have grown over the limit.
   if (3 * frame.bytes.length > maxEventBytes) cutMessage(event, maxEventBytes, frame);
   const json = withJson(event, receipt, maxJsonBytes);
   if (3 * json.length <= maxJsonBytes || Buffer.byteLength(json) <= maxJsonBytes)
@@ -104,7 +104,7 @@ export function parseMessage(text: string, receipt: Receipt): EventFields {
   };
 }
 
-/** A part of a message: the first one says what the header holds, for all. */
+/** A part of a message: the first one's header holds for all. */
 function parsePart(text: string, { number, isLast, message }: Part, receipt: Receipt): EventFields {
   message.head ??= parseMessage(text, receipt);
   const marks = { part: number, ...(isLast && { part_last: true }) };

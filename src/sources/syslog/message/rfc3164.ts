@@ -1,6 +1,6 @@
 /**
  * RFC 3164 as it is sent in the wild: a time in one of many forms, a host, a tag with a process id, a message; each of the
- * first three may be missing. Nothing behind a valid priority is an error here: what is not recognised stays in the message.
+ * first three may be missing. Nothing behind a valid priority is an error here: unrecognised parts stay in the message.
  */
 import type { Parsed } from './message.ts';
 import { isTimestamp } from './rfc5424.ts';

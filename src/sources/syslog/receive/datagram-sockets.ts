@@ -47,7 +47,7 @@ export interface DatagramSocketsOptions {
   readonly received: (bytes: number) => void;
   /** Hears of messages that cannot be taken, and why; undefined: there is no room. */
   readonly refused: (error: unknown, events: number, bytes: number) => void;
-  /** Hears of what is a bug. */
+  /** Gets errors that are bugs. */
   readonly failed: (error: unknown) => void;
 }
 

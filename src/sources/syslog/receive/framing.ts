@@ -16,7 +16,7 @@ export interface ByteBudget {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** Every connection may hold this much, whatever the budget says. */
+/** Every connection may hold this much, beside the shared budget. */
 const FREE_BYTES = 1024;
 const [NUL, LF, CR, SPACE, ZERO, NINE, LESS_THAN] = [0, 10, 13, 32, 48, 57, 60];
 
@@ -69,7 +69,7 @@ export class Framer {
    * that nothing refers to the chunk any more.
    */
   push(chunk: Buffer): void {
-    // What is left is a number that may become a count.
+    // The rest is a number that may become a count.
     this.#chunk = this.#at === this.#chunk.length ? chunk : Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
     this.#at = 0;
   }
@@ -98,7 +98,7 @@ export class Framer {
     }
   }
 
-  /** Lets go of the chunk's bytes that were not taken, and says how many they are. */
+  /** Drops the chunk's bytes that were not taken; returns how many. */
   release(): number {
     const left = this.#chunk.length - this.#at;
     this.#release();

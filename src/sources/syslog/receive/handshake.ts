@@ -119,7 +119,7 @@ export class Handshakes {
     socket.once('close', () => {
       if (this.#waiting.get(key)?.socket === socket) this.#waiting.delete(key);
     });
-    // What breaks it is said by those who wait for it.
+    // Those who wait for it report the error.
     socket.on('error', () => {});
     return key;
   }
