@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { silentLog } from '../core/log.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';
-import { moveToCluster, type MoveProgress } from '../service/migrate.ts';
+import { moveToCluster, type MoveProgress } from '../service/run/migrate.ts';
 
 export interface MigrateArgs {
   readonly data?: string;

@@ -6,7 +6,7 @@ import { SERVICE_MOST_BODY_BYTES, SERVICE_MOST_FIELDS } from '../service/limits.
 import type { Log } from '../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../config/fields/units.ts';
 import type { ServiceLimits } from '../service/limits.ts';
-import { startService, type Service } from '../service/service.ts';
+import { startService, type Service } from '../service/run/service.ts';
 import { refuseForeignFolder } from '../state/keep-owner.ts';
 
 export interface ServeArgs {

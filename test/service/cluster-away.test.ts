@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service/service.ts';
+import { startService } from '../../src/service/run/service.ts';
 import { startClickhouse, type ClickhouseServer } from '../support/clickhouse.ts';
 import { clientOf, startForTest, tempDir, totalsOf, type Answer, type Client, type ServiceUnderTest } from './support.ts';
 

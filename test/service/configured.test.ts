@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { startService, type ServiceOptions } from '../../src/service/service.ts';
+import { startService, type ServiceOptions } from '../../src/service/run/service.ts';
 import { clientOf, startForTest, tempDir, type Client, type ServiceUnderTest } from './support.ts';
 
 let under: ServiceUnderTest | undefined;

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service/service.ts';
+import { startService } from '../../src/service/run/service.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 import { startProgram } from '../support/program.ts';
 import { clientOf, startForTest, tempDir, type Client, type QueryAnswer } from './support.ts';

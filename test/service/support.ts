@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { startService, type Service, type ServiceOptions } from '../../src/service/service.ts';
+import { startService, type Service, type ServiceOptions } from '../../src/service/run/service.ts';
 import { openApiCheck, type OpenApiDocument, type ReplyCheck } from './openapi-check.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatTime, MAX_TIME_NS, MIN_TIME_NS } from '../../src/core/time/time-text.ts';
 import { timeReader } from '../../src/service/ingest/timestamps.ts';
-import { parseDuration } from '../../src/service/query/times.ts';
+import { parseDuration } from '../../src/service/http/duration.ts';
 
 const read = (value: unknown, format = ''): string => {
   const time = timeReader(format)(value);

@@ -56,7 +56,7 @@ function makeFolder(wanted: string | undefined): string {
 }
 
 async function runDemo(folder: string, args: DemoArguments, stopping: Promise<AbortSignal>): Promise<number> {
-  const { startService } = await import('../../service/service.ts');
+  const { startService } = await import('../../service/run/service.ts');
   const log = await createLog({ level: 'warn' });
   process.stderr.write('Starting the local service …\n');
   const service = await startService({

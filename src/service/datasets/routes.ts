@@ -7,7 +7,7 @@ import { badRequest, quote } from '../http/api-error.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Endpoint } from '../http/openapi.ts';
 import { readBody } from '../http/read-body.ts';
-import { parseDuration } from '../query/times.ts';
+import { parseDuration } from '../http/duration.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Catalog, Dataset } from './catalog.ts';
 import {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { SERVICE_KEY_LENGTH } from '../limits.ts';
 import { badRequest } from '../http/api-error.ts';
 import type { Endpoint } from '../http/openapi.ts';
-import { ingestRoom } from './room.ts';
+import { ingestAdmission } from './admission.ts';
 import { decompress, tooLarge } from './decompress.ts';
 import { ingest, type IngestOptions, type Parts } from './ingest.ts';
 import { formatOf } from './readers.ts';
@@ -49,7 +49,7 @@ interface Ingest {
 export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix: string, personalIngest: boolean): void {
   const prefix = headerPrefix.toLowerCase();
   const { bodyBytes } = parts.limits;
-  const room = ingestRoom(bodyBytes);
+  const admission = ingestAdmission(bodyBytes);
 
   void server.register((scope, _options, done) => {
     // Bodies stay bytes, whatever they are; the reader of the format judges them.
@@ -87,7 +87,7 @@ export function ingestRoutes(server: FastifyInstance, parts: Parts, headerPrefix
     const options: RouteShorthandOptions = {
       // Before the body is read, after the token was.
       onRequest: (request, reply, next) => {
-        reply.raw.once('close', room.enter(request.headers));
+        reply.raw.once('close', admission.enter(request.headers));
         next();
       },
       config: { ...(!personalIngest && { tokens: 'api' }), need: { kind: 'dataset', right: 'ingest' }, doc: DOC },

@@ -4,6 +4,7 @@ import { SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
 import type { Dataset } from '../datasets/catalog.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
+import { parseDuration } from '../http/duration.ts';
 import { formatTime, MIN_TIME_NS } from '../../core/time/time-text.ts';
 import type { Environment } from './functions/call.ts';
 import { programOf, type Cursor, type Program } from './plan/program.ts';
@@ -12,7 +13,7 @@ import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
 import { Params, sql, tableSql } from './sql/sql.ts';
 import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
-import { autoStep, parseDuration, parseTime } from './times.ts';
+import { autoStep, parseTime } from './times.ts';
 
 export interface QueryRequest {
   /** Those that the query reads, the first of them first; none for a query of made rows. */

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { messageOf } from '../../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { isLocal } from './is-local.ts';
-import type { Metrics } from './metrics.ts';
+import { isLocal } from '../http/is-local.ts';
+import type { Metrics } from '../http/metrics.ts';
 
 const STATUS = z.object({ status: z.string() });
 /** The engine is asked once in this time, however often a probe asks. */

@@ -3,17 +3,17 @@
  * chunk at a time, and after each the folder remembers how far it is: an interrupted move goes on there, whatever the last chunk had
  * reached. At the end both sides are compared by count and checksum, and only then the folder belongs to the cluster. What was moved is kept.
  */
-import { TailraceError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from './limits.ts';
-import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from './engine/chdb.ts';
-import { parseClickhouseUrl } from './engine/clickhouse-url.ts';
-import type { Engine } from './engine/engine.ts';
-import { openCluster } from './engine/open.ts';
-import { MAPS, tableOf } from './engine/tables.ts';
-import { openKeys } from './ingest/keys.ts';
-import { DEFAULT_LIMITS, queryLimitsOf } from './limits.ts';
-import { openExisting, type Metadata } from './metadata.ts';
+import { TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { SERVICE_MOVE_BYTES, SERVICE_MOVE_ROWS } from '../limits.ts';
+import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from '../engine/chdb.ts';
+import { parseClickhouseUrl } from '../engine/clickhouse-url.ts';
+import type { Engine } from '../engine/engine.ts';
+import { openCluster } from '../engine/open.ts';
+import { MAPS, tableOf } from '../engine/tables.ts';
+import { openKeys } from '../ingest/keys.ts';
+import { DEFAULT_LIMITS, queryLimitsOf } from '../limits.ts';
+import { openExisting, type Metadata } from '../metadata.ts';
 
 export interface MoveProgress {
   readonly dataset: string;

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { SERVICE_GUESSED_COMPRESSION, SERVICE_INGEST_BYTES_IN_FLIGHT, SERVICE_INGESTS_IN_FLIGHT } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 
-export interface IngestRoom {
+export interface IngestAdmission {
   /** Takes room for a request; the returned function gives it back. Throws an `ApiError` 429 when there is none. */
   enter(headers: IncomingHttpHeaders): () => void;
 }
 
 /** `bodyBytes` is the most that one body may have. */
-export function ingestRoom(bodyBytes: number): IngestRoom {
+export function ingestAdmission(bodyBytes: number): IngestAdmission {
   let requests = 0;
   let bytes = 0;
   return {

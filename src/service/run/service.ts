@@ -7,10 +7,10 @@ import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import type { Credentials } from './auth/auth.ts';
-import { DEFAULT_LIMITS, queryLimitsOf, type ServiceLimits } from './limits.ts';
+import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Credentials } from '../auth/auth.ts';
+import { DEFAULT_LIMITS, queryLimitsOf, type ServiceLimits } from '../limits.ts';
 
 export interface ServiceOptions {
   /** Port 0: a free one. */
@@ -56,15 +56,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const limits: ServiceLimits = { ...DEFAULT_LIMITS, ...options.limits };
 
   // Loaded here: the agent, which shares the program, needs none of it.
-  const { openMetadata } = await import('./metadata.ts');
-  const { openAuth } = await import('./auth/auth.ts');
-  const { openEngine } = await import('./engine/open.ts');
-  const { openCatalog } = await import('./datasets/catalog.ts');
-  const { openArrivals } = await import('./datasets/arrivals.ts');
-  const { openTrimmer } = await import('./datasets/trim.ts');
-  const { openKeys } = await import('./ingest/keys.ts');
-  const { openQuota } = await import('./ingest/quota.ts');
-  const { createServer } = await import('./http/server.ts');
+  const { openMetadata } = await import('../metadata.ts');
+  const { openAuth } = await import('../auth/auth.ts');
+  const { openEngine } = await import('../engine/open.ts');
+  const { openCatalog } = await import('../datasets/catalog.ts');
+  const { openArrivals } = await import('../datasets/arrivals.ts');
+  const { openTrimmer } = await import('../datasets/trim.ts');
+  const { openKeys } = await import('../ingest/keys.ts');
+  const { openQuota } = await import('../ingest/quota.ts');
+  const { createServer } = await import('./server.ts');
 
   /** What is to be undone, last first. */
   const opened: (() => Promise<void> | void)[] = [];
@@ -88,20 +88,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const trimmer = openTrimmer(catalog, engine, log);
     opened.push(() => trimmer.stop());
 
-    const { rateLimit } = await import('./auth/rate-limit.ts');
-    const { describeApi } = await import('./http/openapi.ts');
-    const { datasetRoutes } = await import('./datasets/routes.ts');
-    const { ingestRoutes } = await import('./ingest/routes.ts');
-    const { queryRoutes } = await import('./query/routes.ts');
-    const { accountRoutes } = await import('./auth/account-routes.ts');
-    const { annotationRoutes } = await import('./saved/annotations.ts');
-    const { starredQueryRoutes } = await import('./saved/starred-queries.ts');
-    const { missingRoutes } = await import('./saved/missing.ts');
-    const { organisationOf } = await import('./auth/organisation.ts');
-    const { tokenRoutes } = await import('./auth/token-routes.ts');
-    const { createMetrics } = await import('./http/metrics.ts');
-    const { explorerRoutes } = await import('./http/explorer-page.ts');
-    const { healthRoutes } = await import('./http/health.ts');
+    const { rateLimit } = await import('../auth/rate-limit.ts');
+    const { describeApi } = await import('../http/openapi.ts');
+    const { datasetRoutes } = await import('../datasets/routes.ts');
+    const { ingestRoutes } = await import('../ingest/routes.ts');
+    const { queryRoutes } = await import('../query/routes.ts');
+    const { accountRoutes } = await import('../auth/account-routes.ts');
+    const { annotationRoutes } = await import('../saved/annotations.ts');
+    const { starredQueryRoutes } = await import('../saved/starred-queries.ts');
+    const { missingRoutes } = await import('../saved/missing.ts');
+    const { organisationOf } = await import('../auth/organisation.ts');
+    const { tokenRoutes } = await import('../auth/token-routes.ts');
+    const { createMetrics } = await import('../http/metrics.ts');
+    const { explorerRoutes } = await import('../http/explorer-page.ts');
+    const { healthRoutes } = await import('./health.ts');
     const arrivals = openArrivals();
     const metrics = createMetrics({ openStreams: arrivals.waiting, memoryBytes: lastKnown(MEMORY_WAIT_MS, () => engine.memoryBytes()) });
     const server = createServer({

@@ -13,10 +13,10 @@ import type { Auth, Caller } from '../auth/auth.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { Need } from '../auth/rights.ts';
 import type { TokenKind } from '../auth/tokens.ts';
-import { ApiError, forbidden } from './api-error.ts';
-import { isLocal } from './is-local.ts';
-import type { Metrics } from './metrics.ts';
-import type { Endpoint } from './openapi.ts';
+import { ApiError, forbidden } from '../http/api-error.ts';
+import { isLocal } from '../http/is-local.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { Endpoint } from '../http/openapi.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
