@@ -1,10 +1,12 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
 import { closed, extended, keeping, typeOf, without } from '../plan/scope.ts';
-import type { Names } from '../plan/analysis.ts';
-import type { NamePattern, Renamed } from '../plan/tree.ts';
+import { FUNCTIONS } from '../functions/table.ts';
+import { analyze, applied, type Names } from '../plan/analysis.ts';
+import { constantNode, type Column, type NamePattern, type Node, type Renamed } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { readAssignment, readColumnName } from '../syntax/expressions.ts';
+import { readAssignment, readColumnName, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
+import type { Expression } from '../syntax/tree.ts';
 import { columnsOf, type Operator, type Result } from './operator.ts';
 
 /** `name`, `name*`, `['any.name']*`. */
@@ -38,6 +40,18 @@ function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
   const left = pairs.filter(({ from }) => !seen.has(from)).map(({ from }) => ({ text: from, prefix: false }));
   const columns = new Map([...without(scope, left).columns, ...pairs.map(({ to, type }) => [to, type] as const)]);
   return { stages: [{ kind: 'rename', pairs }], scope: { ...without(scope, left), columns } };
+}
+
+/** The token in place of each match, in those of the fields that hold a text. */
+function redacted(patterns: readonly Expression[], token: string, fields: readonly string[], at: number, names: Names): Result {
+  const call = (name: string, ...args: readonly Node[]): Node => applied(FUNCTIONS.get(name)!, args, at, args.map(() => at)); // prettier-ignore
+  const replacement = constantNode({ type: 'string', value: token });
+  const columns = fields.map((name): Column => {
+    const node = analyze({ kind: 'name', at, name }, names);
+    const hidden = patterns.reduce((text, pattern) => call('replace_regex', analyze(pattern, names), replacement, text), node);
+    return { name, node: call('iff', call('isstring', node), hidden, node) };
+  });
+  return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
 }
 
 export const COLUMNS: readonly Operator[] = [
@@ -92,6 +106,26 @@ export const COLUMNS: readonly Operator[] = [
         return pattern;
       });
       return ({ scope }) => ({ stages: [{ kind: 'reorder', names: patterns }], scope });
+    },
+  },
+  {
+    names: ['redact'],
+    only: 'queries',
+    syntax: 'redact [replaceToken="***"] "<regex>", … on <field>, …',
+    doc: 'The texts of the fields with the token, `*` without one, in place of each match of the regular expressions (RE2).',
+    read(parser, at) {
+      let token = '*';
+      if (parser.accept('replaceToken')) {
+        parser.expect('=', 'after replaceToken');
+        const wrong = parser.unexpected('a token in quotes');
+        const given = parser.take();
+        if (given.kind !== 'string') throw wrong;
+        token = given.value;
+      }
+      const patterns = parser.list(() => readExpression(parser));
+      parser.expect('on', 'and the fields behind the regular expressions');
+      const fields = parser.list(() => readColumnName(parser));
+      return (names) => redacted(patterns, token, fields, at, names);
     },
   },
   {

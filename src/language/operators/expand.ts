@@ -1,12 +1,13 @@
 /** mv-expand: a row for each item of an array. */
-import { FUNCTIONS } from '../functions/table.ts';
+import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
 import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
 import { extended } from '../plan/scope.ts';
-import type { Column, Stage } from '../plan/tree.ts';
+import type { PipelineText } from '../plan/sources.ts';
+import { constantNode, type Column, type Node, type Stage, type Tree } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
-import type { Assignment } from '../syntax/tree.ts';
+import type { Assignment, Pipeline } from '../syntax/tree.ts';
 import type { Type } from '../types.ts';
 import { defaultName, type Operator, type Result } from './operator.ts';
 
@@ -56,20 +57,58 @@ function expanded(parts: readonly Expanded[], index: string | undefined, limit: 
 /** Stands for the number of the item, whose type is all that matters of it. */
 const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type: 'int', value: 0n } };
 
+/** `with_itemindex=i x = list to typeof(long), … limit 5`. */
+function readExpansion(parser: Parser): (names: Names) => Result {
+  let index: string | undefined;
+  if (parser.accept('with_itemindex')) {
+    parser.expect('=', 'after with_itemindex');
+    index = readColumnName(parser, 'a name for the number of the item');
+  }
+  const parts = parser.list(() => readExpanded(parser));
+  const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
+  return (names) => expanded(parts, index, limit, names);
+}
+
+const APPLIED: readonly Stage['kind'][] = ['where', 'extend', 'remove', 'rename'];
+
+/** Rows without an item do not come out of mv-apply. */
+function hasItems(stage: Stage, at: number): Stage {
+  const zero = constantNode({ type: 'int', value: 0n });
+  const call = (name: string, args: readonly Node[]): Node => applied((FUNCTIONS.get(name) ?? OPERATORS.get(name))!, args, at, args.map(() => at)); // prettier-ignore
+  const nodes = stage.kind === 'expand' ? stage.columns.map(({ node }) => call('>', [call('array_length', [node]), zero])) : [];
+  return { kind: 'where', condition: nodes.length === 1 ? nodes[0]! : call('or', nodes) };
+}
+
+/** The operators behind `on`, applied to the items of each row. */
+function appliedTo(expansion: (names: Names) => Result, inner: Pipeline, names: Names): Result {
+  const { stages, scope } = expansion(names);
+  const source = (): Tree => ({ source: { kind: 'rows', columns: [], rows: [] }, stages: [], scope, weight: 1 });
+  const tree = names.plan!({ ...(inner as PipelineText), source } as PipelineText, names.lets);
+  const other = tree.stages.find(({ kind }) => !APPLIED.includes(kind));
+  if (other)
+    throw new AplError('meaning', inner.at, 'mv-apply takes where, extend, project-away and project-rename', 'to count, sum or sort items write mv-expand, then summarize by a key of the row'); // prettier-ignore
+  return { stages: [hasItems(stages[0]!, inner.at), ...stages, ...tree.stages], scope: tree.scope };
+}
+
 export const EXPAND: readonly Operator[] = [
   {
     names: ['mv-expand'],
     syntax: 'mv-expand [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>]',
     doc: 'A row for each item of an array; several arrays go side by side. A row stays as it is where there is no array, and has null for an empty one.',
+    read: (parser) => readExpansion(parser),
+  },
+  {
+    names: ['mv-apply'],
+    only: 'queries',
+    syntax: 'mv-apply [with_itemindex=<name>] [<name> =] <array> [to typeof(<type>)], … [limit <count>] on (<operators>)',
+    doc: 'A row for each item of an array that is left behind the operators, which are where, extend, project-away and project-rename. A row without items does not come out.',
     read(parser) {
-      let index: string | undefined;
-      if (parser.accept('with_itemindex')) {
-        parser.expect('=', 'after with_itemindex');
-        index = readColumnName(parser, 'a name for the number of the item');
-      }
-      const parts = parser.list(() => readExpanded(parser));
-      const limit = parser.accept('limit') ? parser.count('a number of items after limit') : undefined;
-      return (names) => expanded(parts, index, limit, names);
+      const expansion = readExpansion(parser);
+      parser.expect('on', 'and (operators) behind the array');
+      parser.expect('(', 'after on');
+      const inner = parser.nested(() => parser.subqueries!.steps());
+      parser.expect(')', 'after the operators');
+      return (names) => appliedTo(expansion, inner, names);
     },
   },
 ];

@@ -2,6 +2,7 @@
 import { boundedTree } from '../plan/lets.ts';
 import { withColumn, merged } from '../plan/scope.ts';
 import type { Tree } from '../plan/tree.ts';
+import { AplError } from '../syntax/apl-error.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Operator } from './operator.ts';
@@ -27,7 +28,9 @@ export function readUnion(parser: Parser): UnionText {
       source = parser.take().text;
     } else if (parser.accept('isfuzzy')) {
       parser.expect('=', 'after isfuzzy');
-      parser.take();
+      const { at } = parser.token;
+      const fix = "a pattern such as ['app-*'] leaves out the datasets that are not there";
+      if (!parser.accept('false')) throw new AplError('meaning', at, 'isfuzzy=true is not supported', fix);
     } else return { tables: parser.list(() => parser.subqueries!.table()), inner, source };
   }
 }

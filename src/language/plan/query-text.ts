@@ -3,6 +3,7 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
+import { otherLanguage } from '../other-languages.ts';
 import { otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
@@ -24,6 +25,8 @@ export interface QueryText {
 /** Throws an `AplError`. */
 export function readQuery(text: string): QueryText {
   if (text.length > SERVICE_QUERY_TEXT) throw new AplError('syntax', 0, `the query is longer than ${SERVICE_QUERY_TEXT} characters`);
+  const other = otherLanguage(text);
+  if (other) throw new AplError('syntax', 0, `this is ${other.name}`, `here it would be: ${other.here}`);
   const { parser, reading, lets } = begin(text);
   const pipeline = readPipeline(reading);
   while (parser.accept(';'));
@@ -35,7 +38,12 @@ export function readQuery(text: string): QueryText {
 function begin(text: string): { readonly parser: Parser; readonly reading: Reading; readonly lets: readonly LetText[] } {
   const parser = new Parser(text);
   const reading = new Reading(parser);
-  parser.subqueries = { begins: () => reading.begins(), read: () => readPipeline(reading), table: () => tableText(reading) };
+  parser.subqueries = {
+    begins: () => reading.begins(),
+    read: () => readPipeline(reading),
+    table: () => tableText(reading),
+    steps: () => readInner(parser),
+  };
   return { parser, reading, lets: readLets(parser, reading) };
 }
 
@@ -50,6 +58,23 @@ function readPipeline(reading: Reading): PipelineText {
     steps.push(readStep(parser, 'queries').step);
   }
   return { at, source, steps };
+}
+
+/** Operators without a source, in parentheses: `where a > 1 | extend b = a`. */
+function readInner(parser: Parser): PipelineText {
+  const { at } = parser.token;
+  const steps: Step[] = [];
+  do {
+    if (steps.length === SERVICE_QUERY_STAGES)
+      throw new AplError('syntax', parser.token.at, `the query has more than ${SERVICE_QUERY_STAGES} operators`);
+    steps.push(readStep(parser, 'queries').step);
+  } while (parser.accept('|'));
+  return { at, source: () => nothing(at), steps };
+}
+
+/** What has no source cannot stand alone. */
+function nothing(at: number): never {
+  throw new AplError('syntax', at, 'a query begins with a dataset');
 }
 
 /** Operators that other services of the family have and this one does not, with what to write instead. */
@@ -91,7 +116,7 @@ export function readStep(parser: Parser, use: Use): { readonly name: string; rea
       'meaning',
       token.at,
       `${name} works in queries only, which see many events`,
-      `a transform has ${operatorNames(use)}`,
+      otherOperator(name) ?? `a transform has ${operatorNames(use)}`,
     );
   if (operator.only === 'transforms' && use === 'queries') throw new AplError('meaning', token.at, `${name} works in transforms only`);
   parser.skipTo(token.at + name.length);

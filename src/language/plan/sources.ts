@@ -2,7 +2,7 @@
 import { SERVICE_QUERY_MADE_ROWS } from '../limits.ts';
 import { readUnion, unionOf, type UnionText } from '../operators/union.ts';
 import { columnsOf, type Step } from '../operators/operator.ts';
-import { searched, readSearch } from '../operators/search.ts';
+import { searched, readSearch, readSearchKind } from '../operators/search.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
@@ -29,6 +29,8 @@ const PIPED = new RegExp(String.raw`(?:${QUOTED}|${BARE})\s*\|`, 'y');
 /** Nothing but a dataset in brackets. */
 const ALONE = new RegExp(String.raw`${QUOTED}\s*[;)},]`, 'y');
 const BEGINNING = /(?:datatable|print|union|search|range)\b(?!\s*\()|datatable\s*\(/y;
+/** A query may stand in parentheses. */
+const OPEN = /(?:\(\s*)*/y;
 /** With `*`, all that match. */
 const NAME = /[A-Za-z0-9_*][A-Za-z0-9_.*-]*/y;
 
@@ -53,8 +55,10 @@ export class Reading implements TableNames {
   begins(): boolean {
     const { token, text } = this.parser;
     if (token.kind === 'name' && this.#tables.has(token.text)) return true;
+    OPEN.lastIndex = token.at;
+    const at = token.at + OPEN.exec(text)![0].length;
     return [PIPED, ALONE, BEGINNING].some((pattern) => {
-      pattern.lastIndex = token.at;
+      pattern.lastIndex = at;
       return pattern.test(text);
     });
   }
@@ -219,16 +223,18 @@ function cellOf(value: Expression, type: Type, names: Names): Constant {
 function searchedEverywhere(reading: Reading, at: number): SourceStep {
   const { parser } = reading;
   let tables: PipelineText[];
+  const casedBefore = readSearchKind(parser);
   if (parser.accept('in')) {
     parser.expect('(', 'after search in');
     tables = parser.list(() => tableText(reading));
     parser.expect(')', 'after the datasets');
   } else tables = [{ at, source: events(reading.dataset('*', at)), steps: [] }];
-  const condition = readSearch(parser);
+  const { condition, cased } = readSearch(parser);
+  const wanted = { condition, cased: cased || casedBefore };
   return (names) => {
     const [first, ...others] = tables.map((table) => names.plan!(table, names.lets));
     const all = unionOf(first!, others, false, '$table', at);
-    const stages = searched(condition, { ...names, scope: all.scope });
+    const stages = searched(wanted, { ...names, scope: all.scope });
     return { ...all, stages: [...all.stages, ...stages] };
   };
 }

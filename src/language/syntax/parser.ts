@@ -15,6 +15,8 @@ export interface Subqueries {
   read(): Pipeline;
   /** A dataset, a table of `let`, or a query in parentheses. */
   table(): Pipeline;
+  /** Operators without a source. */
+  steps(): Pipeline;
 }
 
 export class Parser {

@@ -18,7 +18,7 @@ const uses = new Map<string, number>(DOCUMENTED.map((name) => [name, 0]));
 
 /** Not in random queries, but in cases with results computed by hand. */
 const BY_HAND = [
-  'join', 'lookup', 'union', 'search', 'make-series', 'top-nested', 'sample-distinct', 'project-reorder', 'getschema', 'render', 'as', 'serialize',
+  'join', 'lookup', 'union', 'search', 'make-series', 'top-nested', 'sample-distinct', 'project-reorder', 'getschema', 'render', 'as', 'serialize', 'mv-apply', 'redact',
 ].map((name) => `| ${name}`).concat(['row_number()', 'prev()', 'next()', 'row_cumsum()']); // prettier-ignore
 
 /** Words as they stand between blanks, longest first, so that `!in~` is not taken for `in`. */

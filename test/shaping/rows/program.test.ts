@@ -154,7 +154,7 @@ describe('mistakes', () => {
     ['where a is null', 'found "is"; write isnull(field) or isnotnull(field)'],
     ['where a == 1\nproject-away b', 'found "project-away" without | before it; write | project-away'],
     ['extend b = lower(a)', 'unknown function "lower"; write tolower'],
-    ['redact a', 'unknown operator "redact"; it is a function: extend message = redact(message, …); there are '],
+    ['redact a', 'redact works in queries only, which see many events; it is a function: extend message = redact(message, …)'],
     ['where constructor(a)', 'unknown function "constructor"'],
   ])('what other languages write is answered with what to write here: %s', (text, wanted) => {
     const [problem, ...others] = problemsOf(text);

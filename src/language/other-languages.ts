@@ -1,0 +1,71 @@
+/** A query in SQL or LogQL as it would be written here: a hint in the message of its refusal, as far as it can be told from the text. */
+
+/** Enough for a hint; the rest is not looked at. */
+const MOST = 1000;
+const CLAUSE = /\b(where|group by|having|order by|limit)\b/i;
+
+/** What the text is, and one line that says nearly the same; undefined where it is neither. */
+export function otherLanguage(whole: string): { readonly name: string; readonly here: string } | undefined {
+  const text = whole.slice(0, MOST).trim().replaceAll(/\s+/g, ' ');
+  const sql = /^select ([^|;]+?) from ("[^"]*"|'[^']*'|`[^`]*`|[\w.-]+)([^|]*)$/i.exec(text);
+  if (sql) return { name: 'SQL', here: fromSql(sql[1]!, sql[2]!, sql[3]!) };
+  const logql = /^(?:[a-z_]+(?: ?by ?\([^)]*\))? ?\( ?)*\{ ?(\w[\w.]* ?(?:=~|!~|!=|=) ?["`][^}]*)\}(.*)$/.exec(text);
+  return logql ? { name: 'LogQL', here: fromLogql(logql[1]!, logql[2]!) } : undefined;
+}
+
+function fromSql(columns: string, table: string, rest: string): string {
+  const parts = rest.replace(/;\s*$/, '').split(CLAUSE).map((part) => part.trim());
+  const clause = (name: string): string | undefined => {
+    const at = parts.findIndex((part) => part.toLowerCase() === name);
+    return at < 0 ? undefined : parts[at + 1];
+  };
+  const [where, by, order, limit] = ['where', 'group by', 'order by', 'limit'].map(clause);
+  const listed = columns.split(/,(?![^(]*\))/).map((column) => named(column.trim()));
+  const aggregated = by !== undefined || listed.some((column) => /\b(?:count|sum|avg|min|max)\(/.test(column));
+  const values = listed.filter((column) => !by?.split(',').some((key) => key.trim() === column));
+  const sorted = order?.split(',').map((key) => (/ (?:asc|desc)$/i.test(key.trim()) ? key.trim().toLowerCase() : `${key.trim()} asc`));
+  return [
+    `['${table.replaceAll(/['"`]/g, '')}']`,
+    ...(where === undefined ? [] : [`where ${condition(where)}`]),
+    ...(aggregated ? [`summarize ${values.join(', ')}${by === undefined ? '' : ` by ${by}`}`] : []),
+    ...(aggregated || columns.trim() === '*' ? [] : [`project ${listed.join(', ')}`]),
+    ...(sorted ? [`sort by ${sorted.join(', ')}`] : []),
+    ...(limit === undefined ? [] : [`take ${limit}`]),
+  ].join(' | ');
+} // prettier-ignore
+
+/** `count(*) as n` is `n = count()`. */
+function named(column: string): string {
+  const [, value = column, name] = /^(.+) as (\w+)$/i.exec(column) ?? [];
+  const written = value.replace(/^(count|sum|avg|min|max)\(/i, (call) => call.toLowerCase()).replace('(*)', '()');
+  return name === undefined ? written : `${name} = ${written}`;
+}
+
+const LIKE: readonly (readonly [RegExp, string])[] = [
+  [/ like '%([^%']*)%'/gi, " contains '$1'"],
+  [/ like '([^%']*)%'/gi, " startswith '$1'"],
+  [/ like '%([^%']*)'/gi, " endswith '$1'"],
+];
+
+function condition(text: string): string {
+  const likes = LIKE.reduce((found, [like, here]) => found.replaceAll(like, here), text);
+  return likes
+    .replaceAll(/([\w.]+) is not null/gi, 'isnotnull($1)')
+    .replaceAll(/([\w.]+) is null/gi, 'isnull($1)')
+    .replaceAll(/(?<![<>=!])=(?![=~])/g, '==')
+    .replaceAll(/ (and|or|not|in|between) /gi, (word) => word.toLowerCase());
+}
+
+const MATCHERS: Readonly<Record<string, string>> = { '=': '==', '!=': '!=', '=~': 'matches regex', '!~': '!matches regex' };
+const FILTERS: Readonly<Record<string, string>> = {
+  '|=': '* contains', '!=': '* !contains', '|~': 'message matches regex', '!~': 'message !matches regex',
+}; // prettier-ignore
+
+function fromLogql(labels: string, rest: string): string {
+  const matchers = [...labels.matchAll(/([\w.]+) ?(=~|!~|!=|=) ?(["`][^"`]*["`])/g)].map(([, name, sign, value]) => `${name} ${MATCHERS[sign!]} ${quoted(value!)}`);
+  const filters = [...rest.matchAll(/(\|=|!=|\|~|!~) ?(["`][^"`]*["`])/g)].map(([, sign, value]) => `${FILTERS[sign!]} ${quoted(value!)}`);
+  const [, window] = /\[(\d+[smhd])\]/.exec(rest) ?? [];
+  return [`['dataset']`, `where ${[...matchers, ...filters].join(' and ')}`, ...(window === undefined ? [] : [`summarize count() by bin(_time, ${window})`])].join(' | ');
+} // prettier-ignore
+
+const quoted = (text: string): string => `"${text.slice(1, -1)}"`;
