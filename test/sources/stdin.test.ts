@@ -78,27 +78,6 @@ test('stdin reads no more while the lane waits', async () => {
   expect(context.lane.lines.length).toBeGreaterThan(200_000);
 });
 
-test('stdin stop ends a pending read and hands over the unfinished line', async () => {
-  const { context, input, source, running } = await start();
-  input.write('whole\nunfin');
-  await context.lane.until((lane) => lane.count === 1);
-  await source.stop();
-  await source.stop();
-  await running;
-  expect(context.lane.texts).toEqual(['whole', 'unfin']);
-});
-
-test('stdin counts what it read when the lane gives up', async () => {
-  const { context, input, source, running } = await start();
-  context.lane.hold();
-  input.write('aaaa\nbbbb\nunfinished');
-  await context.lane.until((lane) => lane.waiting === 1);
-  context.lane.giveUp();
-  await running;
-  expect(source.stats.lostBytes).toBe(20);
-  expect(context.logged).toEqual(['error: stopped before all that was read from standard input was accepted']);
-});
-
 test('stdin sends joined lines when the writer pauses, and what comes minutes later is an event of its own', async () => {
   const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
   const clock = new SteppedClock();

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startRig, TailRig } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
@@ -60,22 +60,6 @@ test('file source under --once sends unfinished lines too and ends', async () =>
   expect(rig.byFile['b.log']).toHaveLength(100_000);
   const last = rig.lane.blocks.find((block) => block.single)!;
   expect(last).toMatchObject({ offset: 4, length: 2, single: { length: 2 } });
-});
-
-test('file source runs until it is stopped, and stops while the lane holds a block', async () => {
-  const rig = new TailRig();
-  await rig.play`write a.log one; start`;
-  const running = rig.source.run();
-  await rig.lane.until((lane) => lane.blocks.length === 1);
-  rig.lane.hold();
-  appendFileSync(rig.path('a.log'), 'two\n');
-  rig.clock.advance(1000);
-  await rig.lane.until((lane) => lane.waiting === 1);
-  const stopped = rig.source.stop();
-  rig.lane.giveUp();
-  await stopped;
-  await running;
-  expect(rig.texts).toEqual(['one']);
 });
 
 test('file source sees a rotation while the lane is full, and loses nothing when the rotated file is deleted', async () => {
