@@ -107,6 +107,7 @@ test('package is the command with its bundle, brings no Node, and starts where i
     'config.example.yaml',
     'package.json',
     'scripts/node',
+    'systemd/tailrace-journal.socket',
     'systemd/tailrace-syslog.socket',
     'systemd/tailrace.service',
     'systemd/tailrace@.service',
@@ -144,6 +145,7 @@ registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//
     'src/client/answer.ts',
     'src/client/failure.ts',
     'src/client/ingest-result.ts',
+    'src/client/limits.ts',
     'src/client/paths.ts',
   ]);
 });
