@@ -77,7 +77,7 @@ systemctl daemon-reload
 
 %preun
 [ -d /run/systemd/system ] && [ "$1" -eq 0 ] || exit 0
-systemctl disable --now --quiet tailrace-syslog.socket tailrace.service >/dev/null 2>&1 || :
+systemctl disable --now --quiet tailrace-syslog.socket tailrace-journal.socket tailrace.service >/dev/null 2>&1 || :
 
 %postun
 [ -d /run/systemd/system ] || exit 0

@@ -25,7 +25,7 @@ export interface TreeOptions {
   readonly licences: string;
 }
 
-const UNITS = ['tailrace.service', 'tailrace@.service', 'tailrace-syslog.socket'];
+const UNITS = ['tailrace.service', 'tailrace@.service', 'tailrace-syslog.socket', 'tailrace-journal.socket'];
 
 export function packageFiles({ root, executable, commands, version, date, licences }: TreeOptions): PackageFile[] {
   const read = (path: string): Buffer => readFileSync(join(root, path));

@@ -5,6 +5,7 @@ import { loadConfigText } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 import { flush, plural, say, write } from '../client/output/print.ts';
+import { hasOnlyJournal, JOURNAL_STEPS, JOURNAL_TEXT } from './journal.ts';
 import { type Candidates, listCandidates } from './list-candidates.ts';
 import { type Plan, plan, type PlannedSource } from './plan.ts';
 import { examplesOf, Questions, skippedText, sourceObject, sourceText } from './show.ts';
@@ -24,6 +25,13 @@ interface Described {
   readonly examples: readonly string[];
 }
 
+/** What goes into the configuration. */
+interface Answers {
+  readonly described: readonly Described[];
+  readonly hasJournal: boolean;
+  readonly to: Destination;
+}
+
 /** Resolves with 0 once it is written, 1 where there is nothing to ship. Throws `TailraceError`. */
 export async function init(paths: readonly string[], args: InitArguments): Promise<number> {
   const file = args.out ?? 'tailrace.yaml';
@@ -37,18 +45,20 @@ export async function init(paths: readonly string[], args: InitArguments): Promi
   const planned = await plan(found.files);
   // Report wrong options before asking anything.
   const described = await describe(planned, configOf(planned.sources, defaults));
-  if (described.length === 0) return sayNothing(planned, found, args);
-  const answers = args.yes === true ? { described, to: defaults } : await ask(described, planned, found, args, defaults);
+  const hasJournal = hasOnlyJournal(paths, found.files);
+  if (described.length === 0 && !hasJournal) return sayNothing(planned, found, args);
+  const offered: Answers = { described, hasJournal, to: defaults };
+  const answers = args.yes === true ? offered : await ask(offered, planned, found, args);
   const chosen = answers.described.map(({ source }) => source);
-  if (chosen.length === 0) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
-  const text = configText(chosen, answers.to, notesFor(paths));
+  if (chosen.length === 0 && !answers.hasJournal) throw new TailraceError('E_INIT', 'no source was chosen: nothing was written');
+  const text = configText(chosen, answers.to, answers.hasJournal);
   loadConfigText(text, process.env);
   writeNew(file, text);
-  if (args.json === true) await write(`${JSON.stringify(reportOf(file, answers.described, planned, found))}\n`);
+  if (args.json === true) await write(`${JSON.stringify(reportOf(file, answers, planned, found))}\n`);
   else {
-    if (args.yes === true)
-      await write(`${described.map(({ source, examples }) => sourceText(source, examples)).join('\n')}${skippedText(planned, found)}`);
-    await write(nextSteps(file, chosen.length, answers.to));
+    const texts = [...described.map(({ source, examples }) => sourceText(source, examples)), ...(hasJournal ? [JOURNAL_TEXT] : [])];
+    if (args.yes === true) await write(`${texts.join('\n')}${skippedText(planned, found)}`);
+    await write(nextSteps(file, chosen.length, answers));
   }
   await flush();
   return 0;
@@ -64,7 +74,7 @@ function destinationOf({ url, dataset, tokenFile }: InitArguments, file: string)
 }
 
 function configOf(sources: readonly PlannedSource[], to: Destination): Config | undefined {
-  return sources.length === 0 ? undefined : loadConfigText(configText(sources, to, []), process.env);
+  return sources.length === 0 ? undefined : loadConfigText(configText(sources, to, false), process.env);
 }
 
 async function describe({ sources }: Plan, config: Config | undefined): Promise<Described[]> {
@@ -74,7 +84,7 @@ async function describe({ sources }: Plan, config: Config | undefined): Promise<
 }
 
 async function sayNothing(planned: Plan, found: Candidates, { json }: InitArguments): Promise<number> {
-  if (json === true) await write(`${JSON.stringify(reportOf(undefined, [], planned, found))}\n`);
+  if (json === true) await write(`${JSON.stringify(reportOf(undefined, { described: [], hasJournal: false }, planned, found))}\n`);
   else await write(skippedText(planned, found));
   await flush();
   say(
@@ -83,42 +93,32 @@ async function sayNothing(planned: Plan, found: Candidates, { json }: InitArgume
   return 1;
 }
 
-async function ask(
-  described: readonly Described[],
-  planned: Plan,
-  found: Candidates,
-  { url, dataset }: InitArguments,
-  defaults: Destination,
-): Promise<{ readonly described: Described[]; readonly to: Destination }> {
+async function ask(offered: Answers, planned: Plan, found: Candidates, { url, dataset }: InitArguments): Promise<Answers> {
+  const { to: defaults } = offered;
   const questions = new Questions();
   try {
     const chosen: Described[] = [];
     let takesAll = false;
-    for (const each of described) {
+    for (const each of offered.described) {
       await write(`\n${sourceText(each.source, each.examples)}`);
       const answer: string = takesAll ? 'y' : (await questions.ask('Ship it? [Y]es, [n]o, [a]ll that follow: ', 'y')).toLowerCase();
       takesAll ||= answer.startsWith('a');
       if (!answer.startsWith('n')) chosen.push(each);
     }
+    if (offered.hasJournal) await write(`\n${JOURNAL_TEXT}`);
+    const hasJournal =
+      offered.hasJournal && (takesAll || !(await questions.ask('Ship it? [Y]es, [n]o: ', 'y')).toLowerCase().startsWith('n'));
     await write(`\n${skippedText(planned, found)}`);
-    if (chosen.length === 0) return { described: [], to: defaults };
+    if (chosen.length === 0 && !hasJournal) return { described: [], hasJournal, to: defaults };
     const to = {
       ...defaults,
       url: url ?? (await questions.ask(`Address of the service [${defaults.url}]: `, defaults.url)),
       dataset: dataset ?? (await questions.ask(`Dataset [${defaults.dataset}]: `, defaults.dataset)),
     };
-    return { described: chosen, to };
+    return { described: chosen, hasJournal, to };
   } finally {
     questions.close();
   }
-}
-
-/** What has no source of its own here. */
-function notesFor(paths: readonly string[]): string[] {
-  const hasJournal = paths.length === 0 && (existsSync('/run/log/journal') || existsSync('/var/log/journal'));
-  return hasJournal
-    ? ['The journal of this machine is no file of lines: docs/syslog.md shows how journald forwards to a source of type syslog.']
-    : [];
 }
 
 /** Never over a file, also one that was made meanwhile. */
@@ -140,19 +140,31 @@ function alreadyThere(file: string): UsageError {
   });
 }
 
-function reportOf(file: string | undefined, described: readonly Described[], { skipped, unlike }: Plan, found: Candidates): object {
+function reportOf(
+  file: string | undefined,
+  { described, hasJournal }: Omit<Answers, 'to'>,
+  { skipped, unlike }: Plan,
+  found: Candidates,
+): object {
   return {
     ...(file === undefined ? {} : { file }),
     sources: described.map(({ source, examples }) => sourceObject(source, examples)),
+    ...(hasJournal ? { journal: { source: 'journal', steps: JOURNAL_STEPS } } : {}),
     skipped: [...found.skipped, ...skipped].map(({ path, reason, fix }) => ({ path, reason, fix })),
     rotated: found.rotated,
     unlike,
   };
 }
 
-function nextSteps(file: string, sources: number, { tokenFile }: Destination): string {
+function nextSteps(file: string, files: number, { hasJournal, to: { tokenFile } }: Answers): string {
   const config = file === 'tailrace.yaml' ? '' : ` --config ${file}`;
-  return `\nwrote ${file} with ${plural(sources, 'source')}. Next:\n${
-    tokenFile === undefined ? '  export TAILRACE_TOKEN=…     # the API token of your service\n' : ''
-  }  tailrace check${config}\n  tailrace run${config}\n`;
+  const steps = [
+    ...(tokenFile === undefined ? ['export TAILRACE_TOKEN=…     # the API token of your service'] : []),
+    `tailrace check${config}`,
+    // Only systemd can open the journal's socket.
+    ...(hasJournal
+      ? ['', '# as root, with this configuration in /etc/tailrace/tailrace.yaml:', ...JOURNAL_STEPS]
+      : [`tailrace run${config}`]),
+  ];
+  return `\nwrote ${file} with ${plural(files + (hasJournal ? 1 : 0), 'source')}. Next:\n${steps.map((step) => `${step === '' ? '' : `  ${step}`}\n`).join('')}`;
 }

@@ -1,5 +1,6 @@
 /** The configuration of planned sources as commented YAML: the reason stands beside each choice. Pure. */
 import { version } from '../../core/version.ts';
+import { JOURNAL_SOURCE } from './journal.ts';
 import type { PlannedSource } from './plan.ts';
 
 export interface Destination {
@@ -13,15 +14,15 @@ export interface Destination {
 const COMMENT_COLUMN = 44;
 const HUGE_BYTES = 1024 ** 3;
 
-export function configText(sources: readonly PlannedSource[], to: Destination, notes: readonly string[]): string {
+export function configText(sources: readonly PlannedSource[], to: Destination, hasJournal: boolean): string {
   return [
     `# Written by \`tailrace init\` ${version}, from the first lines of the files. \`tailrace check\` says whether it would run,`,
     '# `tailrace preview --source ID FILE` shows what becomes of lines. All keys: docs/configuration.md.',
-    ...notes.map((note) => `# ${note}`),
     ...(to.dataDir === undefined ? [] : ['', `data_dir: ${quoted(to.dataDir)}`]),
     '',
     'sources:',
     ...sources.flatMap(sourceLines),
+    ...(hasJournal ? JOURNAL_SOURCE : []),
     '',
     'sinks:',
     '  store:',
