@@ -20,3 +20,8 @@ test('status line names a pause with its fix, and before it what is missing', ()
   expect(of({ pauses })).toContain('store paused: HTTP 401; check the token');
   expect(of({ pauses, missing: { detail: 'no token', fix: 'write one' } })).toContain('store ships nothing: no token; write one');
 });
+
+test('status line names what keeps positions from being saved', () => {
+  const line = statusLine(observed({ sources: [], sinks: [observedSink({})], checkpointRefusal: 'database or disk is full' }));
+  expect(line).toBe('0 files, lag 0 B, positions cannot be saved: database or disk is full; free space in data_dir; store delivers');
+});

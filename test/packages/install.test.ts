@@ -172,6 +172,20 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     await arrives('stream of logger');
   });
 
+  test('init proposes the journal where the machine’s own log is in no file, and its steps ship it', async () => {
+    machine.must('tailrace init --yes --token-file /etc/tailrace/token --out /srv/init.yaml');
+    const [source = ''] = /^ {2}journal:\n(?: {4}.*\n)+/m.exec(machine.must('cat /srv/init.yaml')) ?? [];
+    const steps = Array.from(source.matchAll(/^ {4}# {3}(.*)$/gm), ([, step]) => step!);
+    expect(steps).toHaveLength(5);
+    machine.must(`cat >/etc/tailrace/conf.d/journal.yaml <<'END'\nsources:\n${source}END`);
+    for (const step of steps) machine.must(step);
+    machine.must("logger -t shop 'line of the journal'");
+    await arrives('line of the journal');
+    machine.must("systemctl stop tailrace; logger -t shop 'journal line beside a stop'");
+    await arrives('journal line beside a stop');
+    machine.must('rm /etc/tailrace/conf.d/journal.yaml; systemctl disable --now tailrace-journal.socket; systemctl restart tailrace');
+  });
+
   test('an upgrade keeps configuration and state, and restarts', async () => {
     const before = mainPid();
     machine.must(
@@ -186,6 +200,49 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     machine.must(`echo 'line after going back' >>/var/log/added/a.txt`);
     await arrives('line after going back');
     expect(stored('line of an added file')).toBe(1);
+  });
+
+  test('an upgrade on a full state disk loses nothing, says so, and goes on once there is room', async () => {
+    machine.must(
+      'systemctl stop tailrace; cp -a /var/lib/tailrace /srv/state; mount -t tmpfs -o size=48m tmpfs /var/lib/tailrace; cp -a /srv/state/. /var/lib/tailrace; systemctl start tailrace',
+    );
+    machine.must('dd if=/dev/zero of=/var/lib/tailrace/filler bs=4k 2>/dev/null || true');
+    machine.must(`echo 'line on a full disk' >>/var/log/added/a.txt; dpkg -i /srv/next.deb`);
+    expect(stored('line on a full disk')).toBe(0);
+    await until(
+      'the status says so',
+      () => /positions cannot be saved: .*full; free space in data_dir/.test(statusText()),
+      DEADLINE_MS,
+      250,
+    );
+    expect(machine.must('journalctl -u tailrace -o cat')).toContain(
+      'cannot save the positions of a batch, so it is not sent yet; free space',
+    );
+    machine.must('rm /var/lib/tailrace/filler');
+    await arrives('line on a full disk');
+    expect(stored('line of an added file')).toBe(1);
+    expect(stored('line on a full disk')).toBe(1);
+  });
+
+  test('an upgrade on a full /etc leaves the old version running, and works once there is room', async () => {
+    const before = mainPid();
+    machine.must(
+      'cp -a /etc/tailrace /srv/etc; mount -t tmpfs -o size=256k tmpfs /etc/tailrace; cp -a /srv/etc/. /etc/tailrace; dd if=/dev/zero of=/etc/tailrace/filler bs=1k 2>/dev/null || true',
+    );
+    const { status, out } = machine.run('dpkg -i /srv/tailrace.deb');
+    expect(status).not.toBe(0);
+    expect(out).toContain('No space left on device');
+    expect(machine.must("dpkg-query -W -f '${Status} ${Version}' tailrace")).toBe('install ok installed 99.0.0');
+    machine.must(`echo 'line beside a failed upgrade' >>/var/log/added/a.txt`);
+    await arrives('line beside a failed upgrade');
+    expect(mainPid()).toBe(before);
+    machine.must('rm /etc/tailrace/filler; dpkg -i /srv/tailrace.deb');
+    expect(machine.must('cat /etc/tailrace/tailrace.yaml')).toContain('systemd://syslog');
+    machine.must(`echo 'line after the upgrade at last' >>/var/log/added/a.txt`);
+    await arrives('line after the upgrade at last');
+    expect(mainPid()).not.toBe(before);
+    expect(stored('line on a full disk')).toBe(1);
+    machine.must('systemctl stop tailrace; umount /etc/tailrace /var/lib/tailrace');
   });
 
   test('remove keeps configuration and state, purge takes both', () => {

@@ -2,7 +2,7 @@
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Observed, ObservedSink } from '../../telemetry/observed.ts';
 
-export function statusLine({ sources, sinks }: Observed): string {
+export function statusLine({ sources, sinks, checkpointRefusal }: Observed): string {
   const files = sources.reduce((sum, { stats }) => sum + Object.values(stats.files).reduce((a, b) => a + b, 0), 0);
   const lag = sources.reduce((sum, { stats }) => sum + stats.lagBytes, 0);
   const held = sources.reduce((sum, source) => sum + source.held, 0);
@@ -10,6 +10,7 @@ export function statusLine({ sources, sinks }: Observed): string {
     `${files} file${files === 1 ? '' : 's'}`,
     `lag ${formatBytes(lag)}`,
     ...(held > 0 ? [`${held} events not delivered yet`] : []),
+    ...(checkpointRefusal === undefined ? [] : [`positions cannot be saved: ${checkpointRefusal}; free space in data_dir`]),
   ];
   return `${parts.join(', ')}; ${sinks.map(describeSink).join('; ')}`;
 }
