@@ -90,8 +90,6 @@ export const stillMutual: readonly string[] = [
   'src/agent/build src/agent/control',
   'src/agent/build src/agent/reload',
   'src/language/operators src/language/plan',
-  'src/pages/explorer src/pages/explorer/results',
-  'src/pages/explorer src/pages/explorer/editor',
   'src/service/query src/service/query/legacy',
   'src/service/query/functions src/service/query/sql',
   'src/service/query/sql src/service/query/sql/relation',

@@ -4,9 +4,9 @@ import { FollowWindow } from '../../core/follow-window.ts';
 import { sinceStored } from '../../language/plan/arrivals-text.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { formatCount } from '../parts/format.ts';
-import { type Api, Refused, type Value } from './api.ts';
+import { type Api, Refused, type Value } from './data/api.ts';
 import { EventPanel } from './results/event-panel.tsx';
-import { chooseColumns, eventAt, type Rows, rowsOf } from './results/results.ts';
+import { chooseColumns, eventAt, type Rows, rowsOf } from './data/results.ts';
 import { ResultsTable } from './results/results-table.tsx';
 
 /** Kept in the page. */

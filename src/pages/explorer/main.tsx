@@ -1,18 +1,18 @@
 /** The explorer of the service: datasets and fields on the left, a query on top, what it found below. */
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Api, keepToken, keptToken } from './api.ts';
+import { Api, keepToken, keptToken } from './data/api.ts';
 import { Editor } from './editor/editor.tsx';
 import { placeIn, type Problem } from './editor/find-problem.ts';
-import { addToHistory, forgetHistory } from './history.ts';
-import { readLink, writeLink } from './link-state.ts';
+import { addToHistory, forgetHistory } from './data/history.ts';
+import { readLink, writeLink } from './data/link-state.ts';
 import { LiveTail } from './live-tail.tsx';
-import { addFilter, datasetOf, quoteName } from './query-text.ts';
+import { addFilter, datasetOf, quoteName } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { useCatalog } from './use-catalog.ts';
-import { type Outcome, useQuery } from './use-query.ts';
+import { useCatalog } from './data/use-catalog.ts';
+import { type Outcome, useQuery } from './data/use-query.ts';
 
 /** A link may bring a token once; it does not stay in the address. */
 function takeToken(): string {

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatCell } from '../parts/show-text.ts';
-import { type Api, Refused, type StarredQuery } from './api.ts';
-import { readHistory } from './history.ts';
-import { datasetOf } from './query-text.ts';
+import { type Api, Refused, type StarredQuery } from './data/api.ts';
+import { readHistory } from './data/history.ts';
+import { datasetOf } from './data/query-text.ts';
 
 export interface SavedQueriesProps {
   readonly api: Api | undefined;

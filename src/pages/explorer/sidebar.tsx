@@ -2,11 +2,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
-import type { Api, DatasetInfo, Field, Value } from './api.ts';
-import { toQueryRange } from './link-state.ts';
-import { quoteName, quoteValue } from './query-text.ts';
-import { rowsOf } from './results/results.ts';
-import type { Catalog } from './use-catalog.ts';
+import type { Api, DatasetInfo, Field, Value } from './data/api.ts';
+import { toQueryRange } from './data/link-state.ts';
+import { conditionOf, quoteName } from './data/query-text.ts';
+import { rowsOf } from './data/results.ts';
+import type { Catalog } from './data/use-catalog.ts';
 
 const MOST_FIELDS = 200;
 const MOST_VALUES = 8;
@@ -125,12 +125,4 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
       )}
     </li>
   );
-}
-
-/** Events that have this value, or another one. */
-export function conditionOf(name: string, value: Value, sign: '==' | '!=' = '=='): string {
-  const field = quoteName(name);
-  if (value === null) return sign === '==' ? `isnull(${field})` : `isnotnull(${field})`;
-  if (name === '_time' || name === '_sysTime') return `${field} ${sign} datetime(${JSON.stringify(value)})`;
-  return `${field} ${sign} ${quoteValue(typeof value === 'object' ? JSON.stringify(value) : value)}`;
 }

@@ -1,8 +1,8 @@
 /** What may stand at the caret: operators, functions and words of the language from the compiler's tables, datasets, and the fields of the one that is asked. */
 import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATORS } from '../../../language/functions/table.ts';
 import { QUERY_OPERATORS } from '../../../language/operators/table.ts';
-import type { Field } from '../api.ts';
-import { quoteName } from '../query-text.ts';
+import type { Field } from '../data/api.ts';
+import { quoteName } from '../data/query-text.ts';
 import { highlight } from './highlight.ts';
 
 export interface Suggestion {

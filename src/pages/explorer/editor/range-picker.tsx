@@ -1,7 +1,7 @@
 /** The time range: a length up to now, or two times. Dragging over a chart gives the latter; `Wider` doubles it. */
 import { useState } from 'preact/hooks';
 import { formatTime } from '../../parts/format.ts';
-import { absoluteRange, RANGES } from '../link-state.ts';
+import { absoluteRange, RANGES } from '../data/link-state.ts';
 
 export interface RangePickerProps {
   /** As the link has it. */

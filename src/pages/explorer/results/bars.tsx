@@ -1,7 +1,7 @@
 /** The first groups of a summary as bars, largest value first as the reply has them: what `render barchart` and its kin ask for. */
 import { formatShort } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { Rows } from './results.ts';
+import type { Rows } from '../data/results.ts';
 
 const MOST_BARS = 30;
 

@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import { type Api, Refused, type Value } from '../api.ts';
-import { quoteName } from '../query-text.ts';
-import { rowsOf } from './results.ts';
-import { conditionOf } from '../sidebar.tsx';
+import { type Api, Refused, type Value } from '../data/api.ts';
+import { conditionOf, quoteName } from '../data/query-text.ts';
+import { rowsOf } from '../data/results.ts';
 
 /** Fields that say where an event comes from, the narrowest first. */
 const ORIGINS = ['file', 'host'];

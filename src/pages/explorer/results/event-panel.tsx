@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../../parts/format.ts';
 import { showHidden } from '../../parts/show-text.ts';
-import type { Value } from '../api.ts';
-import { conditionOf } from '../sidebar.tsx';
+import type { Value } from '../data/api.ts';
+import { conditionOf } from '../data/query-text.ts';
 
 /** Longer values, and more fields, are shown when they are asked for. */
 const MOST_CHARACTERS = 2000;

@@ -2,8 +2,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
-import type { Value } from '../api.ts';
-import type { Rows } from './results.ts';
+import type { Value } from '../data/api.ts';
+import type { Rows } from '../data/results.ts';
 
 /** As in the style sheet. */
 const ROW_PIXELS = 28;

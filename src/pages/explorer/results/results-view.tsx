@@ -2,13 +2,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Chart, type ChartMark } from '../../parts/chart.tsx';
 import { formatCount, formatMs, formatShort } from '../../parts/format.ts';
-import type { Annotation, Api } from '../api.ts';
+import type { Annotation, Api } from '../data/api.ts';
 import { Bars } from './bars.tsx';
 import { Context } from './context.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { chooseColumns, eventAt, linesOf, rowsOf, toCsv, toJson } from './results.ts';
+import { chooseColumns, eventAt, linesOf, rowsOf, toCsv, toJson } from '../data/results.ts';
 import { ResultsTable } from './results-table.tsx';
-import type { Outcome } from '../use-query.ts';
+import type { Outcome } from '../data/use-query.ts';
 
 export interface ResultsProps {
   readonly outcome: Outcome;

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { type Annotation, type Api, type QueryResult, Refused } from './api.ts';
 import { toQueryRange } from './link-state.ts';
 import { countOverTime, datasetOf } from './query-text.ts';
-import { rowsOf } from './results/results.ts';
+import { rowsOf } from './results.ts';
 
 export type Outcome =
   | { readonly kind: 'none' }

@@ -1,5 +1,7 @@
 /** Small changes to a query's text. What they give is checked by the service as any other text. */
 
+import type { Value } from './api.ts';
+
 /** A dataset or field as a query names it, whatever characters it has. */
 export function quoteName(name: string): string {
   return `['${name.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}']`;
@@ -52,4 +54,12 @@ export function addFilter(text: string, condition: string): string {
 export function datasetOf(text: string): string | undefined {
   const [, quoted, plain] = /^\s*(?:\['((?:[^'\\]|\\.)*)'\]|([A-Za-z_][\w-]*))\s*(?:\||$)/.exec(text) ?? [];
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? plain;
+}
+
+/** Events that have this value, or another one. */
+export function conditionOf(name: string, value: Value, sign: '==' | '!=' = '=='): string {
+  const field = quoteName(name);
+  if (value === null) return sign === '==' ? `isnull(${field})` : `isnotnull(${field})`;
+  if (name === '_time' || name === '_sysTime') return `${field} ${sign} datetime(${JSON.stringify(value)})`;
+  return `${field} ${sign} ${quoteValue(typeof value === 'object' ? JSON.stringify(value) : value)}`;
 }

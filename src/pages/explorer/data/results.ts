@@ -1,7 +1,7 @@
 /** A query's reply as rows and columns, as lines over time, and as text to take away. */
 import type { ChartSeries } from '../../parts/chart.tsx';
 import { formatCell } from '../../parts/show-text.ts';
-import type { QueryResult, Table, Value } from '../api.ts';
+import type { QueryResult, Table, Value } from './api.ts';
 
 export interface Rows {
   readonly names: readonly string[];
