@@ -94,7 +94,7 @@ function computed(value: Expression, name: string | undefined, names: Names, col
   const replaced = replace(value);
   if (parts.length === 0) {
     const wrong = value.kind === 'call' && !value.operator ? value.name : undefined;
-    if (wrong !== undefined && isRefused(wrong)) throw unknownFunction(wrong, value.at);
+    if (wrong !== undefined && (isRefused(wrong) || !functionNames().includes(wrong))) throw unknownFunction(wrong, value.at);
     const known = wrong === undefined ? undefined : guess(wrong, functionNames());
     throw new AplError('meaning', value.at, `wanted an aggregation here, such as count() or avg(duration)`, known);
   }
