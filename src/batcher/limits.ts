@@ -2,17 +2,17 @@
 
 /** Retry-After is obeyed up to this long. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
-/** Runs of events that fare alike in one batch, at most, where a transform leaves some out. */
+/** Runs of events with the same fate in one batch, where a transform filters some. */
 export const MAX_FATE_RUNS = 50_000;
 /** Requests beyond the first that finding the events at fault in one batch may cost. */
 export const MAX_EXTRA_REQUESTS = 64;
-/** A service that refuses, and stored nothing for this long, is not waited for at a stop, when nothing can be lost. */
+/** At a stop without possible loss, do not wait for a service that refuses and stored nothing for this long. */
 export const HOPELESS_AFTER_MS = 5000;
 /** Batches that a sink's disk buffer writes at a time: half of the thread pool, since each may wait for a slow disk. */
 export const MAX_SPOOL_WRITES = 2;
 /** The log says this often at most that a disk buffer is full. */
 export const FULL_NOTICE_MS = 60_000;
-/** Part of the digest of what shapes events: raised whenever the same configuration makes other events of the same bytes. */
+/** Part of the digest that identifies how events are shaped: raised when the same configuration makes other events of the same bytes. */
 export const SHAPING_VERSION = 2;
 /** Reads whose times one span keeps. */
 export const MAX_SPAN_READS = 256;

@@ -6,7 +6,7 @@ export const KERNEL_SLACK_BYTES = 64;
 export const MAX_FIELDS = 60;
 /** Files that one file source follows; further ones are logged and wait. */
 export const MAX_FILES = 100_000;
-/** Bytes of a file's head that identify it. */
+/** Bytes at the beginning of a file that are its fingerprint. */
 export const HEAD_BYTES = 1024;
 /** Bytes before a position that are hashed, to recognise the file. */
 export const TAIL_BYTES = 64;

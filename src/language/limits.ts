@@ -4,7 +4,7 @@
 export const SERVICE_QUERY_TEXT = 64 * 1024;
 /** Literals, names, functions and operators of one query. */
 export const SERVICE_QUERY_NODES = 5000;
-/** Queries that one is made of: joined, united, behind `in` and in `toscalar`. */
+/** Queries inside one query: joined, united, behind `in` and in `toscalar`. */
 export const SERVICE_QUERY_SUBQUERIES = 32;
 /** Rows of `datatable`, and values of `range`. */
 export const SERVICE_QUERY_MADE_ROWS = 100_000;

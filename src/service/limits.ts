@@ -8,7 +8,7 @@ export const SERVICE_REQUEST_EVENTS = 10_000;
 export const SERVICE_FIELD_NAME_BYTES = 200;
 /** Fields a dataset may have; an event that would add one more fails. */
 export const SERVICE_DATASET_FIELDS = 1024;
-/** What the two above may be set to at most. */
+/** The highest settings of body bytes and of fields. */
 export const SERVICE_MOST_BODY_BYTES = 256 * 1024 * 1024;
 export const SERVICE_MOST_FIELDS = 60_000;
 /** Nesting of one event's value; over it the event fails. */
@@ -33,7 +33,7 @@ export const SERVICE_KEPT_KEYS = 10_000;
 /** Ingest requests under way at a time, and bytes of their bodies; over either 429, before the body is read. */
 export const SERVICE_INGESTS_IN_FLIGHT = 64;
 export const SERVICE_INGEST_BYTES_IN_FLIGHT = 128 * 1024 * 1024;
-/** How much larger a compressed body is taken to be, until it is known. */
+/** Assumed ratio of a compressed body until it is decompressed. */
 export const SERVICE_GUESSED_COMPRESSION = 10;
 /** Connections at a time; more are closed at once. */
 export const SERVICE_CONNECTIONS = 1024;
@@ -53,13 +53,13 @@ export const SERVICE_INSERT_GROUP_BYTES = 16 * 1024 * 1024;
 /** Connections to one server of the engine, and selects under way at a time. */
 export const SERVICE_ENGINE_CONNECTIONS = 16;
 export const SERVICE_SELECTS_IN_FLIGHT = 8;
-/** Time that a server of the engine has for an insert, for another statement, and to say that it is there. */
+/** Time that a server of the engine has for an insert, for another statement, and for a ping. */
 export const SERVICE_INSERT_SECONDS = 30;
 export const SERVICE_STATEMENT_SECONDS = 120;
 export const SERVICE_PING_MS = 5000;
-/** How long a server that did not answer in time is not asked again. */
+/** Pause before a server that timed out is asked again. */
 export const SERVICE_SILENCE_MS = 5000;
-/** Rows, and bytes by their average size, that a move between engines takes at a time. */
+/** Rows, and bytes by their average size, of one step of a move between engines. */
 export const SERVICE_MOVE_ROWS = 100_000;
 export const SERVICE_MOVE_BYTES = 64 * 1024 * 1024;
 /** Bytes of one value in a query: a server takes fields of 128 KiB, and escaping may double them. */

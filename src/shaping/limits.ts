@@ -2,17 +2,17 @@
 
 /** Bytes of a transform script. */
 export const MAX_SCRIPT_BYTES = 1024 * 1024;
-/** How long a script may take for one event; up to twice that pass before it is noticed. */
+/** How long a script may take for one event; noticed after at most twice as long. */
 export const MAX_SCRIPT_EVENT_MS = 2000;
 /** How long a script may take to be evaluated. */
 export const MAX_SCRIPT_START_MS = 20_000;
-/** Memory of a script's process: its heap, what it takes outside of that (buffers), and what of all is resident. */
+/** Memory of a script's process: heap, buffers outside of it, and resident in all. */
 export const MAX_SCRIPT_HEAP_MIB = 128;
 export const MAX_SCRIPT_EXTERNAL_BYTES = 128 * 1024 * 1024;
 export const MAX_SCRIPT_RSS_BYTES = 256 * 1024 * 1024;
 /** Bytes of one reply of a script's process. */
 export const MAX_SCRIPT_REPLY_BYTES = 64 * 1024 * 1024;
-/** Bytes of one event after its transform, and of all events that it made of one. */
+/** Bytes of one event after its transform, or of all events made of one. */
 export const MAX_SHAPED_BYTES = 10 * 1024 * 1024;
 /** Events that mv-expand makes of one in a transform. */
 export const TRANSFORM_EXPANDED_ROWS = 10_000;

@@ -1,11 +1,11 @@
 /**
- * Shapes: how the objects that were accepted lately are built, so that the next one like them need only be compared. A program writes its lines
- * from a few places, each with the same keys in the same order, and what stands between two values is the same bytes every time.
+ * Shapes of recently accepted objects, so that a similar one is compared instead of parsed (docs/adr/0019). A program writes its lines from a
+ * few places, each with the same keys in the same order, so the bytes between two values repeat.
  *
- * The shapes are a tree of such stretches. A node is up to 16 bytes and the kind of value behind them; its child comes behind that value, its
- * `other` is tried in its place. A way from the root to an END was once a whole object that the grammar (json.ts) accepted. An object that goes
- * the same way differs from it only in its values, each of the same kind and checked by the same rules: it is accepted, too, and has the
- * same keys. Where an object finds no way, the grammar decides, and what it accepts is learnt.
+ * Shapes are a tree of such stretches. A node holds up to 16 bytes and the kind of value behind them; its child follows that value, its
+ * `other` is the alternative to it. Every path from the root to an END was once an object that the grammar (json.ts) accepted. An object on
+ * the same path differs from it only in values of the same kind, checked by the same rules: it is valid, too, and has the same keys. An
+ * object without a path is left to the grammar; if that accepts it, its shape is learnt.
  */
 import { someDigits } from './digits';
 import { acceptShape, beginShape, literalEnd, numberEnd, repairs, skipSpaces, stringEnd } from './json';
@@ -39,17 +39,17 @@ const TIME_NUMBER: u32 = 6;
 /** Most bytes of a node. */
 const MOST_BYTES: usize = 16;
 const MOST_NODES: usize = 256;
-/** Most nodes with a value, and most of bytes alone, that are tried in one place. */
+/** Most alternatives in one place: of nodes with a value, and of nodes of bytes alone. */
 const MOST_OTHERS: u32 = 4;
 /** Longer objects are not learnt. */
 const MOST_LEARNT_BYTES: usize = 16 * 1024;
 /**
- * Trying and learning must not cost more than they save, whatever comes. Each byte of an object that finds its way adds 1 to the trust, up to so
- * much; each byte that was tried in vain, or learnt, takes so much of it.
+ * Bound the cost of failed look-ups and of learning. Each byte of a matched object adds 1 to the trust, up to this maximum; each byte that
+ * was compared without a match, or learnt, subtracts DISTRUST.
  */
 const MOST_TRUST: i32 = 256 * 1024;
 const DISTRUST: i32 = 4;
-/** Once there is no trust, nothing is tried or learnt for so many bytes of objects, and for those owed. Then the tree begins anew. */
+/** Without trust, nothing is compared or learnt for this many bytes of objects, and for those owed. Then the tree starts empty. */
 const PAUSE_BYTES: i32 = 4 * 1024 * 1024;
 
 /** The address of the root's address; the nodes are behind it. */
@@ -64,13 +64,13 @@ export function setUpShapes(at: usize): void {
   forgetShapes();
 }
 
-/** To be called before other keys are known: the marks of the shapes are theirs. The trust stays: sources may take turns. */
+/** To be called before the known keys change, whose marks the shapes hold. The trust stays: sources may take turns. */
 export function forgetShapes(): void {
   store<u32>(tree, 0);
   free = tree + 16;
 }
 
-/** So many bytes of an object were tried in vain, or learnt. */
+/** Pays for bytes that were compared without a match, or learnt. */
 function pay(bytes: usize): void {
   trust -= DISTRUST * <i32>bytes;
   if (trust < 0) trust -= PAUSE_BYTES;
