@@ -3,7 +3,6 @@ import { isSea } from 'node:sea';
 import { Script } from 'node:vm';
 import { CommanderError } from 'commander';
 import { withoutVainHelp } from './cli/help.ts';
-import { assertLimits } from './cli/limit-relations.ts';
 import { createProgram } from './cli/program.ts';
 import { ConfigError, formatProblem } from './config/config-error.ts';
 import { codeOf, messageOf, TailraceError, UsageError } from './core/errors.ts';
@@ -40,7 +39,8 @@ async function main(): Promise<void> {
   // `run` prints only its log, which takes care of itself.
   if (command !== 'run') outliveReader(command === 'serve' || command === 'demo');
   try {
-    assertLimits();
+    // The agent starts lean: it loads no limits but its own.
+    if (command !== 'run') (await import('./cli/limit-relations.ts')).assertLimits();
     const program = await createProgram(exitWith, command === 'run' ? 'run' : undefined);
     await program.parseAsync(withoutVainHelp(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {
