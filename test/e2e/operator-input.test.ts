@@ -1,5 +1,6 @@
 /** What operators and machines do to an agent, beside bad configurations: each is taken, or told with what to do; nothing is lost. */
-import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,6 +8,7 @@ import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures');
@@ -102,4 +104,21 @@ test('a storm of SIGHUPs and a page that is asked a thousand times a second lose
   expect(await ask('/healthz')).toBe(200);
   expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
   expect(messages()).toEqual(['one', 'two', ...lines]);
+});
+
+test('a container without a writable folder is told which one and what to do, and ships everything once it has one', async () => {
+  const { config, messages } = await makeSite();
+  const root = mountTmpfs(32 * 1024);
+  writeFileSync(config, readFileSync(config, 'utf8').replace('data_dir: data', `data_dir: ${root}/state`));
+  const remount = (how: 'ro' | 'rw') => expect(spawnSync('mount', ['-o', `remount,${how}`, root]).status).toBe(0);
+  remount('ro');
+  const refused = start(['run', '--once', '--config', config]);
+  expect(await refused.exited).toBe(1);
+  expect(refused.stderr()).toMatch(/cannot write to the data folder ".*\/state": EROFS: read-only file system/);
+  expect(refused.stderr()).toContain('set data_dir to a folder that this user can write');
+  expect(messages()).toEqual([]);
+  remount('rw');
+  const taken = start(['run', '--once', '--config', config]);
+  expect(await taken.exited, taken.stderr()).toBe(0);
+  expect(messages()).toEqual(['one', 'two']);
 });
