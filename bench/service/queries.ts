@@ -12,6 +12,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../../src/service/limits.ts';
 import { FRESH_SETTINGS, querySettings, settingsClause } from '../../src/service/engine/settings.ts';
+import { openChdb } from '../../src/service/engine/chdb.ts';
+import { ownFieldsOf } from '../../src/service/engine/own-columns.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
 import { planOf, readQuery } from '../../src/language/plan/query-text.ts';
 import { Params } from '../../src/service/query/sql/sql.ts';
@@ -80,10 +82,10 @@ export async function store(program: string, data: string, rows: number): Promis
 
 /** `turns` of each query. Throws when the two do not find the same number of rows. */
 export async function compare(program: string, data: string, copy: string, turns: number): Promise<QueryFigures[]> {
+  const compile = await compiler(copy);
   const service = await startMeasuredService(program, data, 1);
   const direct = await startDirect(copy);
   try {
-    const compile = compiler(copy);
     const figures: QueryFigures[] = [];
     for (const query of QUERIES) {
       const body = JSON.stringify({ apl: `['bench'] | ${query.text}`, startTime: START, endTime: END });
@@ -149,11 +151,14 @@ async function load(service: MeasuredService, rows: number): Promise<void> {
 }
 
 /** Makes what the service would, of the fields that its database names. */
-function compiler(folder: string): (query: Query) => Omit<Order, 'times'> & { readonly wanted: number } {
+async function compiler(folder: string): Promise<(query: Query) => Omit<Order, 'times'> & { readonly wanted: number }> {
   const db = new DatabaseSync(join(folder, 'service.db'));
   const fields = db.prepare('select name, types from fields').all().map((row) => [String(row['name']), Number(row['types'])] as const);
   db.close();
-  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map() };
+  const engine = await openChdb(folder, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
+  const written = (await engine.ownColumns()).get('ds_1') ?? [];
+  await engine.close();
+  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), own: ownFieldsOf(written), written };
   const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
   const [start, end] = [START, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
   return ({ text, counts }) => {

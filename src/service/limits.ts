@@ -11,6 +11,11 @@ export const SERVICE_DATASET_FIELDS = 1024;
 /** The highest settings of body bytes and of fields. */
 export const SERVICE_MOST_BODY_BYTES = 256 * 1024 * 1024;
 export const SERVICE_MOST_FIELDS = 60_000;
+/** Columns that fields of one dataset have of their own. */
+export const SERVICE_OWN_COLUMNS = 64;
+/** Events that are looked at to choose them, and how many times that pass until the next look. */
+export const SERVICE_OWN_SAMPLE = 2000;
+export const SERVICE_OWN_PAUSE = 100;
 /** Nesting of one event's value; over it the event fails. */
 export const SERVICE_EVENT_DEPTH = 100;
 /** Datasets of one service (each is a table of the engine). */
@@ -87,6 +92,8 @@ export interface ServiceLimits {
   readonly bodyBytes: number;
   /** Fields of one dataset. */
   readonly datasetFields: number;
+  /** Events after which fields may get columns of their own. */
+  readonly ownColumnSample: number;
   readonly querySeconds: number;
   readonly queryMemoryBytes: number;
   /** Requests of the organisation a second; 0 for any number. */
@@ -100,6 +107,7 @@ export interface ServiceLimits {
 export const DEFAULT_LIMITS: ServiceLimits = {
   bodyBytes: SERVICE_BODY_BYTES,
   datasetFields: SERVICE_DATASET_FIELDS,
+  ownColumnSample: SERVICE_OWN_SAMPLE,
   querySeconds: SERVICE_QUERY_SECONDS,
   queryMemoryBytes: SERVICE_QUERY_MEMORY_BYTES,
   ratePerSecond: 0,

@@ -6,7 +6,7 @@ import { openChdb } from '../../src/service/engine/chdb.ts';
 import { openClickhouse } from '../../src/service/engine/clickhouse.ts';
 import { parseClickhouseUrl } from '../../src/service/engine/clickhouse-url.ts';
 import type { Engine, EngineOptions } from '../../src/service/engine/engine.ts';
-import { KIND, RowBlock } from '../../src/service/engine/row-block.ts';
+import { KIND, RowBlock } from '../../src/service/engine/rows/row-block.ts';
 import { tableOf, timeLiteral } from '../../src/service/engine/tables.ts';
 import { startClickhouse, type ClickhouseCluster } from '../support/clickhouse.ts';
 import { tempDir, type EngineUnderTest } from './support.ts';

@@ -7,6 +7,7 @@ import { SERVICE_DATASETS } from '../limits.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Engine } from '../engine/engine.ts';
+import { numberColumns, ownFieldsOf, type OwnColumn, type OwnFields } from '../engine/own-columns.ts';
 import { datasetOf, tableOf } from '../engine/tables.ts';
 import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
@@ -40,6 +41,10 @@ export interface Dataset {
   retentionDays: number;
   /** Flattened name → type bits. Changed only by `noteFields`. */
   readonly fields: Map<string, number>;
+  /** The columns that fields have of their own, for what reads. Changed only by `addColumns`. */
+  own: OwnFields;
+  /** The same, for what writes: those that every query that runs knows of. */
+  written: readonly OwnColumn[];
   /** By flattened name, where there is one. Changed only by `describeField`. */
   readonly notes: Map<string, FieldNote>;
 }
@@ -57,6 +62,8 @@ export interface Catalog {
   use<T>(name: string, work: (dataset: Dataset) => Promise<T>): Promise<T>;
   /** Adds type bits to fields, in memory and in the database (call it inside a transaction where there is one). */
   noteFields(dataset: Dataset, fields: ReadonlyMap<string, number>): void;
+  /** Gives fields of the dataset columns of their own. Call it while the dataset is in use. */
+  addColumns(dataset: Dataset, wanted: readonly Omit<OwnColumn, 'name'>[]): Promise<void>;
   /** Says something about a field; what is undefined stays. */
   describeField(dataset: Dataset, name: string, changes: { readonly [Key in keyof FieldNote]?: FieldNote[Key] | undefined }): void;
 }
@@ -91,9 +98,16 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
       notes: new Map(db.prepare('select * from field_notes where dataset = ?').all(id).map(noteOf)),
+      own: new Map(),
+      written: [],
     });
   }
   await alignTables(metadata, engine, [...byName.values()], log);
+  const ownColumns = await engine.ownColumns();
+  for (const dataset of byName.values()) {
+    dataset.written = ownColumns.get(dataset.table) ?? [];
+    dataset.own = ownFieldsOf(dataset.written);
+  }
 
   /** The database forgets it in one commit, then the table goes; what a crash or an engine that is away leaves is made up for at the next start. */
   const forget = async (id: number): Promise<void> => {
@@ -136,6 +150,8 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         retentionDays: 0,
         fields: new Map(),
         notes: new Map(),
+        own: new Map(),
+        written: [],
       };
       try {
         await engine.createTable(dataset.table);
@@ -178,6 +194,20 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         dataset.fields.set(name, after);
         setField.run(dataset.id, name, after);
       }
+    },
+    async addColumns(dataset, wanted) {
+      // What an attempt that failed half-way left is there to stay, under its numbers.
+      const known = (await engine.ownColumns()).get(dataset.table) ?? [];
+      const added = numberColumns(
+        known,
+        wanted.filter(({ map, field }) => !known.some((column) => column.map === map && column.field === field)),
+      );
+      const columns = [...known, ...added];
+      await engine.addColumns(dataset.table, columns);
+      dataset.own = ownFieldsOf(columns);
+      // A query that began before knows only the maps: nothing goes past those until it is done.
+      const running = [...(uses.get(dataset.id) ?? [])];
+      void Promise.allSettled(running).then(() => void (dataset.written = columns));
     },
     describeField(dataset, name, changes) {
       const { notes } = dataset;

@@ -19,7 +19,8 @@ import type { Cell, Engine, EngineOptions, Param, QueryOptions, QueryResult } fr
 import { insertGroups } from './insert-groups.ts';
 import { howToInstall, loadInstalled } from './installed.ts';
 import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
-import { alterSync, COLUMNS, createTable, datasetOf, isSynced, STRUCTURE, timeLiteral } from './tables.ts';
+import { addColumns, fillColumns, lacking, namesWith, OWN_COLUMNS_SQL, readColumns, structureWith, type OwnColumn } from './own-columns.ts';
+import { alterSync, createTable, datasetOf, isSynced, timeLiteral } from './tables.ts';
 import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { readResult, wellFormed } from './wire.ts';
 
@@ -47,6 +48,7 @@ export interface EmbeddedEngine extends Engine {
     table: string,
     mark: TableMark | undefined,
     limit: number,
+    own: readonly OwnColumn[],
   ): Promise<{ block: Buffer; rows: number; mark: TableMark } | undefined>;
 }
 
@@ -68,12 +70,12 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
   const settings = settingsClause(querySettings(limits));
   let files = 0;
 
-  const inserts = insertGroups(async (table, blocks, token) => {
+  const inserts = insertGroups(async ({ table, blocks, token, own }) => {
     const file = join(inbox, `${files++}.native`);
     try {
       writeFileSync(file, blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks));
       await session.queryAsync(
-        `insert into ${table} select * from file(${literal(file)}, 'Native', ${literal(STRUCTURE)}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`,
+        `insert into ${table} (${namesWith(own)}) select * from file(${literal(file)}, 'Native', ${literal(structureWith(own))}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`,
       );
     } finally {
       rmSync(file, { force: true });
@@ -118,7 +120,15 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     // A query that runs cannot be ended: its session does one thing at a time.
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => ask(sql)),
-    insert: (table, block, token) => inserts.add(table, block, token),
+    insert: (table, block, token, _key, own) => inserts.add(table, block, token, own),
+    ownColumns: async () => readColumns(await ask(OWN_COLUMNS_SQL)),
+    async addColumns(table, columns) {
+      const known = readColumns(await ask(OWN_COLUMNS_SQL)).get(table) ?? [];
+      const added = lacking(known, columns);
+      if (added.length === 0) return;
+      await run(addColumns(table, known, added));
+      await run(fillColumns(table, added));
+    },
     // An insert ends with its call, or with the process.
     quiesce: () => Promise.resolve(),
     deleteRows: (table, condition) =>
@@ -133,14 +143,14 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     memoryBytes: async () => memoryOf([await selects.add(() => ask(MEMORY_SQL))]),
     // It is in this process.
     checkReady: () => Promise.resolve(),
-    async readAfter(table, mark, limit) {
+    async readAfter(table, mark, limit, own) {
       const page = `from ${table} ${mark ? `where ${rowsAfter(mark)}` : ''} order by _time, _rowId limit ${limit}`;
       const [last] = await ask(
         `select count(), toUnixTimestamp64Nano(argMax(_time, (_time, _rowId))), argMax(_rowId, (_time, _rowId)) from (select _time, _rowId ${page})`,
       );
       const rows = Number(last?.[0]);
       if (rows === 0) return undefined;
-      const result = await session.queryAsync(`select ${COLUMNS.map(({ name }) => name).join(', ')} ${page}`, { format: 'Native' });
+      const result = await session.queryAsync(`select ${namesWith(own)} ${page}`, { format: 'Native' });
       return { block: Buffer.from(result.bytes()), rows, mark: { timeNs: String(last?.[1]), rowId: String(last?.[2]) } };
     },
     close,

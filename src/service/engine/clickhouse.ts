@@ -15,6 +15,7 @@ import { insertGroups } from './insert-groups.ts';
 import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
 import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
+import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
 import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
 
 const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
@@ -33,10 +34,11 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   const inserts = new Map(
     shards.map((shard) => [
       shard,
-      insertGroups(async (table, blocks, token) => {
+      insertGroups(async (insert) => {
+        const { table, token } = insert;
         const queryId = `${prefix}${token}`;
         try {
-          await shard.insert(local(table), blocks, queryId, { ...INSERT_SETTINGS, insert_deduplication_token: token });
+          await shard.insert({ ...insert, table: local(table) }, queryId, { ...INSERT_SETTINGS, insert_deduplication_token: token });
         } catch (error) {
           uncertain.get(shard)!.add(queryId);
           throw error;
@@ -83,6 +85,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     // What an earlier process of this folder left behind ends before anything is counted.
     await onEach((shard) => shard.quiesce(isOurs, { prefix }));
     await align(shards, local, make, sync);
+    for (const [table, columns] of await ownColumns(shards, local)) await putColumns(shards, local, table, columns);
   } catch (cause) {
     await onEach((shard) => shard.close());
     throw new TailraceError('E_ENGINE', `the engine cannot be set up: ${messageOf(cause)}`, {
@@ -103,9 +106,11 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     },
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: async (sql) => (await selects.add(() => first.select(sql, {}, {}))).rows,
-    insert(table, block, token, key) {
+    ownColumns: () => ownColumns(shards, local),
+    addColumns: (table, columns) => putColumns(shards, local, table, columns),
+    insert(table, block, token, key, own) {
       const shard = shards[crc32(key) % shards.length]!;
-      return inserts.get(shard)!.add(table, block, token);
+      return inserts.get(shard)!.add(table, block, token, own);
     },
     quiesce,
     async deleteRows(table, condition) {
@@ -139,6 +144,38 @@ async function localTables(shard: Shard, local: (table: string) => string): Prom
     const table = String(name).replace(/_shard$/, '');
     return datasetOf(table) !== undefined && local(table) === name ? [[table, String(made)] as [string, string]] : [];
   });
+}
+
+/** By dataset's table, the own columns that any shard has. */
+async function ownColumns(shards: readonly Shard[], local: (table: string) => string): Promise<Map<string, OwnColumn[]>> {
+  const found = new Map<string, OwnColumn[]>();
+  for (const shard of shards)
+    for (const [name, columns] of readColumns((await shard.select(OWN_COLUMNS_SQL, {}, {})).rows)) {
+      const table = name.replace(/_shard$/, '');
+      if (datasetOf(table) === undefined || local(table) !== name) continue;
+      const known = found.get(table) ?? [];
+      found.set(table, [...known, ...lacking(known, columns)]);
+    }
+  return found;
+}
+
+/** Gives the table these own columns on every shard, where it lacks them: one may be new, or have been away. The table over all shards comes last. */
+async function putColumns(
+  shards: readonly Shard[],
+  local: (table: string) => string,
+  table: string,
+  columns: readonly OwnColumn[],
+): Promise<void> {
+  for (const name of new Set([local(table), table]))
+    await Promise.all(
+      shards.map(async (shard) => {
+        const known = readColumns((await shard.select(OWN_COLUMNS_SQL, {}, {})).rows).get(name) ?? [];
+        const added = lacking(known, columns);
+        if (added.length === 0) return;
+        await shard.run(addColumns(name, known, added, name !== local(table)));
+        if (name === local(table)) await shard.run(fillColumns(name, added));
+      }),
+    );
 }
 
 /** A table that one shard has, all have: a shard may be new. Their sync is set where it differs. */

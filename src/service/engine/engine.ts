@@ -3,6 +3,8 @@
  * `engine/clickhouse` on a server or a cluster. No user's text ever enters a statement: values are bound.
  */
 
+import type { OwnColumn } from './own-columns.ts';
+
 /** A bound value; the placeholder `{name:Type}` in the statement says its type. */
 export type Param = string | number | bigint | readonly (string | number | bigint)[];
 
@@ -50,6 +52,10 @@ export interface Engine {
   /** Makes the table (`engine/tables`) unless it exists. */
   createTable(table: string): Promise<void>;
   dropTable(table: string): Promise<void>;
+  /** By table, the columns that fields have of their own. */
+  ownColumns(): Promise<ReadonlyMap<string, readonly OwnColumn[]>>;
+  /** Gives the table these own columns where it lacks them; those it has must be among them. What older rows have of them is written there in the background. */
+  addColumns(table: string, columns: readonly OwnColumn[]): Promise<void>;
   /**
    * Runs a select, a statement without FORMAT or SETTINGS, under the service's limits of time and memory; a table is named by `tableOf` alone.
    * Throws an `ApiError`: 400 when it goes over a limit, 503 when a server cannot be reached. Any other failure is the engine's own error: a bug.
@@ -58,11 +64,11 @@ export interface Engine {
   /** The rows of a select of the service's own, without limits. */
   ask(sql: string): Promise<QueryResult['rows']>;
   /**
-   * Stores one block of rows (`engine/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
+   * Stores one block of rows (`engine/rows/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
    * together. `token` names the insert to the engine's own deduplication: never the same twice. `key` chooses the shard: the same key, the same shard.
-   * When it rejects, how much is stored is not known, and it may still go on: see `quiesce`.
+   * `own`: the own columns that the block has, in its order. When it rejects, how much is stored is not known, and it may still go on: see `quiesce`.
    */
-  insert(table: string, block: Buffer, token: string, key: string): Promise<void>;
+  insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[]): Promise<void>;
   /** Waits until no insert that failed runs any more, those of an earlier process included; only then counting what it stored means something. */
   quiesce(): Promise<void>;
   /**

@@ -5,14 +5,23 @@
  */
 import PQueue from 'p-queue';
 import { SERVICE_INSERT_GROUP_BYTES } from '../limits.ts';
+import { namesWith, type OwnColumn } from './own-columns.ts';
 
 export interface InsertGroups {
-  /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it. */
-  add(table: string, block: Buffer, token: string): Promise<void>;
+  /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it; only blocks of the same columns go together. */
+  add(table: string, block: Buffer, token: string, own?: readonly OwnColumn[]): Promise<void>;
   /** Runs other work between two inserts. */
   between<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when nothing waits or runs. */
   idle(): Promise<void>;
+}
+
+/** Blocks of the Native format, all with the same columns. */
+export interface Insert {
+  readonly table: string;
+  readonly blocks: readonly Buffer[];
+  readonly token: string;
+  readonly own: readonly OwnColumn[];
 }
 
 interface Group {
@@ -22,24 +31,25 @@ interface Group {
 }
 
 /** `store` is called once at a time. */
-export function insertGroups(store: (table: string, blocks: readonly Buffer[], token: string) => Promise<void>): InsertGroups {
+export function insertGroups(store: (insert: Insert) => Promise<void>): InsertGroups {
   const queue = new PQueue({ concurrency: 1 });
-  /** By table, the group that still takes blocks. */
+  /** By table and columns, the group that still takes blocks. */
   const waiting = new Map<string, Group>();
   return {
-    add(table, block, token) {
-      const group = waiting.get(table);
+    add(table, block, token, own = []) {
+      const shape = `${table} ${namesWith(own)}`;
+      const group = waiting.get(shape);
       if (group && group.bytes + block.length <= SERVICE_INSERT_GROUP_BYTES) {
         group.blocks.push(block);
         group.bytes += block.length;
         return group.done;
       }
       const fresh: Group = { blocks: [block], bytes: block.length, done: Promise.resolve() };
-      waiting.set(table, fresh);
+      waiting.set(shape, fresh);
       // The queue may start it at once, inside this call: the group is whole before.
       fresh.done = queue.add(() => {
-        if (waiting.get(table) === fresh) waiting.delete(table);
-        return store(table, fresh.blocks, token);
+        if (waiting.get(shape) === fresh) waiting.delete(shape);
+        return store({ table, blocks: fresh.blocks, token, own });
       });
       return fresh.done;
     },

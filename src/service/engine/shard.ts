@@ -12,6 +12,8 @@ import {
 } from '../limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Param, QueryResult } from './engine.ts';
+import type { Insert } from './insert-groups.ts';
+import { namesWith } from './own-columns.ts';
 import { FORMAT_SETTINGS } from './settings.ts';
 import { readRows, wellFormed } from './wire.ts';
 
@@ -30,8 +32,8 @@ export interface Shard {
   run(sql: string, settings?: ClickHouseSettings): Promise<void>;
   /** With the signal the request ends, and the query with it. */
   select(sql: string, params: Readonly<Record<string, Param>>, settings: ClickHouseSettings, signal?: AbortSignal): Promise<QueryResult>;
-  /** Blocks of the Native format, as one insert under this query id. */
-  insert(table: string, blocks: readonly Buffer[], queryId: string, settings: ClickHouseSettings): Promise<void>;
+  /** As one insert under this query id. */
+  insert(insert: Insert, queryId: string, settings: ClickHouseSettings): Promise<void>;
   /** Ends the queries that the condition on system.processes names, and resolves when none runs. */
   quiesce(condition: string, params: Readonly<Record<string, Param>>): Promise<void>;
   /** Whether it answers now. */
@@ -102,10 +104,10 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
     host,
     run: (sql, settings = {}) => ask(async () => void (await client.command({ query: sql, clickhouse_settings: settings }))),
     select,
-    insert: (table, blocks, queryId, settings) =>
+    insert: ({ table, blocks, own }, queryId, settings) =>
       ask(async (signal) => {
         const { stream } = await client.exec({
-          query: `insert into ${table} format Native`,
+          query: `insert into ${table} (${namesWith(own)}) format Native`,
           values: Readable.from(blocks, { objectMode: false }),
           query_id: queryId,
           clickhouse_settings: settings,

@@ -13,7 +13,7 @@ export const MAPS = [
   { column: 'j', type: 'String' },
 ] as const;
 
-/** The columns in the order in which `engine/row-block` writes them. */
+/** The columns in the order in which `engine/rows/row-block` writes them. */
 export const COLUMNS: readonly { readonly name: string; readonly type: string; readonly codec?: string }[] = [
   { name: '_time', type: "DateTime64(9, 'UTC')", codec: 'Delta, ZSTD(1)' },
   { name: '_sysTime', type: "DateTime64(9, 'UTC')", codec: 'Delta, ZSTD(1)' },
@@ -21,7 +21,7 @@ export const COLUMNS: readonly { readonly name: string; readonly type: string; r
   ...MAPS.map(({ column, type }) => ({ name: column, type: `Map(LowCardinality(String), ${type})` })),
 ];
 
-/** The columns as a file's or a request's structure. */
+/** The columns as a file's structure. */
 export const STRUCTURE = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
 /** The table of a dataset; its number is never used again, so a dataset made anew starts empty. */

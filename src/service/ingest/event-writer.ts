@@ -5,9 +5,11 @@
 import { SERVICE_STRING_BYTES } from '../../core/limits.ts';
 import { SERVICE_EVENT_DEPTH, SERVICE_FIELD_NAME_BYTES } from '../limits.ts';
 import { EMPTY_BIT, HUGE_BIT, TYPE_BITS, ZERO_BIT } from '../datasets/catalog.ts';
-import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/row-block.ts';
+import type { OwnValues } from '../engine/rows/own-values.ts';
+import { KIND, type FieldValue, type Kind, type RowBlock } from '../engine/rows/row-block.ts';
 import { quote } from '../http/api-error.ts';
-import { JsonText, writeExact, type ExactValue } from './exact-json.ts';
+import { isObject, JsonText, writeExact, type ExactValue } from './exact-json.ts';
+import type { FieldTally } from './field-tally.ts';
 import type { TimeReader } from './timestamps.ts';
 
 /** Thrown when a value that `JSON.parse` read may not be what the text says; it is then read again exactly. */
@@ -24,6 +26,8 @@ interface Node {
   /** Number within the block, set at the first value. */
   field: number;
   readonly children: Map<string, Node>;
+  /** Its own columns, by kind. */
+  readonly own: readonly (OwnValues | undefined)[] | undefined;
   /** Why no event may have this field. */
   readonly refusal: string | undefined;
   /** The key has a backslash: JSON.parse may have taken another key for it. */
@@ -44,6 +48,8 @@ interface Staged {
 
 export interface WriterOptions {
   readonly block: RowBlock;
+  /** Looks at what is written, to choose fields that get columns of their own. */
+  readonly tally: FieldTally | undefined;
   /** The dataset's fields as they are now. */
   readonly fields: ReadonlyMap<string, number>;
   readonly readTime: TimeReader;
@@ -78,7 +84,7 @@ export class EventWriter {
     this.#options = options;
     this.#fieldCount = options.fields.size;
     this.#hasLabels = !isEmpty(options.labels);
-    this.#root = newNode('', undefined);
+    this.#root = newNode('', undefined, undefined);
   }
 
   /** Writes one event. `exact` when no reader can have changed the value. Throws `EventFailure` or `InexactValue`. */
@@ -124,18 +130,24 @@ export class EventWriter {
     if (given !== undefined && given !== null) time = this.#options.readTime(given);
     if (typeof time === 'string') throw new EventFailure(time);
 
-    const { block } = this.#options;
+    const { block, tally } = this.#options;
     for (let n = 0; n < this.#count; n++) {
       const { node, kind, value, bits } = this.#staged[n]!;
-      if (node.field < 0) node.field = this.#blockFields++;
       if (node.bits === undefined) this.#fieldCount++;
       if (node.bits === undefined || (node.bits | bits) !== node.bits) {
         node.bits = (node.bits ?? 0) | bits;
         this.#changed.add(node);
       }
-      block.put(kind, node.field, node.name, value);
+      const own = node.own?.[kind];
+      if (own) own.put(block.rows, value);
+      else {
+        if (node.field < 0) node.field = this.#blockFields++;
+        block.put(kind, node.field, node.name, value);
+        tally?.note(node.name, kind, value);
+      }
     }
     block.endRow(time);
+    tally?.endRow();
   }
 
   #labels(labels: Readonly<Record<string, unknown>>): void {
@@ -169,11 +181,11 @@ export class EventWriter {
     switch (typeof value) {
       case 'string':
         this.#checkString(node, value);
-        if (value === '') this.#stage(node, KIND.json, '""', TYPE_BITS.string | EMPTY_BIT);
+        if (value === '') this.#empty(node, KIND.string, value, '""', TYPE_BITS.string | EMPTY_BIT);
         else this.#stage(node, KIND.string, value, TYPE_BITS.string);
         break;
       case 'number':
-        if (value === 0) this.#stage(node, KIND.json, '0', TYPE_BITS.integer | ZERO_BIT);
+        if (value === 0) this.#empty(node, KIND.integer, 0, '0', TYPE_BITS.integer | ZERO_BIT);
         else if (Number.isSafeInteger(value)) this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
         else {
           this.#checkNumber(value);
@@ -181,12 +193,12 @@ export class EventWriter {
         }
         break;
       case 'bigint':
-        if (value === 0n) this.#stage(node, KIND.json, '0', TYPE_BITS.integer | ZERO_BIT);
+        if (value === 0n) this.#empty(node, KIND.integer, 0, '0', TYPE_BITS.integer | ZERO_BIT);
         else this.#stage(node, KIND.integer, value, TYPE_BITS.integer);
         break;
       case 'boolean':
         if (value) this.#stage(node, KIND.boolean, true, TYPE_BITS.boolean);
-        else this.#stage(node, KIND.json, 'false', TYPE_BITS.boolean);
+        else this.#empty(node, KIND.boolean, false, 'false', TYPE_BITS.boolean);
         break;
       default:
         this.#structure(node, value, depth);
@@ -194,6 +206,12 @@ export class EventWriter {
         if (value === null || value === undefined) return;
     }
     if (node.name === this.#options.timestampField) this.#fieldTime = value;
+  }
+
+  /** What a missing key of its map reads as: as itself in a column of its own, else as JSON text. */
+  #empty(node: Node, kind: Kind, value: FieldValue, json: string, bits: number): void {
+    if (node.own?.[kind]) this.#stage(node, kind, value, bits);
+    else this.#stage(node, KIND.json, json, bits);
   }
 
   #structure(node: Node, value: unknown, depth: number): void {
@@ -262,23 +280,19 @@ export class EventWriter {
     const top = parent === this.#root;
     const name = top ? (RESERVED.has(key) ? `_user${key}` : key) : `${parent.name}.${key}`;
     let node = this.#nodes.get(name);
-    if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name))));
+    if (!node) this.#nodes.set(name, (node = newNode(name, this.#options.fields.get(name), this.#options.block.ownOf(name))));
     parent.children.set(key, node);
     return node;
   }
 }
 
-function newNode(name: string, bits: number | undefined): Node {
+function newNode(name: string, bits: number | undefined, own: Node['own']): Node {
   const tooLong = Buffer.byteLength(name) > SERVICE_FIELD_NAME_BYTES;
   const refusal = tooLong ? `the field name ${quote(name)} is longer than ${SERVICE_FIELD_NAME_BYTES} bytes` : undefined;
-  return { name, field: -1, children: new Map(), refusal, suspect: name.includes('\\'), bits, event: 0, at: 0 };
+  return { name, field: -1, children: new Map(), own, refusal, suspect: name.includes('\\'), bits, event: 0, at: 0 };
 }
 
 const quoteName = (name: string): string => (name.length > 100 ? quote(name) : `'${name}'`);
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText);
-}
 
 function isEmpty(object: object): boolean {
   for (const _ in object) return false;

@@ -148,3 +148,8 @@ export function writeExact(value: ExactValue): string {
     .map(([key, inner]) => `${JSON.stringify(key)}:${writeExact(inner)}`)
     .join(',')}}`;
 }
+
+/** An object of the event's, no array and no text that stands for a number. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText);
+}

@@ -7,13 +7,14 @@ import { messageOf } from '../../core/errors.ts';
 import type { Arrivals } from '../datasets/arrivals.ts';
 import type { Catalog, Dataset } from '../datasets/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
-import { RowBlock } from '../engine/row-block.ts';
+import { RowBlock } from '../engine/rows/row-block.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import type { ServiceLimits } from '../limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Metadata } from '../metadata.ts';
-import { EventFailure, EventWriter, InexactValue, isObject } from './event-writer.ts';
-import { parseExact, type ExactValue } from './exact-json.ts';
+import { EventFailure, EventWriter, InexactValue } from './event-writer.ts';
+import { isObject, parseExact, type ExactValue } from './exact-json.ts';
+import type { OwnFieldChooser } from './own-fields.ts';
 import type { Keys, Range } from './keys.ts';
 import type { Quota } from './quota.ts';
 import { readCsv, readJson, readNdjson, type EventReader, type Format } from './readers.ts';
@@ -58,6 +59,7 @@ export interface Parts {
   readonly keys: Keys;
   readonly quota: Quota;
   readonly arrivals: Arrivals;
+  readonly ownFields: OwnFieldChooser;
   readonly countIngest: Metrics['countIngest'];
   readonly log: Log;
   readonly limits: ServiceLimits;
@@ -71,9 +73,11 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   const began = performance.now();
   const reader = openReader(body.toString('utf8'), options);
   const now = BigInt(Date.now()) * 1_000_000n;
-  const block = new RowBlock(now);
+  const { written } = dataset;
+  const block = new RowBlock(now, written);
   const writer = new EventWriter({
     block,
+    tally: parts.ownFields.tallyOf(dataset),
     fields: dataset.fields,
     readTime: timeReader(options.timestampFormat),
     timestampField: options.timestampField || undefined,
@@ -112,7 +116,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   }
   try {
     const token = `rows-${range.firstRow}`;
-    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token);
+    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written);
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
     quota.add(-processedBytes, new Date());
@@ -125,6 +129,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   }
   if (options.key !== undefined) keys.finish(dataset.id, options.key);
   parts.arrivals.stored(dataset.id);
+  await parts.ownFields.choose(dataset, block.rows);
   count();
   return reply;
 }

@@ -10,6 +10,7 @@ import { openChdb, rowsAfter, type EmbeddedEngine, type TableMark } from '../eng
 import { parseClickhouseUrl } from '../engine/clickhouse-url.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openCluster } from '../engine/open.ts';
+import type { OwnColumn } from '../engine/own-columns.ts';
 import { MAPS, tableOf } from '../engine/tables.ts';
 import { openKeys } from '../ingest/keys.ts';
 import { DEFAULT_LIMITS, queryLimitsOf } from '../limits.ts';
@@ -86,6 +87,8 @@ async function moveTable(
   let moved = known === undefined ? undefined : (JSON.parse(known) as Moved);
   await from.createTable(table);
   await to.createTable(table);
+  const own = (await from.ownColumns()).get(table) ?? [];
+  if (own.length > 0) await to.addColumns(table, own);
   // A chunk that was sent and not written down is taken back, however much of it arrived.
   await to.deleteRows(table, moved ? rowsAfter(moved.mark) : '1');
   const total = Number((await from.ask(`select count() from ${table}`))[0]?.[0]);
@@ -95,15 +98,15 @@ async function moveTable(
   const limit = Math.max(1, Math.min(chunkRows, Math.floor(SERVICE_MOVE_BYTES / Math.max(1, Number(size?.[0])))));
   for (;;) {
     onProgress({ dataset, rows: moved?.rows ?? 0, total });
-    const chunk = await from.readAfter(table, moved?.mark, limit);
+    const chunk = await from.readAfter(table, moved?.mark, limit, own);
     if (!chunk) break;
     const chunks = (moved?.chunks ?? 0) + 1;
     // The engine's own memory of tokens must not take a chunk that was taken back for a duplicate.
-    await to.insert(table, chunk.block, `move-${table}-${chunks}-${Date.now()}`, `${table}-${chunks}`);
+    await to.insert(table, chunk.block, `move-${table}-${chunks}-${Date.now()}`, `${table}-${chunks}`, own);
     moved = { mark: chunk.mark, rows: (moved?.rows ?? 0) + chunk.rows, chunks };
     metadata.setFact(fact, JSON.stringify(moved));
   }
-  const [here, there] = [await checksum(from, table), await checksum(to, table)];
+  const [here, there] = [await checksum(from, table, own), await checksum(to, table, own)];
   if (here !== there)
     throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
       fix: `drop the table ${table} on the cluster and start the move again`,
@@ -112,10 +115,12 @@ async function moveTable(
 }
 
 /** Rows and a sum over every value of each, whatever the order of rows and of keys. */
-async function checksum(engine: Engine, table: string): Promise<string> {
+async function checksum(engine: Engine, table: string, own: readonly OwnColumn[]): Promise<string> {
   const maps = MAPS.map(
     ({ column }) => `arraySum(arrayMap((k, v) -> cityHash64('${column}', k, v), mapKeys(${column}), mapValues(${column})))`,
   );
-  const [row] = await engine.ask(`select count(), sum(cityHash64(_time, _sysTime, _rowId) + ${maps.join(' + ')}) from ${table}`);
+  const columns = own.map(({ name }) => `cityHash64('${name}', isNull(${name}), ifNull(toString(${name}), ''))`);
+  const hashes = ['cityHash64(_time, _sysTime, _rowId)', ...maps, ...columns];
+  const [row] = await engine.ask(`select count(), sum(${hashes.join(' + ')}) from ${table}`);
   return `${String(row?.[0])}, ${String(row?.[1])}`;
 }

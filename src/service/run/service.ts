@@ -63,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { openArrivals } = await import('../datasets/arrivals.ts');
   const { openTrimmer } = await import('../datasets/trim.ts');
   const { openKeys } = await import('../ingest/keys.ts');
+  const { chooseOwnFields } = await import('../ingest/own-fields.ts');
   const { openQuota } = await import('../ingest/quota.ts');
   const { createServer } = await import('./server.ts');
 
@@ -123,7 +124,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     datasetRoutes(server, { catalog, trimmer, arrivals, engine });
     const quota = openQuota(metadata, limits.monthlyBytes);
     const { countIngest, countQuery } = metrics;
-    const parts = { metadata, engine, catalog, keys, quota, arrivals, countIngest, log, limits, takeRowIds: rowIds(metadata) };
+    const ownFields = chooseOwnFields(catalog, log, limits.ownColumnSample);
+    const parts = { metadata, engine, catalog, keys, quota, arrivals, ownFields, countIngest, log, limits, takeRowIds: rowIds(metadata) };
     ingestRoutes(server, parts, headerPrefix, options.personalIngest ?? false);
     queryRoutes(server, { catalog, engine, arrivals, countQuery }, headerPrefix);
     const facts = {

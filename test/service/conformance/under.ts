@@ -3,6 +3,7 @@
  * file (conformance-*.test.ts) says on which engine it runs. Each reply is also held against the OpenAPI document that the service serves.
  */
 import { afterAll, beforeAll } from 'vitest';
+import type { ServiceLimits } from '../../../src/service/limits.ts';
 import { startForTest, type CallOptions, type Client, type EngineUnderTest, type ServiceUnderTest } from '../support.ts';
 
 export let under: ServiceUnderTest;
@@ -13,10 +14,10 @@ export const NDJSON = 'application/x-ndjson';
 export const JSON_TYPE = 'application/json';
 
 /** Starts it before the tests of this file and stops it after them. */
-export function runOn(which: EngineUnderTest): void {
+export function runOn(which: EngineUnderTest, limits: Partial<ServiceLimits> = {}): void {
   engine = which;
   beforeAll(async () => {
-    under = await startForTest({ engine: which });
+    under = await startForTest({ engine: which, limits });
     client = under.client;
   });
   afterAll(() => under.stop());

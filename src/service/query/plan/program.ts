@@ -2,6 +2,7 @@
 import { SERVICE_QUERY_DEFAULT_EVENTS, SERVICE_QUERY_MAX_EVENTS, SERVICE_QUERY_SQL } from '../../limits.ts';
 import { typeName, type Dataset } from '../../datasets/catalog.ts';
 import type { Environment } from '../functions/call.ts';
+import type { OwnMap } from '../../engine/own-columns.ts';
 import type { EventSql } from '../sql/field.ts';
 import type { Made } from '../sql/relation/relation-parts.ts';
 import { Relation } from '../sql/relation/relation.ts';
@@ -63,6 +64,8 @@ export interface Table {
   readonly eventAt: number | undefined;
   /** Cells of the maps s, i, f, b and j, when the fields of the events are columns, which stand before the others. */
   readonly mapsAt: number | undefined;
+  /** Cells of own columns beside those maps, with their fields. */
+  readonly own: readonly (readonly [field: string, kind: Kind, at: number])[];
   /** Whether a field of the dataset is one of those columns. */
   readonly hasField: (name: string) => boolean;
   readonly matchedAt: number | undefined;
@@ -219,6 +222,7 @@ function tableOf(relation: Relation, most: number): Table {
   if (event) select.push(nanos(event.sysTime), event.rowId);
   const maps = event && open ? mapsOf(event) : undefined;
   const mapsAt = maps && select.push(...maps) - maps.length;
+  const own = maps ? ownOf(event!).map(([field, kind, cell]) => [field, kind, add(cell)] as const) : [];
   const matchedAt = matched && add(matched);
   const outputs = [...columns].map(([name, made]): OutputColumn => {
     const facets = facetsOf(made.value).map(([kind, facet]) => [kind, add(kind === 'datetime' ? nanos(facet) : facet)] as const);
@@ -227,7 +231,7 @@ function tableOf(relation: Relation, most: number): Table {
   if (select.length === 0) add(sql`1`);
   return {
     sql: checked(relation.select(select, atMost)),
-    columns: outputs, eventAt, mapsAt, matchedAt, atMost, wanted,
+    columns: outputs, eventAt, mapsAt, own, matchedAt, atMost, wanted,
     hasField: (name) => !columns.has(name) && !removed.some((pattern) => matchesPattern(pattern, name)),
     order: (order?.info ?? []).map(({ field, desc }) => ({ field: shown(field), desc })),
     byTime: event && order?.byTime,
@@ -235,6 +239,9 @@ function tableOf(relation: Relation, most: number): Table {
 } // prettier-ignore
 
 const mapsOf = ({ s, i, f, b, j }: EventSql): Sql[] => [s, i, f, b, j];
+const OWN_KINDS = { s: 'string', i: 'int', f: 'real', b: 'bool' } as const;
+const ownOf = ({ own }: EventSql): (readonly [field: string, kind: Kind, cell: Sql])[] =>
+  [...own].flatMap(([field, columns]) => Object.entries(columns).map(([map, cell]) => [field, OWN_KINDS[map as OwnMap], cell] as const));
 
 const KIND_NAMES: Readonly<Record<Kind, string>> = {
   int: 'integer', real: 'float', string: 'string', bool: 'boolean', datetime: 'datetime', timespan: 'timespan', json: 'array',

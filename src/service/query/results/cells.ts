@@ -72,9 +72,17 @@ export function rowIdOf({ eventAt }: Table, row: Row): string {
   return writeRowId(BigInt(String(row[eventAt!])), BigInt(String(row[eventAt! + 2])));
 }
 
-/** Calls `take` with the name and the JSON text of each field in a row's maps. */
-export function eachField({ mapsAt }: Table, row: Row, take: (name: string, json: string) => void): void {
+/** Calls `take` with the name and the JSON text of each field of an event. */
+export function eachField({ mapsAt, own }: Table, row: Row, takeIt: (name: string, json: string) => void): void {
   const at = mapsAt!;
+  // What was stored before a field had its own column is there and in the map.
+  const taken = new Set<string>();
+  for (const [field, kind, cell] of own)
+    if (row[cell] !== null) {
+      taken.add(field);
+      takeIt(field, writeCell(kind, row[cell]!));
+    }
+  const take = (name: string, json: string): void => void (taken.has(name) || takeIt(name, json));
   const map = (n: number): Readonly<Record<string, Cell>> => row[at + n] as unknown as Readonly<Record<string, Cell>>;
   const [s, i, f, b, j] = [map(0), map(1), map(2), map(3), map(4)];
   for (const name in s) take(name, JSON.stringify(s[name]));

@@ -1,9 +1,11 @@
 /**
  * The one place where a field of an event becomes SQL. A field's name is a key of the maps s, i, f, b and j, one for each type of value
  * (`engine/tables`); it may be in several of them (its type differed between events), and where it is in none the value is null. The name is bound.
+ * A common field has columns of its own instead (`engine/own-columns`).
  */
+import type { OwnFields, OwnMap } from '../../engine/own-columns.ts';
 import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../datasets/catalog.ts';
-import { any, sql, type Params, type Sql } from './sql.ts';
+import { any, list, ownColumnSql, sql, type Params, type Sql } from './sql.ts';
 import { NULL_VALUE, type Facets, type Value } from './value.ts';
 
 /** The maps of an event at one level of a statement, and what the service itself knows of it. */
@@ -16,13 +18,26 @@ export interface EventSql {
   readonly time: Sql;
   readonly sysTime: Sql;
   readonly rowId: Sql;
+  /** By field, the columns that stand in for its values in the maps s, i, f and b. */
+  readonly own: ReadonlyMap<string, OwnSql>;
+}
+export type OwnSql = Readonly<Partial<Record<OwnMap, Sql>>>;
+
+export const ownSql = (own: OwnFields): EventSql['own'] =>
+  new Map([...own].map(([field, columns]) => [field, mapOwn(columns, ownColumnSql)]));
+
+function mapOwn<T extends string>(own: Readonly<Partial<Record<OwnMap, T>>>, change: (column: T) => Sql): OwnSql {
+  return Object.fromEntries(Object.entries(own).map(([map, column]) => [map, change(column)]));
 }
 
-export const TABLE_EVENT: EventSql = { s: sql`s`, i: sql`i`, f: sql`f`, b: sql`b`, j: sql`j`, time: sql`_time`, sysTime: sql`_sysTime`, rowId: sql`_rowId` }; // prettier-ignore
+export const TABLE_EVENT: EventSql = { s: sql`s`, i: sql`i`, f: sql`f`, b: sql`b`, j: sql`j`, time: sql`_time`, sysTime: sql`_sysTime`, rowId: sql`_rowId`, own: new Map() }; // prettier-ignore
+
+/** Events as a table holds them. */
+export const isStored = (event: EventSql | undefined): event is EventSql => event?.s === TABLE_EVENT.s;
 
 /** The event with what `change` makes of each part. */
 export function mapEvent(event: EventSql, change: (part: Sql) => Sql): EventSql {
-  const { s, i, f, b, j, time, sysTime, rowId } = event;
+  const { s, i, f, b, j, time, sysTime, rowId, own } = event;
   return {
     s: change(s),
     i: change(i),
@@ -32,6 +47,7 @@ export function mapEvent(event: EventSql, change: (part: Sql) => Sql): EventSql 
     time: change(time),
     sysTime: change(sysTime),
     rowId: change(rowId),
+    own: new Map([...own].map(([field, columns]) => [field, mapOwn(columns, change)])),
   };
 }
 
@@ -44,7 +60,14 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
   const plain: { -readonly [K in keyof Facets]: Facets[K] } = {};
   const present: Sql[] = [];
   /** `missing`: what a missing key reads as; `marker`: how `j` holds a value that is that, when the field ever had one. */
-  const add = (kind: 'int' | 'real' | 'string' | 'bool', map: Sql, missing: Sql, marker: Sql | undefined): void => {
+  const add = (kind: 'int' | 'real' | 'string' | 'bool', letter: OwnMap, missing: Sql, marker: Sql | undefined): void => {
+    const own = event.own.get(name)?.[letter];
+    if (own !== undefined) {
+      facets[kind] = own;
+      present.push(sql`isNotNull(${own})`);
+      return;
+    }
+    const map = event[letter];
     const value = sql`${map}[${key}]`;
     const there = bits & OLD_BIT ? sql`mapContains(${map}, ${key})` : sql`${value} != ${missing}`;
     plain[kind] = value;
@@ -52,11 +75,11 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
     else facets[kind] = bits & OLD_BIT ? sql`if(${there}, ${value}, null)` : sql`nullIf(${value}, ${missing})`;
     present.push(there, ...(marker ? [sql`${json} = ${marker}`] : []));
   };
-  if (bits & TYPE_BITS.string) add('string', event.s, sql`''`, bits & EMPTY_BIT ? sql`'""'` : undefined);
-  if (bits & TYPE_BITS.integer) add('int', event.i, sql`0`, bits & ZERO_BIT ? sql`'0'` : undefined);
+  if (bits & TYPE_BITS.string) add('string', 's', sql`''`, bits & EMPTY_BIT ? sql`'""'` : undefined);
+  if (bits & TYPE_BITS.integer) add('int', 'i', sql`0`, bits & ZERO_BIT ? sql`'0'` : undefined);
   // A float is never 0: what has no fraction is an integer.
-  if (bits & TYPE_BITS.float) add('real', event.f, sql`0`, undefined);
-  if (bits & TYPE_BITS.boolean) add('bool', event.b, sql`false`, sql`'false'`);
+  if (bits & TYPE_BITS.float) add('real', 'f', sql`0`, undefined);
+  if (bits & TYPE_BITS.boolean) add('bool', 'b', sql`false`, sql`'false'`);
   if (bits & HUGE_BIT) {
     // A number beyond 64 bits is kept as text among the JSON values.
     const huge = sql`if(${json} = '0', null, toFloat64OrNull(${json}))`;
@@ -71,6 +94,19 @@ export function fieldValue(event: EventSql, name: string, bits: number, params: 
     present.push(sql`isNotNull(${array})`);
   }
   return { facets, plain, exists: any(present) };
+}
+
+/** The text of all fields. */
+export function eventText({ s, i, f, j, own }: EventSql): Sql {
+  const maps = sql`arrayStringConcat(arrayConcat(mapValues(${s}), arrayMap(e -> toString(e), mapValues(${i})), arrayMap(e -> toString(e), mapValues(${f})), mapValues(${j})), '\\x01')`;
+  const columns = [...own.values()].flatMap((column) => [
+    ...(column.s ? [sql`if(${column.s} = '', '""', ifNull(${column.s}, ''))`] : []),
+    ...(column.i ? [sql`ifNull(toString(${column.i}), '')`] : []),
+    ...(column.f ? [sql`ifNull(toString(${column.f}), '')`] : []),
+    // As among the JSON values, of the two truth values only one has a text.
+    ...(column.b ? [sql`if(${column.b} = false, 'false', '')`] : []),
+  ]);
+  return columns.length === 0 ? maps : sql`concatWithSeparator('\\x01', ${list([maps, ...columns])})`;
 }
 
 /** Ids sort as text in the order of time, then of arrival: 16 hex digits each. */

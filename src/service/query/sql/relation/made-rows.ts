@@ -23,6 +23,8 @@ const NO_DATASET: Dataset = {
   retentionDays: 0,
   fields: new Map(),
   notes: new Map(),
+  own: new Map(),
+  written: [],
 };
 
 const madeOf = (frame: Frame, from: Sql, columns: ReadonlyMap<string, Made>, item: Sql | undefined): Relation =>

@@ -16,7 +16,7 @@ import {
   type Stage,
 } from '../../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
-import { fieldValue, mapEvent, rowIdText, TABLE_EVENT } from '../field.ts';
+import { eventText, fieldValue, mapEvent, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
 import { itemAt } from '../json.ts';
 import { Names } from './names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
@@ -52,7 +52,7 @@ export class Relation {
   /** The events of a dataset within the conditions. */
   static events(dataset: Dataset, frame: Pick<Parts, 'environment' | 'missing' | 'relationOf'>, where: readonly Sql[]): Relation {
     return new Relation({
-      ...frame, dataset, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: TABLE_EVENT, open: true, removed: [],
+      ...frame, dataset, where, from: tableSql(dataset.table), level: 0, columns: new Map(), event: { ...TABLE_EVENT, own: ownSql(dataset.own) }, open: true, removed: [],
       order: undefined, item: undefined, limit: undefined, matching: undefined, matched: undefined,
     }); // prettier-ignore
   }
@@ -90,8 +90,7 @@ export class Relation {
     const { event } = this.parts;
     if (!event)
       return sql`arrayStringConcat([${list([...this.parts.columns.values()].map(({ value }) => sql`ifNull(${asString(value)}, '')`))}], '\\x01')`;
-    const texts = sql`arrayConcat(mapValues(${event.s}), arrayMap(e -> toString(e), mapValues(${event.i})), arrayMap(e -> toString(e), mapValues(${event.f})), mapValues(${event.j}))`;
-    return sql`arrayStringConcat(${texts}, '\\x01')`;
+    return eventText(event);
   }
 
   where(condition: Node): Relation {

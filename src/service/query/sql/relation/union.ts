@@ -1,6 +1,8 @@
 /** The rows of several tables, one after the other. */
 import type { Dataset } from '../../../datasets/catalog.ts';
-import { TABLE_EVENT } from '../field.ts';
+import { OLD_BIT } from '../../../datasets/catalog.ts';
+import { isStored, TABLE_EVENT } from '../field.ts';
+import { carriedColumns, wholeMaps } from './own-in-union.ts';
 import { flat } from './flat.ts';
 import { KINDS, type Kind } from '../kind.ts';
 import { checkedLevel, orderOf, whereSql, type Made } from './relation-parts.ts';
@@ -27,15 +29,17 @@ export function union(relations: readonly Relation[], options: UnionOptions): Re
 
 /** Events as they are stored, but for conditions. */
 const isEvents = ({ parts: { event, open, columns, removed, limit } }: Relation): boolean =>
-  event === TABLE_EVENT && open && columns.size === 0 && removed.length === 0 && limit === undefined;
+  isStored(event) && open && columns.size === 0 && removed.length === 0 && limit === undefined;
 
 const labelOf = ({ parts: { label, dataset, environment } }: Relation): Sql => label ?? environment.params.string(dataset.name);
 
 /** One dataset that has the fields of all. */
 function mergedDataset(datasets: readonly Dataset[]): Dataset {
-  if (datasets.length === 1) return datasets[0]!;
   const fields = new Map<string, number>();
-  for (const dataset of datasets) for (const [name, bits] of dataset.fields) fields.set(name, (fields.get(name) ?? 0) | bits);
+  // The maps then hold what own columns do: empty strings, 0 and false among the plain values.
+  const old = (dataset: Dataset, name: string): number => (dataset.own.has(name) ? OLD_BIT : 0);
+  for (const dataset of datasets)
+    for (const [name, bits] of dataset.fields) fields.set(name, (fields.get(name) ?? 0) | bits | old(dataset, name));
   return { ...datasets[0]!, fields };
 }
 
@@ -46,15 +50,17 @@ const labelColumn = (name: string, cell: Sql): [string, Made] => [
 
 function unionOfEvents(relations: readonly Relation[], { source }: UnionOptions): Relation {
   const label = alias('u', 0);
-  const parts = relations.map((relation) => {
+  const carried = carriedColumns(relations.map((relation) => relation.parts));
+  const parts = relations.map((relation, n) => {
     const { from, where } = relation.parts;
-    return sql`select s, i, f, b, j, _time, _sysTime, _rowId, ${labelOf(relation)} as ${label} from ${from}${whereSql(where)}`;
+    const own = [labelOf(relation), ...carried.cells[n]!].map((cell, at) => sql`${cell} as ${at === 0 ? label : carried.names[at - 1]!}`);
+    return sql`select ${list([...wholeMaps(relation.parts), ...own])}, j, _time, _sysTime, _rowId from ${from}${whereSql(where)}`;
   });
   const [first] = relations;
   return new Relation({
     ...first!.parts,
     dataset: mergedDataset(relations.map((relation) => relation.parts.dataset)),
-    from: sql`(${joinSql(parts, sql` union all `)})`, where: [], event: TABLE_EVENT, order: undefined, matching: undefined, level: 1, label,
+    from: sql`(${joinSql(parts, sql` union all `)})`, where: [], event: { ...TABLE_EVENT, own: carried.own }, order: undefined, matching: undefined, level: 1, label,
     columns: new Map(source === undefined ? [] : [labelColumn(source, label)]),
   });
 } // prettier-ignore

@@ -3,7 +3,10 @@
  * Measured on pino-like events of 300 bytes (Node 26, 2 shared cores; engine included, CPU a GiB of input, the same run):
  * this through a file 50 s; JSONCompactEachRow in the statement 139 s. Native in the statement itself is cut at line ends.
  */
-import { COLUMNS, MAPS } from './tables.ts';
+import type { OwnColumn } from '../own-columns.ts';
+import { COLUMNS, MAPS } from '../tables.ts';
+import { Bytes } from './bytes.ts';
+import { OwnValues } from './own-values.ts';
 
 /** Index into MAPS. */
 export const KIND = { string: 0, integer: 1, float: 2, boolean: 3, json: 4 } as const;
@@ -15,10 +18,25 @@ export class RowBlock {
   readonly #times: bigint[] = [];
   readonly #sysTime: bigint;
   readonly #maps = MAPS.map(() => new MapColumn());
+  readonly #own: readonly OwnValues[];
+  /** By field, its own columns, each at the place of its kind. */
+  readonly #ownOf = new Map<string, OwnValues[]>();
 
-  /** Every row gets this `_sysTime`, ns. */
-  constructor(sysTime: bigint) {
+  /** Every row gets this `_sysTime`, ns. `own`: the columns that fields have of their own; the rest goes into the maps. */
+  constructor(sysTime: bigint, own: readonly OwnColumn[] = []) {
     this.#sysTime = sysTime;
+    this.#own = own.map((column) => new OwnValues(column));
+    for (const values of this.#own) {
+      const { map, field } = values.column;
+      const slots = this.#ownOf.get(field) ?? [];
+      slots[MAPS.findIndex(({ column }) => column === map)] = values;
+      this.#ownOf.set(field, slots);
+    }
+  }
+
+  /** Where values of the field go instead of `put`, by kind. */
+  ownOf(field: string): readonly (OwnValues | undefined)[] | undefined {
+    return this.#ownOf.get(field);
   }
 
   get rows(): number {
@@ -64,7 +82,7 @@ export class RowBlock {
   /** The block's bytes; the rows' ids count up from `firstRowId`. */
   bytes(firstRowId: bigint): Buffer {
     const out = new Bytes(64 * 1024);
-    out.varint(COLUMNS.length);
+    out.varint(COLUMNS.length + this.#own.length);
     out.varint(this.#rows);
     const columns = [
       () => out.view(new BigInt64Array(this.#times)),
@@ -77,6 +95,7 @@ export class RowBlock {
       out.string(COLUMNS[index]!.type);
       write();
     }
+    for (const values of this.#own) values.write(out, this.#rows);
     return out.done();
   }
 }
@@ -127,87 +146,5 @@ class MapColumn {
     out.uint64(this.#entries);
     out.view(this.#index.subarray(0, this.#entries));
     out.raw(this.values.done());
-  }
-}
-
-/** A growing buffer, little endian. */
-class Bytes {
-  #buffer: Buffer;
-  #at = 0;
-
-  constructor(size: number) {
-    this.#buffer = Buffer.allocUnsafe(size);
-  }
-
-  done(): Buffer {
-    return this.#buffer.subarray(0, this.#at);
-  }
-
-  raw(bytes: Buffer): void {
-    this.#reserve(bytes.length);
-    this.#buffer.set(bytes, this.#at);
-    this.#at += bytes.length;
-  }
-
-  byte(value: number): void {
-    this.#reserve(1);
-    this.#buffer[this.#at++] = value;
-  }
-
-  varint(value: number): void {
-    this.#reserve(5);
-    let rest = value;
-    while (rest >= 128) {
-      this.#buffer[this.#at++] = (rest & 127) | 128;
-      rest >>>= 7;
-    }
-    this.#buffer[this.#at++] = rest;
-  }
-
-  string(value: string): void {
-    // Up to 42 UTF-16 units make at most 126 bytes: the length is one byte that is filled in afterwards.
-    if (value.length <= 42) {
-      this.#reserve(128);
-      const written = this.#buffer.write(value, this.#at + 1);
-      this.#buffer[this.#at] = written;
-      this.#at += 1 + written;
-      return;
-    }
-    const length = Buffer.byteLength(value);
-    this.varint(length);
-    this.#reserve(length);
-    this.#at += this.#buffer.write(value, this.#at);
-  }
-
-  float64(value: number): void {
-    this.#reserve(8);
-    this.#buffer.writeDoubleLE(value, this.#at);
-    this.#at += 8;
-  }
-
-  int64(value: number | bigint): void {
-    this.#reserve(8);
-    if (typeof value === 'bigint') this.#buffer.writeBigInt64LE(value, this.#at);
-    else {
-      this.#buffer.writeInt32LE(value | 0, this.#at);
-      this.#buffer.writeInt32LE(Math.floor(value / 0x1_0000_0000), this.#at + 4);
-    }
-    this.#at += 8;
-  }
-
-  uint64(value: number): void {
-    this.int64(value);
-  }
-
-  /** The bytes of a typed array, which are little endian on every machine that the engine runs on. */
-  view(values: BigInt64Array | Uint32Array | Uint16Array): void {
-    this.raw(Buffer.from(values.buffer, values.byteOffset, values.byteLength));
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#at + bytes <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#at + bytes));
-    this.#buffer.copy(grown, 0, 0, this.#at);
-    this.#buffer = grown;
   }
 }

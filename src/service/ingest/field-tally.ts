@@ -1,0 +1,67 @@
+/** Counts how often fields come with which type of value, over a number of events: what is common among them gets columns of its own. */
+import { MAPS } from '../engine/tables.ts';
+import type { OwnColumn, OwnForm, OwnMap } from '../engine/own-columns.ts';
+import { KIND, type FieldValue, type Kind } from '../engine/rows/row-block.ts';
+
+/** A field is common when at least this share of the events has it with values of one type. */
+const COMMON_SHARE = 0.1;
+/** Texts repeat when at most this share of them differ. */
+const REPEATED_SHARE = 0.25;
+/** Texts are looked for as a whole when nearly all of them differ and they are no longer than this. */
+const UNIQUE_SHARE = 0.9;
+const UNIQUE_CHARACTERS = 64;
+
+interface Seen {
+  readonly field: string;
+  readonly kind: Kind;
+  count: number;
+  characters: number;
+  readonly texts: Set<string>;
+}
+
+export class FieldTally {
+  readonly #seen = new Map<string, Seen>();
+  #rows = 0;
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  endRow(): void {
+    this.#rows++;
+  }
+
+  note(field: string, stored: Kind, value: FieldValue): void {
+    const kind = stored === KIND.json ? kindOfMarker(value) : stored;
+    if (kind === undefined) return;
+    const id = `${kind} ${field}`;
+    let seen = this.#seen.get(id);
+    if (!seen) this.#seen.set(id, (seen = { field, kind, count: 0, characters: 0, texts: new Set() }));
+    seen.count++;
+    if (kind !== KIND.string) return;
+    const text = value as string;
+    seen.characters += text.length;
+    if (text.length <= UNIQUE_CHARACTERS * 16) seen.texts.add(text);
+    else seen.texts.add(`${seen.count}`);
+  }
+
+  /** The most common first, `most` of them. */
+  common(most: number): Omit<OwnColumn, 'name'>[] {
+    return [...this.#seen.values()]
+      .filter(({ count, field }) => count >= this.#rows * COMMON_SHARE && field.isWellFormed())
+      .sort((a, b) => b.count - a.count)
+      .slice(0, Math.max(0, most))
+      .map((seen) => ({ map: MAPS[seen.kind].column as OwnMap, field: seen.field, form: formOf(seen) }));
+  }
+}
+
+/** What a missing key of a map would read as is kept among the JSON values. */
+function kindOfMarker(value: FieldValue): Kind | undefined {
+  return value === '0' ? KIND.integer : value === '""' ? KIND.string : value === 'false' ? KIND.boolean : undefined;
+}
+
+function formOf({ kind, count, texts, characters }: Seen): OwnForm {
+  if (kind !== KIND.string) return 'plain';
+  if (texts.size <= count * REPEATED_SHARE) return 'repeated';
+  return texts.size >= count * UNIQUE_SHARE && characters <= count * UNIQUE_CHARACTERS ? 'unique' : 'plain';
+}

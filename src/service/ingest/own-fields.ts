@@ -1,0 +1,51 @@
+/** Chooses the fields of a dataset that get columns of their own (`engine/own-columns`): now and then it looks at some events as they come in. */
+import { messageOf } from '../../core/errors.ts';
+import { SERVICE_OWN_COLUMNS, SERVICE_OWN_PAUSE } from '../limits.ts';
+import type { Log } from '../../core/log.ts';
+import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import { FieldTally } from './field-tally.ts';
+
+export interface OwnFieldChooser {
+  /** What to count the fields of a request with; undefined when nobody is looking. */
+  tallyOf(dataset: Dataset): FieldTally | undefined;
+  /** Call it when a request's events are stored: with enough events seen, adds columns. Never fails: without them all stays in the maps. */
+  choose(dataset: Dataset, events: number): Promise<void>;
+}
+
+interface Look {
+  tally: FieldTally;
+  /** Events to come before it begins. */
+  pause: number;
+}
+
+/** Looks at `sample` events of each dataset, then again after a pause. */
+export function chooseOwnFields(catalog: Catalog, log: Log, sample: number): OwnFieldChooser {
+  const looks = new Map<number, Look>();
+  return {
+    tallyOf({ id, written }) {
+      if (written.length >= SERVICE_OWN_COLUMNS) return undefined;
+      let look = looks.get(id);
+      if (!look) looks.set(id, (look = { tally: new FieldTally(), pause: 0 }));
+      return look.pause > 0 ? undefined : look.tally;
+    },
+    async choose(dataset, events) {
+      const look = looks.get(dataset.id);
+      if (!look) return;
+      if (look.pause > 0) {
+        look.pause -= events;
+        return;
+      }
+      const { tally } = look;
+      if (tally.rows < sample) return;
+      looks.set(dataset.id, { tally: new FieldTally(), pause: sample * SERVICE_OWN_PAUSE });
+      const wanted = tally.common(SERVICE_OWN_COLUMNS - dataset.written.length);
+      if (wanted.length === 0) return;
+      try {
+        await catalog.addColumns(dataset, wanted);
+        log.info({ dataset: dataset.name, columns: wanted.length }, 'common fields have columns of their own now');
+      } catch (error) {
+        log.warn({ dataset: dataset.name, error: messageOf(error) }, 'common fields could not be given columns of their own');
+      }
+    },
+  };
+}
