@@ -15,7 +15,7 @@ import { clientOf, tempDir, type Client } from './support.ts';
 
 const KILLS = Number(process.env['TAILRACE_TEST_KILLS'] ?? 5);
 const TOKEN = 'crash-token';
-/** Field `seq` has a column of its own by the end, beside the map that held it before. */
+/** Field `seq` has a column of its own by the end, beside the map that held it before: this is both. */
 const SUMS = "select count(), uniqExact(all_i['seq']), sum(all_i['seq']), min(all_i['seq']), max(all_i['seq']) from";
 
 interface Running {
@@ -84,6 +84,11 @@ async function storm(data: string, engine: string, kill: (running: Running, nth:
         expect(await send(running.client, key, batch)).toBe(true);
         open.delete(key);
       }
+    }
+    // However little was stored between the kills, there are own columns now.
+    for (const count of [5000, 10]) {
+      expect(await send(running.client, `last-${count}`, { from: next, count })).toBe(true);
+      next += count;
     }
     return next;
   } finally {
