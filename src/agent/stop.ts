@@ -7,7 +7,7 @@ import { messageOf } from '../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
-import type { Rooms } from './build/components.ts';
+import type { Components } from './build/components.ts';
 import { drainSink } from './build/sink-pipeline.ts';
 
 export interface StopReport {
@@ -26,21 +26,23 @@ export interface StopReport {
 }
 
 /** Resolves once nothing is under way any more; sinks are still open. The bytes are those of `StopReport.lostBytes`. */
-export async function stopRooms(rooms: Rooms, deadline: AbortSignal, log: Log): Promise<number> {
-  const sinks = [...rooms.sinks.values()];
-  for (const { room } of sinks) room.close('rereadable');
+export async function stopComponents(components: Components, deadline: AbortSignal, log: Log): Promise<number> {
+  const sinks = [...components.sinks.values()];
+  for (const { budget } of sinks) budget.close('rereadable');
   // From now on over its limit: what sources have in hand, and cannot read again, finds room while they stop.
   for (const { buffer } of sinks) void buffer.stop();
-  const lostBefore = rooms.lostBytes;
+  const lostBefore = components.lostBytes;
   const given = new Promise<void>((resolve) =>
     deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
   );
-  const stopping = new Set(rooms.sources.keys());
-  const stopped = Promise.all([...rooms.sources].map(([id, { source }]) => stopSource(id, source, log).then(() => stopping.delete(id))));
+  const stopping = new Set(components.sources.keys());
+  const stopped = Promise.all(
+    [...components.sources].map(([id, { source }]) => stopSource(id, source, log).then(() => stopping.delete(id))),
+  );
   await Promise.race([stopped, given]);
   for (const { batcher } of sinks) batcher.flush();
-  await Promise.all(sinks.map((room) => drainSink(room, deadline)));
-  for (const { room } of sinks) room.close('all');
+  await Promise.all(sinks.map((pipeline) => drainSink(pipeline, deadline)));
+  for (const { budget } of sinks) budget.close('all');
   const grace = new AbortController();
   await Promise.race([stopped, sleep(SOURCE_STOP_GRACE_MS, undefined, grace).catch(() => {})]);
   grace.abort();
@@ -53,7 +55,7 @@ export async function stopRooms(rooms: Rooms, deadline: AbortSignal, log: Log): 
   for (const { buffer } of sinks) await buffer.stop();
   for (const { delivery } of sinks) await delivery.stop();
   for (const { buffer } of sinks) await buffer.finish();
-  return rooms.lostBytes - lostBefore;
+  return components.lostBytes - lostBefore;
 }
 
 async function stopSource(id: string, source: Source, log: Log): Promise<void> {
@@ -65,10 +67,10 @@ async function stopSource(id: string, source: Source, log: Log): Promise<void> {
 }
 
 /** Events that are not settled: those that a restart has again, and those that are gone with the process. */
-export function countHeld(rooms: Rooms): { lostEvents: number; keptEvents: number } {
+export function countHeld(components: Components): { lostEvents: number; keptEvents: number } {
   let lostEvents = 0;
   let keptEvents = 0;
-  for (const batch of rooms.batches()) {
+  for (const batch of components.batches()) {
     if (batch.isDurable || batch.canBeRebuilt) keptEvents += batch.events;
     else lostEvents += batch.events;
   }

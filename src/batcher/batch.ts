@@ -175,9 +175,9 @@ export class Batch {
   }
 
   /** Gives back the memory that it counts for. */
-  release(room: { release(bytes: number, slot: Region | undefined): void }): void {
-    room.release(this.memory, this.slot);
-    room.release(this.withheldBytes, undefined);
+  release(budget: { release(bytes: number, slot: Region | undefined): void }): void {
+    budget.release(this.memory, this.slot);
+    budget.release(this.withheldBytes, undefined);
     this.memory = 0;
     this.withheldBytes = 0;
     this.slot = undefined;

@@ -1,7 +1,7 @@
 /** A sink whose service is away and whose memory is as full of files' batches as it gets, with the real parts from lane to disk. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryOf, createSinkRoom } from '../../src/agent/build/sink-pipeline.ts';
+import { memoryOf, createSinkPipeline } from '../../src/agent/build/sink-pipeline.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';
 import { DeletedFiles } from '../../src/batcher/keep/deleted-files.ts';
@@ -65,7 +65,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   const { slots, slotBytes, requests } = memoryOf(config);
   const kernel = freshKernel();
   const books = new Books('app');
-  const room = createSinkRoom({
+  const pipeline = createSinkPipeline({
     folder,
     config,
     sink: { id: 'store', send: () => Promise.resolve(AWAY), close: () => Promise.resolve() },
@@ -77,10 +77,10 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     random: () => 1,
     booksOf: () => books,
     paused: () => {},
-    bury: () => Promise.reject(new Error('nothing is refused here')),
+    deadLetter: () => Promise.reject(new Error('nothing is refused here')),
   });
-  const deletedFiles = new DeletedFiles(() => [room]);
-  const routes = [{ sink: 'store', dataset: 'logs', batcher: room.batcher }];
+  const deletedFiles = new DeletedFiles(() => [pipeline]);
+  const routes = [{ sink: 'store', dataset: 'logs', batcher: pipeline.batcher }];
   const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'isRereadable'>): SourceLane =>
     new SourceLane({ books: new Books('app'), routes, committedTo: (sink, id) => state.committedTo(sink, id), ...options });
   const lanes = {
@@ -105,7 +105,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       for (let n = 0; n < blocks; n++) {
         await lanes[kind].accept({ stream, shape, window, start: 0, end: perBlock * lineBytes, offset: fed.taken, readAtMs: 1 });
         fed.taken += perBlock * lineBytes;
-        mostBytes = Math.max(mostBytes, room.room.usedBytes);
+        mostBytes = Math.max(mostBytes, pipeline.budget.usedBytes);
       }
     };
     const fed = { stream, bytes: blocks * perBlock * lineBytes, taken: 0, done: Promise.resolve() };
@@ -117,7 +117,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     slots,
     slotBytes,
     requests,
-    hasSlot: () => room.room.hasSlot(),
+    hasSlot: () => pipeline.budget.hasSlot(),
     feed,
     /** The most that the sink held at once so far. */
     mostBytes: () => mostBytes,
@@ -125,14 +125,14 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     async stalled(): Promise<void> {
       await until('the reader of files waits', async () => {
         await settleTurns(10);
-        return lanes.files.waiting !== undefined && room.delivery.stats.retries.get('network') === requests;
+        return lanes.files.waiting !== undefined && pipeline.delivery.stats.retries.get('network') === requests;
       });
     },
     /** The stream's file is deleted. */
     remove: (stream: string) => deletedFiles.keep(stream),
     /** No more comes of deleted files now. */
     flush: () => deletedFiles.flush(),
-    closeLive: () => room.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt),
+    closeLive: () => pipeline.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt),
     /** How far each stream is in the disk buffer, without a gap. */
     spooled(): Map<string, number> {
       const spool = join(folder, 'spool', 'store');
@@ -148,10 +148,10 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
       return new Map([...ranges].map(([stream, list]) => [stream, reached(list)]));
     },
     async close(): Promise<void> {
-      room.room.close('all');
-      await room.buffer.stop();
-      await room.delivery.stop();
-      await room.buffer.finish();
+      pipeline.budget.close('all');
+      await pipeline.buffer.stop();
+      await pipeline.delivery.stop();
+      await pipeline.buffer.finish();
       state.close();
     },
   };

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createLiveTail } from '../../src/agent/control/live-tail.ts';
-import type { Rooms } from '../../src/agent/build/components.ts';
+import type { Components } from '../../src/agent/build/components.ts';
 
 test('live tail looks at a source only while it is asked for, once for all who ask, and not beside a tap', async () => {
   const lane: { tap: unknown } = { tap: undefined };
   const sources = new Map([['app', { config: { id: 'app' }, lane, books: { accepted: 7 } }]]);
   const sinks = new Map([['store', { config: { inputs: ['app'] } }]]);
-  const tail = createLiveTail({ sources, sinks } as unknown as Rooms, () => undefined);
+  const tail = createLiveTail({ sources, sinks } as unknown as Components, () => undefined);
   expect(lane.tap).toBeUndefined();
   const asked = [tail('app'), tail('app')];
   expect(asked[0]).toBe(asked[1]);

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Rooms } from '../../src/agent/build/components.ts';
-import type { SourceRoom } from '../../src/agent/build/components.ts';
-import { stopRooms } from '../../src/agent/stop.ts';
+import { Components } from '../../src/agent/build/components.ts';
+import type { SourcePipeline } from '../../src/agent/build/components.ts';
+import { stopComponents } from '../../src/agent/stop.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { valueOf } from '../support/prometheus-text.ts';
@@ -15,15 +15,15 @@ const ALL = 8 * 1024 * 1024;
 
 // Symptom: a source whose end never came kept the process alive after shutdown_timeout. Fix: it is left behind, by name.
 test('stop leaves a source behind that never ends, and says which; one that fails does not hold up the others', async () => {
-  const rooms = new Rooms();
+  const components = new Components();
   let isStopped = false;
   const add = (id: string, stop: () => Promise<void>) =>
-    rooms.sources.set(id, { source: { stop }, stats: { lostBytes: 0 } } as unknown as SourceRoom);
+    components.sources.set(id, { source: { stop }, stats: { lostBytes: 0 } } as unknown as SourcePipeline);
   add('stuck', () => new Promise(() => {}));
   add('broken', () => Promise.reject(new Error('no')));
   add('well', () => Promise.resolve().then(() => void (isStopped = true)));
   const log = new MemoryLog();
-  expect(await stopRooms(rooms, AbortSignal.abort(), log)).toBe(0);
+  expect(await stopComponents(components, AbortSignal.abort(), log)).toBe(0);
   expect(isStopped).toBe(true);
   expect(log.lines.map(({ fields }) => fields['source'])).toEqual(['broken', 'stuck']);
   expect(log.find('error', 'is left behind')).toHaveLength(1);

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
-import { createStreamView } from '../../src/agent/control/stream-view.ts';
+import { createStreamView } from '../../src/agent/build/stream-view.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import { DeadLetters } from '../../src/state/dead-letters.ts';
 import { openState } from '../../src/state/database/store.ts';

@@ -5,7 +5,7 @@ import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Books, countEvents } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
-import { Room } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
 import type { Outcome, Parcel, SendResult } from '../../src/core/sink.ts';
 import { newStats } from '../../src/core/source.ts';
@@ -42,7 +42,7 @@ class Pipeline {
   constructor(lose: (batch: Batch) => boolean = () => false) {
     let id = 0;
     this.sinks = [0, 1].map((index) => {
-      const room = new Room(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
+      const budget = new MemoryBudget(SLOTS * SLOT_BYTES, SLOT_BYTES, [...regions[index]!]);
       const delivery = new Delivery(
         {
           sink: {
@@ -50,7 +50,7 @@ class Pipeline {
             send: (parcel) => new Promise((resolve) => this.open.push({ parcel, resolve })),
             close: () => Promise.resolve(),
           },
-          room,
+          budget,
           concurrency: 2,
           compression: index === 0 ? 'none' : 'gzip',
           retry: { initialBackoffMs: 10, maxBackoffMs: 100, maxElapsedMs: 400 },
@@ -65,7 +65,7 @@ class Pipeline {
             evict: () => {},
             settle: (batch) => void (this.settled[index]! += batch.events),
           },
-          bury: () => Promise.resolve('kept' as const),
+          deadLetter: () => Promise.resolve('kept' as const),
           paused: () => {},
         },
         { request: () => {}, batch: () => {} },
@@ -73,7 +73,7 @@ class Pipeline {
       const batcher = new Batcher({
         sink: `sink${index}`,
         kernel,
-        room,
+        budget,
         clock: this.clock,
         limits: { maxBytes: MAX_BYTES, maxEvents: index === 0 ? 4 : 7, maxAgeMs: 3_600_000 },
         timestampField: undefined,
@@ -83,7 +83,7 @@ class Pipeline {
           if (!lose(batch)) delivery.seal(batch);
         },
       });
-      return { room, delivery, batcher };
+      return { budget, delivery, batcher };
     });
     this.sources = ['app', 'net'].map((source, index) => {
       const books = new Books(source);
@@ -148,7 +148,7 @@ class Pipeline {
       await this.clock.advance(200);
       if (!this.isBusy && this.sinks.every(({ batcher, delivery }) => delivery.held().length + batcher.open().length === 0)) return;
     }
-    const left = this.sinks.map(({ room, delivery, batcher }) => [room.usedBytes, delivery.held().length, batcher.open().length]);
+    const left = this.sinks.map(({ budget, delivery, batcher }) => [budget.usedBytes, delivery.held().length, batcher.open().length]);
     throw new Error(
       `it never came to an end: ${JSON.stringify({ left, waiting: this.#busy, said: this.log.lines.filter(({ level }) => level === 'error') })}`,
     );
@@ -209,7 +209,7 @@ test('books balance at every step, for any blocks, answers and order, and every 
       // Each sink settled every event of both sources.
       const all = sources.reduce((sum, { accepted }) => sum + accepted, 0);
       expect(pipeline.settled).toEqual([all, all]);
-      for (const { room } of pipeline.sinks) expect(room.usedBytes).toBe(0);
+      for (const { budget } of pipeline.sinks) expect(budget.usedBytes).toBe(0);
     }),
     { numRuns: 80 },
   );

@@ -154,7 +154,7 @@ test('batcher gives an event larger than a batch one of its own, in its place', 
   checkSpans(rig.sealed, new Map([['s1', bytes]]));
   // An empty batch that was open for nothing gave its memory back.
   const memory = rig.sealed.reduce((sum, batch) => sum + batch.memory, 0);
-  expect(rig.room.usedBytes).toBe(memory);
+  expect(rig.budget.usedBytes).toBe(memory);
   expect(rig.books.accepted).toBe(9);
 });
 
@@ -166,7 +166,7 @@ test('batcher lets one event that is larger than all memory in when it is alone'
   await settleTurns();
   expect(rig.sealed).toHaveLength(1);
   const [first] = rig.sealed;
-  rig.room.release(first!.memory, first!.slot);
+  rig.budget.release(first!.memory, first!.slot);
   await taken;
   expect(rig.sealed[1]).toMatchObject({ events: 1 });
   expect(rig.waits).toHaveLength(1);
@@ -290,15 +290,15 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
   for (let n = 0; n < 5; n++) {
     await until(`batch ${n}`, () => rig.sealed.length > n);
     // Memory never exceeds its budget.
-    expect(rig.room.usedBytes).toBeLessThanOrEqual(rig.room.budgetBytes);
-    rig.room.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
+    expect(rig.budget.usedBytes).toBeLessThanOrEqual(rig.budget.budgetBytes);
+    rig.budget.release(rig.sealed[n]!.memory, rig.sealed[n]!.slot);
     // One slot at a time, however many turns the batcher takes to go on.
     await settleTurns();
   }
   await taken;
   expect(rig.books.accepted).toBe(50);
   expect(rig.waits).toHaveLength(3);
-  expect(rig.room.usedBytes).toBe(0);
+  expect(rig.budget.usedBytes).toBe(0);
 });
 
 test.for([true, false])('batcher holds back one kind of source while enough of its batches wait (files: %s)', async (files) => {
@@ -311,7 +311,7 @@ test.for([true, false])('batcher holds back one kind of source while enough of i
   expect(isIn).toBe(false);
   rig.wantsMore = { files: true, live: true };
   blockOf(lines(1));
-  rig.room.wake();
+  rig.budget.wake();
   await held;
   expect(isIn).toBe(true);
 });
@@ -322,7 +322,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   const live = rig.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
   const errors = [file, live].map((each) => each.then(undefined, (error: unknown) => error as StoppedError));
   await settleTurns();
-  rig.room.close('rereadable');
+  rig.budget.close('rereadable');
   const fromFile = await errors[0];
   const files = rig.sealed.filter(({ origin }) => origin === 'file');
   expect(rig.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
@@ -330,7 +330,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   expect(takenBytes).toBeGreaterThan(0);
   const { start, end } = blockOf(lines(30));
   expect(fromFile).toMatchObject({ code: 'E_STOPPED', leftBytes: end - start - takenBytes });
-  rig.room.close('all');
+  rig.budget.close('all');
   expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });
 
@@ -406,7 +406,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
           bodies.push(bodyOf(batch));
           expect(batch.events).toBeLessThanOrEqual(maxEvents);
           if (batch.slot || batch.events !== 1) expect(batch.bytes).toBeLessThanOrEqual(maxBytes);
-          queueMicrotask(() => rig.room.release(batch.memory, batch.slot));
+          queueMicrotask(() => rig.budget.release(batch.memory, batch.slot));
           return push(batch);
         };
         const streams = new Map<string, Buffer>();
@@ -424,7 +424,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
         expect(Buffer.concat(bodies).equals(Buffer.concat(expected))).toBe(true);
         checkSpans(rig.sealed, streams);
         expect(rig.books.accepted).toBe(expected.length);
-        expect(rig.room.usedBytes).toBe(0);
+        expect(rig.budget.usedBytes).toBe(0);
       },
     ),
     { numRuns: 150 },

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { type Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Books } from '../../src/batcher/books.ts';
-import { Room } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { KERNEL_SLACK_BYTES } from '../../src/core/limits.ts';
@@ -44,7 +44,7 @@ export function eventsOf(bytes: Buffer, of: EventShape = shape): Buffer[] {
 
 export interface Rig {
   readonly batcher: Batcher;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly books: Books;
   /** Closed batches, in order. */
   readonly sealed: Batch[];
@@ -63,7 +63,7 @@ export function makeRig(
 ): Rig {
   const { maxBytes = 64 * 1024, maxEvents = 10_000, maxAgeMs = 3_600_000, slots = 8 } = limits;
   const slotBytes = maxBytes + KERNEL_SLACK_BYTES;
-  const room = new Room(
+  const budget = new MemoryBudget(
     limits.budget ?? slots * slotBytes,
     slotBytes,
     Array.from({ length: slots }, () => kernel.reserve(slotBytes)),
@@ -77,7 +77,7 @@ export function makeRig(
   const batcher = new Batcher({
     sink: 'store',
     kernel,
-    room,
+    budget,
     clock: systemClock,
     limits: { maxBytes, maxEvents, maxAgeMs },
     timestampField: undefined,
@@ -89,7 +89,7 @@ export function makeRig(
   });
   const rig: Rig = {
     batcher,
-    room,
+    budget,
     books,
     sealed,
     waits,

@@ -4,7 +4,7 @@ import { Books } from '../../src/batcher/books.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import type { Part } from '../../src/batcher/send/shipment.ts';
 import { decode } from '../../src/batcher/events.ts';
-import { Room } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import type { DeadLetter, Outcome, Parcel, SendResult, Sink } from '../../src/core/sink.ts';
 import { MemoryLog } from '../support/memory-log.ts';
@@ -47,7 +47,7 @@ export interface RigOptions {
 export class DeliveryRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
-  readonly room = new Room(64 * 1024 * 1024, 1024, []);
+  readonly budget = new MemoryBudget(64 * 1024 * 1024, 1024, []);
   readonly books = new Books('app');
   /** `commit k1,k2`, `parts …`, `send k`, `bury …`, `settle k`, in order; keys as `nameOf` gives them. */
   readonly trace: string[] = [];
@@ -73,7 +73,7 @@ export class DeliveryRig {
     this.delivery = new Delivery(
       {
         sink: this.#makeSink(),
-        room: this.room,
+        budget: this.budget,
         concurrency: options.concurrency ?? 1,
         compression: options.compression ?? 'none',
         retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: options.maxElapsedMs ?? Infinity },
@@ -94,7 +94,7 @@ export class DeliveryRig {
           evict: () => {},
           settle: (batch: Batch) => void this.trace.push(`settle ${this.nameOf(batch.key)}`),
         },
-        bury: (name, letters) => {
+        deadLetter: (name, letters) => {
           if (this.buryFails) return Promise.reject(new Error('no space left'));
           this.trace.push(`bury ${letters.length}`);
           if (this.buryDrops) return Promise.resolve('dropped');
@@ -111,7 +111,7 @@ export class DeliveryRig {
   seal(name: string, count = 1, options: { dataset?: string; rereadable?: boolean; events?: readonly string[] } = {}): Batch {
     const events = options.events ?? Array.from({ length: count }, (_, i) => `{"batch":"${name}","n":${i}}`);
     const body = Buffer.from(events.map((event) => `${event}\n`).join(''));
-    if (!this.room.take(body.length)) throw new Error('the room is full');
+    if (!this.budget.take(body.length)) throw new Error('the room is full');
     const batch = new Batch(++this.#id, 'store', options.dataset ?? 'logs', (options.rereadable ?? true) ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += Math.max(1, body.length);

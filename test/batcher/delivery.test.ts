@@ -15,7 +15,7 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   await request.answer(delivered(3));
   expect(rig.trace).toEqual(['commit a', 'send a', 'settle a']);
   expect(rig.books.settled).toMatchObject({ delivered: 3 });
-  expect([rig.delivery.held(), rig.room.usedBytes]).toEqual([[], 0]);
+  expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
   expect(rig.delivery.stats).toMatchObject({ processedBytes: 30, blocksCreated: 1, walLength: 3, sentBytes: request.parcel.body.length });
   expect(rig.delivery.stats.requests).toEqual(new Map([['200', 1]]));
   expect(rig.delivery.stats.ingested).toEqual(new Map([['logs', 3]]));
@@ -37,7 +37,7 @@ test('delivery asks for no more workers than there may be, however many batches 
   await (await rig.next()).answer(delivered(1));
   for (let i = 1; i < batches; i++) await (await rig.next()).answer(delivered(1));
   expect(rig.books.settled.delivered).toBe(batches);
-  expect([rig.delivery.held(), rig.room.usedBytes]).toEqual([[], 0]);
+  expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
 });
 
 test.for(['gzip', 'zstd'] as const)(
@@ -46,18 +46,18 @@ test.for(['gzip', 'zstd'] as const)(
     const rig = new DeliveryRig({ compression });
     const events = [`{"message":"${'x'.repeat(50_000)}"}`];
     const batch = rig.seal('a', 1, { events });
-    const before = rig.room.usedBytes;
+    const before = rig.budget.usedBytes;
     const request = await rig.next();
     expect(request.parcel.encoding).toBe(compression);
     expect(request.events).toEqual(events);
     expect(request.parcel.body.buffer).toBe(batch.body.buffer);
-    expect(rig.room.usedBytes).toBe(before);
+    expect(rig.budget.usedBytes).toBe(before);
     await request.answer(retry('network'), 0);
     await rig.clock.advance(1000);
     const again = await rig.next();
     expect(Buffer.from(again.parcel.body).equals(Buffer.from(request.parcel.body))).toBe(true);
     await again.answer(delivered(1));
-    expect(rig.room.usedBytes).toBe(0);
+    expect(rig.budget.usedBytes).toBe(0);
   },
 );
 
@@ -90,13 +90,13 @@ test('delivery counts the memory of parts while they are under way', async () =>
   const rig = new DeliveryRig({ compression: 'gzip' });
   const events = [1, 2].map((n) => `{"n":${n},"message":"${'x'.repeat(50_000)}"}`);
   rig.seal('a', 2, { events });
-  const before = rig.room.usedBytes;
+  const before = rig.budget.usedBytes;
   await (await rig.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
   const half = await rig.next();
-  expect(rig.room.usedBytes).toBe(before + half.parcel.body.length + events.join('\n').length + 1);
+  expect(rig.budget.usedBytes).toBe(before + half.parcel.body.length + events.join('\n').length + 1);
   await half.answer(delivered(1));
   await (await rig.next()).answer(delivered(1));
-  expect(rig.room.usedBytes).toBe(0);
+  expect(rig.budget.usedBytes).toBe(0);
 });
 
 test.for(['rate_limited', 'timeout', 'server_error', 'network', 'bad_answer'] as const)(
@@ -203,7 +203,7 @@ test.for([
 
 test('delivery gives paused datasets half of the memory, together, and others all that is left', async () => {
   const rig = new DeliveryRig({ concurrency: 8 });
-  const third = rig.room.budgetBytes / 6 + 1;
+  const third = rig.budget.budgetBytes / 6 + 1;
   const events = ['x'.repeat(third)];
   rig.respond = ({ parcel }) => (parcel.dataset === 'fine' ? undefined : { outcome: pause(), status: 403 });
   for (const dataset of ['one', 'two', 'two']) {
@@ -639,7 +639,7 @@ test('delivery that drops a batch counts what was stored of it, and what was ref
   await rig.clock.advance(1000);
   await until('it is given up', () => rig.delivery.held().length === 0);
   expect(rig.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 4, filtered: 0 });
-  expect(rig.room.usedBytes).toBe(0);
+  expect(rig.budget.usedBytes).toBe(0);
 });
 
 test('delivery counts refused events as dropped where the full dead letters drop them', async () => {
@@ -799,7 +799,7 @@ test('delivery of a batch of which everything is filtered sends nothing, and set
   expect(rig.trace).toEqual(['commit a', 'settle a']);
   expect(rig.requests).toEqual([]);
   expect(rig.books.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 3 });
-  expect(rig.room.usedBytes).toBe(0);
+  expect(rig.budget.usedBytes).toBe(0);
 });
 
 for (const full of [false, true])
@@ -811,11 +811,11 @@ for (const full of [false, true])
     rig.books.accept(1, 1);
     batch.accepted = 3;
     batch.fates = new Fates([2, 1, 0, 1, 0, 3]);
-    rig.room.takeAnyway(batch.withhold([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
+    rig.budget.takeAnyway(batch.withhold([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
     await (await rig.next()).answer(delivered(2));
     expect(rig.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);
     expect(rig.books.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });
-    expect(rig.room.usedBytes).toBe(0);
+    expect(rig.budget.usedBytes).toBe(0);
     expect([...rig.letters.keys()]).toEqual(full ? [] : [`${batch.key}-transform`]);
     expect(JSON.stringify(rig.log.lines)).not.toContain('secret');
   });

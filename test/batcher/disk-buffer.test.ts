@@ -37,7 +37,7 @@ test('disk buffer writes each batch before it is sent, sends in order, and remov
     rig.checkBalance();
   }
   await rig.stop();
-  expect([rig.books.get('net')!.settled.delivered, rig.spool.bytes, rig.room.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
+  expect([rig.books.get('net')!.settled.delivered, rig.spool.bytes, rig.budget.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
 });
 
 test.for(['none', 'gzip', 'zstd'] as const)(
@@ -51,7 +51,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     expect(rig.delivery.held().filter(({ body }) => body.length > 0)).toHaveLength(2);
     await first.answer(pause(), 403);
     await until('all are out of memory but the next', () => rig.delivery.held().filter(({ body }) => body.length > 0).length <= 1);
-    const { usedBytes } = rig.room;
+    const { usedBytes } = rig.budget;
     expect(usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
     rig.checkBalance();
     rig.respond = ({ events }) => delivered(events);
@@ -59,7 +59,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     await until('all is delivered', () => rig.books.get('net')!.settled.delivered === 18);
     expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
     expect(rig.requests[1]!.body).toBe(rig.requests[0]!.body);
-    expect(rig.room.usedBytes).toBe(0);
+    expect(rig.budget.usedBytes).toBe(0);
     rig.checkBalance();
   },
 );
@@ -72,7 +72,7 @@ test.for(['before', 'after'] as const)(
     const folder = makeTree({});
     const letters: DeadLetter[] = [];
     const bury = (_: string, some: readonly DeadLetter[]) => (letters.push(...some), 'kept' as const);
-    let rig = new DiskRig(folder, { bury });
+    let rig = new DiskRig(folder, { deadLetter: bury });
     for (const name of ['first', 'next']) rig.take(name);
     const events = 90;
     rig.take('many', events, { byTurns: ['a', 'b', 'b'] });
@@ -80,7 +80,7 @@ test.for(['before', 'after'] as const)(
     let first = await rig.next();
     if (when === 'after') {
       await rig.stop();
-      rig = new DiskRig(folder, { bury });
+      rig = new DiskRig(folder, { deadLetter: bury });
       await rig.buffer.recover();
       first = await rig.next();
     }
@@ -106,7 +106,7 @@ test.for(['before', 'after'] as const)(
 );
 
 test('disk buffer takes at most half of the memory for what waits to be written, and says when it wants more', async () => {
-  const rig = new DiskRig(makeTree({}), { maxBytes: 1, room: 4096 });
+  const rig = new DiskRig(makeTree({}), { maxBytes: 1, budget: 4096 });
   for (const name of ['sent', 'next']) rig.take(name);
   rig.take('waits', 1, { padding: 1050 });
   await until('the first waits for its answer, the second for the worker', () => rig.delivery.held().length === 2);
@@ -114,7 +114,7 @@ test('disk buffer takes at most half of the memory for what waits to be written,
   rig.take('waits, too', 1, { padding: 1050 });
   expect(rig.buffer.wantsMore('logs', false)).toBe(false);
   let isWoken = false;
-  void rig.room
+  void rig.budget
     .wait(
       () => false,
       () => rig.buffer.wantsMore('logs', false),
@@ -137,11 +137,11 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   await until('two are on their way', () => rig.open.length === 2);
   // Those were loaded from their files.
   expect(rig.delivery.held().map(({ body }) => body.length > 0)).toEqual([true, true, false, false, false, false]);
-  expect(rig.room.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
+  expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
   rig.respond = ({ events }) => delivered(events);
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
   await until('all arrive', () => rig.books.get('net')!.settled.delivered === 6);
-  expect(rig.room.usedBytes).toBe(0);
+  expect(rig.budget.usedBytes).toBe(0);
 });
 
 // Symptom: after a restart with compression switched on, and a pause, a batch was sent as if compressed although it was not,
@@ -199,7 +199,7 @@ test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is 
     { block: LETTERS, drop_newest: ['a', 'b', 'c'], drop_oldest: ['a', 'e', 'f'] }[whenFull],
   );
   await rig.stop();
-  expect([rig.room.usedBytes, rig.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
+  expect([rig.budget.usedBytes, rig.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
 });
 
 test('disk buffer takes what waits once a reload raises its limit, and drops once one says so', async () => {
@@ -404,7 +404,7 @@ test.for([
   expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
   expect(rig.log.find('error', 'counted as dropped')).toHaveLength(1);
   await rig.stop();
-  expect([rig.spool.bytes, rig.room.usedBytes]).toEqual([0, 0]);
+  expect([rig.spool.bytes, rig.budget.usedBytes]).toEqual([0, 0]);
 });
 
 test.for<[string, DiskRigOptions]>([
@@ -434,7 +434,7 @@ test.for(['keepDeleted', 'spill'] as const)(
     await request.answer(delivered(2));
     await until('it is settled', () => batch.state === 'settled');
     await rig.stop();
-    expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
+    expect([rig.spool.bytes, filesIn(folder), rig.budget.usedBytes]).toEqual([0, [], 0]);
     expect(rig.books.get('net')!.settled.delivered).toBe(2);
   },
 );
@@ -482,14 +482,14 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   const first = await rig.next();
   rig.buffer.spill(batch);
   await until('it is on disk', () => batch.spoolName !== undefined);
-  expect([batch.body.length > 0, rig.room.usedBytes]).toEqual([true, batch.memory]);
+  expect([batch.body.length > 0, rig.budget.usedBytes]).toEqual([true, batch.memory]);
   await first.answer(retry('network'), 0);
   await rig.clock.advance(1000);
   const again = await rig.next();
   expect(again.body).toBe(first.body);
   await again.answer(delivered(2));
   await rig.stop();
-  expect([rig.spool.bytes, filesIn(folder), rig.room.usedBytes]).toEqual([0, [], 0]);
+  expect([rig.spool.bytes, filesIn(folder), rig.budget.usedBytes]).toEqual([0, [], 0]);
 });
 
 test('disk buffer holds batches of files to a limit that a reload lowered', async () => {

@@ -16,7 +16,7 @@ export class KillRig extends DiskRig {
     const letters = new DeadLetters(join(folder, 'dead-letters'), Infinity);
     super(join(folder, 'spool'), {
       stream,
-      bury: (name, refused) =>
+      deadLetter: (name, refused) =>
         letters.put(
           name,
           refused.map((letter) => toLetter(letter, '', letter.spanOffset, 0)),

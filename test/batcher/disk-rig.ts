@@ -5,7 +5,7 @@ import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
 import { decode } from '../../src/batcher/events.ts';
-import { Room } from '../../src/batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { BufferPolicy } from '../../src/batcher/keep/spooler-options.ts';
 import type { DeadLetter, Outcome, SendResult } from '../../src/core/sink.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
@@ -28,11 +28,11 @@ export interface DiskRigOptions {
   readonly concurrency?: number;
   readonly compression?: 'gzip' | 'zstd' | 'none';
   /** Keeps dead letters; by default they are counted. */
-  readonly bury?: (name: string, letters: readonly DeadLetter[]) => 'kept' | 'dropped';
+  readonly deadLetter?: (name: string, letters: readonly DeadLetter[]) => 'kept' | 'dropped';
   /** Slots that are free. */
   readonly slots?: number;
   /** Bytes of memory for batches. */
-  readonly room?: number;
+  readonly budget?: number;
   /** Names the stream of this life's events. */
   readonly stream?: string;
 }
@@ -47,7 +47,7 @@ export const diskPolicy = (maxBytes = 1024 * 1024, whenFull: BufferPolicy['whenF
 export class DiskRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly books = new Map<string, Books>();
   readonly spool: Spool;
   readonly keeper: SpoolKeeper;
@@ -67,15 +67,15 @@ export class DiskRig {
 
   constructor(folder: string, options: DiskRigOptions = {}) {
     const free = Array.from({ length: options.slots ?? 1 }, () => ({ at: 0, bytes: Buffer.alloc(1024) }));
-    this.room = new Room(options.room ?? 64 * 1024 * 1024, 1024, free);
-    const { clock, log, room } = this;
+    this.budget = new MemoryBudget(options.budget ?? 64 * 1024 * 1024, 1024, free);
+    const { clock, log, budget } = this;
     this.#stream = options.stream ?? 'run';
     this.spool = new Spool(folder, log);
-    this.keeper = new SpoolKeeper(this.spool, room);
+    this.keeper = new SpoolKeeper(this.spool, budget);
     this.delivery = new Delivery(
       {
         sink: { id: 'store', send: (parcel, signal) => this.#send(parcel, signal), close: () => Promise.resolve() },
-        room,
+        budget,
         concurrency: options.concurrency ?? 1,
         compression: options.compression ?? 'none',
         retry: { initialBackoffMs: 100, maxBackoffMs: 1000, maxElapsedMs: Infinity },
@@ -84,9 +84,9 @@ export class DiskRig {
         commitEveryMs: 0,
         random: () => 0.5,
         keeper: this.keeper,
-        bury: async (name, letters) => {
+        deadLetter: async (name, letters) => {
           this.buried.push(letters.length);
-          return options.bury?.(name, letters) ?? 'kept';
+          return options.deadLetter?.(name, letters) ?? 'kept';
         },
         paused: () => {},
       },
@@ -98,7 +98,7 @@ export class DiskRig {
       policy: diskPolicy(options.maxBytes, options.whenFull),
       keeper: this.keeper,
       delivery: this.delivery,
-      room,
+      budget,
       clock,
       log,
       nextBatchId: () => ++this.#id,
@@ -123,7 +123,7 @@ export class DiskRig {
   ): Batch {
     const padding = 'x'.repeat(options.padding ?? 0);
     const body = Buffer.from(Array.from({ length: count }, (_, n) => `{"batch":"${name}","n":${n},"p":"${padding}"}\n`).join(''));
-    if (!this.room.take(body.length)) throw new Error('the room is full');
+    if (!this.budget.take(body.length)) throw new Error('the room is full');
     const batch = new Batch(++this.#id, 'store', 'logs', options.isOfFile ? 'file' : 'live', { body });
     const from = this.#offset;
     this.#offset += body.length;

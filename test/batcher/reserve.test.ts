@@ -11,14 +11,14 @@ const LIVE = { rereadable: false };
 async function fullRig(): Promise<Rig> {
   const rig = makeRig({ maxBytes: 4096, slots: 1, hasReserve: true });
   await rig.take(blockOf(LINE));
-  expect(rig.room.hasSlot()).toBe(false);
+  expect(rig.budget.hasSlot()).toBe(false);
   return rig;
 }
 
 /** As the disk buffer does once the batch is written. */
-function evictLast({ sealed, room }: Rig): void {
+function evictLast({ sealed, budget }: Rig): void {
   const { memory, slot } = sealed.at(-1)!;
-  room.release(memory, slot);
+  budget.release(memory, slot);
 }
 
 test('what cannot be read again gets the reserve where files have every slot, and files never do', async () => {
@@ -29,7 +29,7 @@ test('what cannot be read again gets the reserve where files have every slot, an
   rig.batcher.closeWhere(({ canBeRebuilt }) => !canBeRebuilt);
   evictLast(rig);
   await settleTurns();
-  expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.room.hasReserve(), isTaken]).toEqual([[false], true, false]);
+  expect([rig.sealed.map(({ canBeRebuilt }) => canBeRebuilt), rig.budget.hasReserve(), isTaken]).toEqual([[false], true, false]);
   rig.batcher.flush();
   evictLast(rig);
   await file;
@@ -55,7 +55,7 @@ test('event larger than a slot takes the reserve, one at a time', async () => {
   const rig = await fullRig();
   const large = Buffer.from(`${'x'.repeat(10_000)}\n`);
   await rig.take(blockOf(large, { stream: 's2' }), DELETED);
-  expect([rig.sealed.map(({ events }) => events), rig.room.hasReserve()]).toEqual([[1], false]);
+  expect([rig.sealed.map(({ events }) => events), rig.budget.hasReserve()]).toEqual([[1], false]);
   let isTaken = false;
   const second = rig.take(blockOf(large, { stream: 's2', offset: large.length }), DELETED).then(() => (isTaken = true));
   await settleTurns();
@@ -63,5 +63,5 @@ test('event larger than a slot takes the reserve, one at a time', async () => {
   evictLast(rig);
   await second;
   evictLast(rig);
-  expect([rig.sealed.length, rig.room.hasReserve(), rig.room.usedBytes]).toEqual([2, true, rig.room.slotBytes]);
+  expect([rig.sealed.length, rig.budget.hasReserve(), rig.budget.usedBytes]).toEqual([2, true, rig.budget.slotBytes]);
 });

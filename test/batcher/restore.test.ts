@@ -88,7 +88,7 @@ async function restore(
     log,
     slot: kernel.reserve(MAX_BYTES + 64),
     target: (sink) =>
-      sink === (names.sink ?? 'store') ? { batcher: rig.batcher, delivery, room: rig.room, shaperOf: () => names.shaper } : undefined,
+      sink === (names.sink ?? 'store') ? { batcher: rig.batcher, delivery, budget: rig.budget, shaperOf: () => names.shaper } : undefined,
     source: (id) => {
       if (id === (names.source ?? 'app')) return { source, books: rig.books };
       const other = names.others?.find((each) => each.id === id);

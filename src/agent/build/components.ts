@@ -5,25 +5,32 @@ import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/route.ts';
 import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
 import type { SourceConfig } from '../../config/model.ts';
-import type { Source } from '../../core/source.ts';
-import type { BookedSource } from '../control/observe.ts';
-import { heldBatches, type SinkRoom } from './sink-pipeline.ts';
+import type { Source, SourceStats } from '../../core/source.ts';
+import type { State } from '../../state/database/store.ts';
+import { isRereadable } from './create-source.ts';
+import { heldBatches, type SinkPipeline } from './sink-pipeline.ts';
 
-export interface SourceRoom extends BookedSource {
+export interface SourcePipeline {
   readonly config: SourceConfig;
   readonly source: Source;
+  readonly stats: SourceStats;
+  readonly books: Books;
+  readonly lane: SourceLane;
+  /** The way of deleted files. */
   readonly rescue: { readonly books: Books; readonly lane: SourceLane };
+  /** Of dead letters that are sent again. */
+  readonly replayed: Books;
   /** The ways from the source to its sinks as they are now, of one lane; those that did not change are `kept`. */
   readonly routes: (kept: readonly Route[]) => readonly Route[];
   /** Gives its memory back, once it has stopped. */
   readonly release: () => void;
 }
 
-export class Rooms {
-  readonly sinks = new Map<string, SinkRoom>();
-  readonly sources = new Map<string, SourceRoom>();
+export class Components {
+  readonly sinks = new Map<string, SinkPipeline>();
+  readonly sources = new Map<string, SourcePipeline>();
   /** Sources that a reload removed, as long as events of theirs are held. */
-  readonly removed = new Map<string, SourceRoom>();
+  readonly removed = new Map<string, SourcePipeline>();
   /** Books of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
   readonly formerBooks = new Map<string, Books>();
 
@@ -46,15 +53,23 @@ export class Rooms {
 
   /** Batches of every sink that are not settled, open ones included. */
   *batches(): Generator<Batch> {
-    for (const room of this.sinks.values()) {
-      yield* room.batcher.open();
-      yield* heldBatches(room);
+    for (const pipeline of this.sinks.values()) {
+      yield* pipeline.batcher.open();
+      yield* heldBatches(pipeline);
     }
   }
 
   /** Spans of files that the database does not know yet. */
   *openSpans(): Generator<{ readonly stream: string }> {
     for (const batch of this.batches()) if (batch.isTracked && batch.state === 'new') yield* batch.spans;
+  }
+
+  /** Forgets connections and runs of earlier processes: what they sent is in the disk buffer. */
+  forgetFormerRuns(state: Pick<State, 'list' | 'forget'>): void {
+    for (const { config } of this.sources.values()) {
+      if (isRereadable(config)) continue;
+      for (const { id } of state.list(config.id)) state.forget(id);
+    }
   }
 
   /** Bytes that sources have lost so far. */

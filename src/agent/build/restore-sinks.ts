@@ -9,15 +9,15 @@ import { baseOf, datasetOf, sinkOf } from '../../core/owner.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
-import type { Rooms } from './components.ts';
+import type { Components } from './components.ts';
 import type { Shapers } from './shapers.ts';
-import type { SinkRoom } from './sink-pipeline.ts';
+import type { SinkPipeline } from './sink-pipeline.ts';
 
 /** How long to wait before a disk that refused to take a batch's new key is tried again. */
 const RETRY_MS = 1000;
 
-export interface RestoreRoomsOptions {
-  readonly rooms: Rooms;
+export interface RestoreSinksOptions {
+  readonly components: Components;
   readonly state: State;
   readonly kernel: Kernel;
   /** Of the largest batch. */
@@ -32,17 +32,17 @@ export interface RestoreRoomsOptions {
   readonly stopping: AbortSignal;
 }
 
-export async function restoreRooms(options: RestoreRoomsOptions): Promise<void> {
-  const { rooms, state, kernel, scratchBytes, shapers, clock, log, stopping } = options;
-  const recovered = new Set([...rooms.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
+export async function restoreSinks(options: RestoreSinksOptions): Promise<void> {
+  const { components, state, kernel, scratchBytes, shapers, clock, log, stopping } = options;
+  const recovered = new Set([...components.sinks.values()].flatMap(({ buffer }) => [...buffer.recoveredRows]));
   const batches = state.unsettled().filter(({ id }) => !recovered.has(id));
   const sealRecovered = () => {
-    for (const { buffer } of rooms.sinks.values()) buffer.sealRecovered();
+    for (const { buffer } of components.sinks.values()) buffer.sealRecovered();
   };
-  const shaperOf = ({ config }: SinkRoom, owner: string) => {
+  const shaperOf = ({ config }: SinkPipeline, owner: string) => {
     const shapersBySource = new Map<string, Shaper | undefined>();
     return (id: string): Shaper | undefined => {
-      const source = rooms.sources.get(id)?.config;
+      const source = components.sources.get(id)?.config;
       const shaper = source && shapers?.shaperFor(source, config);
       const isRouted = baseOf(owner) !== undefined;
       if (!shapersBySource.has(id))
@@ -58,21 +58,21 @@ export async function restoreRooms(options: RestoreRoomsOptions): Promise<void> 
       log,
       slot: kernel.reserve(scratchBytes),
       target: (sink) => {
-        const room = rooms.sinks.get(sinkOf(sink));
-        return room && { ...room, shaperOf: shaperOf(room, sink) };
+        const pipeline = components.sinks.get(sinkOf(sink));
+        return pipeline && { ...pipeline, shaperOf: shaperOf(pipeline, sink) };
       },
       isRetired: ({ sink, spans }) =>
         baseOf(sink) !== undefined &&
         spans.every(({ source: id }) => {
-          const [source, room] = [rooms.sources.get(id)?.config, rooms.sinks.get(sinkOf(sink))?.config];
-          return source && room && options.baseOf?.(source, room) !== baseOf(sink);
+          const [source, into] = [components.sources.get(id)?.config, components.sinks.get(sinkOf(sink))?.config];
+          return source && into && options.baseOf?.(source, into) !== baseOf(sink);
         }),
-      source: (id) => rooms.sources.get(id),
+      source: (id) => components.sources.get(id),
       clock,
       retryMs: RETRY_MS,
       stopping,
       nextBatchId: () => state.nextBatchId(),
-      reached: ({ sink, id }) => rooms.sinks.get(sink)?.buffer.sealRecovered(id),
+      reached: ({ sink, id }) => components.sinks.get(sink)?.buffer.sealRecovered(id),
       replace: (id, replacements) => state.replace(id, replacements),
       partsOf: (id) => state.partsOf(id),
     });

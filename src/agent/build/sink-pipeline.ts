@@ -9,7 +9,7 @@ import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../batcher/keep/spool-keeper.ts';
 import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
-import { Room } from '../../batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -22,16 +22,17 @@ import { createSink } from '../../sinks/create-sink.ts';
 import { encoderOf, formOf } from '../../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../../state/spool/spool.ts';
 import type { State } from '../../state/database/store.ts';
+import { Histograms } from '../../telemetry/histogram.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
-import { createSwappableSink, type SwappableSink } from '../reload/swappable-sink.ts';
+import { createSwappableSink, type SwappableSink } from './swappable-sink.ts';
 
 const COMMIT_EVERY_MS = 4;
 
-export interface SinkRoom {
+export interface SinkPipeline {
   /** What is in force; `inputs` is empty once a reload removed the sink, until it is drained. */
   readonly config: SinkConfig;
   readonly sink: SwappableSink;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly batcher: Batcher;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
@@ -42,7 +43,7 @@ export interface SinkRoom {
   readonly release: () => void;
 }
 
-export interface SinkRoomOptions {
+export interface SinkPipelineOptions {
   /** The data folder. */
   readonly folder: string;
   /** The books of a source, also of one that is not configured any more. */
@@ -64,14 +65,22 @@ export interface SinkRoomOptions {
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
   /** Keeps dead letters durably (state/dead-letters). */
-  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+}
+
+export function createSinkHistograms(): SinkHistograms {
+  return {
+    requestSeconds: new Histograms([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
+    batchEvents: new Histograms([1, 10, 100, 500, 1000, 2500, 5000, 10_000]),
+    batchBytes: new Histograms([1024, 16_384, 65_536, 262_144, 524_288, 1_048_576, 4_194_304, 10_485_760]),
+  };
 }
 
 export function memoryOf({ buffer, batch, concurrency }: SinkConfig): SinkMemory {
   return divideMemory(buffer.maxMemoryBytes, batch.maxBytes, concurrency);
 }
 
-export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
+export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const { kernel, state, clock, log, histograms } = options;
   let { config } = options;
   const sink = createSwappableSink(options.sink ?? createSink(config, clock, log));
@@ -79,13 +88,13 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const { slotBytes, slots, requests } = memoryOf(config);
   const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
   const reserve = kernel.reserve(slotBytes);
-  const room = new Room(slots * slotBytes, slotBytes, [...regions], reserve);
+  const budget = new MemoryBudget(slots * slotBytes, slotBytes, [...regions], reserve);
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
-  const keeper = new SpoolKeeper(spool, room);
+  const keeper = new SpoolKeeper(spool, budget);
   const delivery = new Delivery(
     {
       sink,
-      room,
+      budget,
       concurrency: requests,
       compression: config.compression,
       encode: encoderOf(config),
@@ -95,7 +104,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
       commitEveryMs: COMMIT_EVERY_MS,
       random: () => (options.random ?? Math.random)(),
       keeper: new BatchKeeper(state, keeper, () => options.settled?.()),
-      bury: (name, letters) => options.bury(name, letters),
+      deadLetter: (name, letters) => options.deadLetter(name, letters),
       paused: (dataset) => options.paused(dataset),
     },
     {
@@ -109,7 +118,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   const nextBatchId = () => state.nextBatchId();
   const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
-    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, room, clock, log, nextBatchId },
+    ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, budget, clock, log, nextBatchId },
     booksOf: (source) => options.booksOf(source),
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
@@ -120,7 +129,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
   /** Absent where `max_age` was written. */
   const isIdleFor = ({ batch }: SinkConfig) => (batch.closesEarly ? () => buffer.isAtRest() : undefined);
   const batcher = new Batcher({
-    ...{ sink: config.id, kernel, room, clock, nextBatchId },
+    ...{ sink: config.id, kernel, budget, clock, nextBatchId },
     limits: config.batch,
     isIdle: isIdleFor(config),
     timestampField: config.timestampField,
@@ -135,7 +144,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
     get config() {
       return config;
     },
-    ...{ sink, room, batcher, delivery, buffer, spool },
+    ...{ sink, budget, batcher, delivery, buffer, spool },
     reconfigure(next) {
       const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: SinkConfig) => rest;
       if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
@@ -153,7 +162,7 @@ export function createSinkRoom(options: SinkRoomOptions): SinkRoom {
 }
 
 /** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
-export function needsNewRoom(before: SinkConfig, after: SinkConfig): boolean {
+export function needsNewPipeline(before: SinkConfig, after: SinkConfig): boolean {
   const fixedOf = (config: SinkConfig) => {
     const { encoding, csv, json, transform, concurrency } = config;
     return {
@@ -173,7 +182,7 @@ function policyOf({ buffer: { maxDiskBytes, whenFull, spillFiles, sync } }: Sink
 }
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */
-export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSignal, patienceMs?: number): Promise<void> {
+export async function drainSink({ buffer, delivery }: SinkPipeline, signal: AbortSignal, patienceMs?: number): Promise<void> {
   const given = new Promise<void>((resolve) =>
     signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
   );
@@ -182,6 +191,6 @@ export async function drainSink({ buffer, delivery }: SinkRoom, signal: AbortSig
 }
 
 /** Batches that are neither open nor settled. */
-export function heldBatches({ buffer, delivery }: SinkRoom): readonly Batch[] {
+export function heldBatches({ buffer, delivery }: SinkPipeline): readonly Batch[] {
   return [...buffer.held(), ...delivery.held()];
 }

@@ -13,21 +13,21 @@ import type { SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
 import { createSource, isRereadable } from './create-source.ts';
-import type { Rooms, SourceRoom } from './components.ts';
+import type { Components, SourcePipeline } from './components.ts';
 import type { Shapers } from './shapers.ts';
-import { createStreamView } from '../control/stream-view.ts';
+import { createStreamView } from './stream-view.ts';
 
-export interface SourceRoomOptions {
+export interface SourcePipelineOptions {
   readonly config: SourceConfig;
   /** Its sinks are there already. */
-  readonly rooms: Rooms;
+  readonly components: Components;
   readonly kernel: Kernel;
   readonly state: State;
   readonly clock: Clock;
   readonly log: Log;
   readonly once: boolean;
   /** Of the same id, stopped: its counters go on. */
-  readonly former?: SourceRoom | undefined;
+  readonly former?: SourcePipeline | undefined;
   /** Absent where nothing is shaped. */
   readonly shapers?: Shapers | undefined;
   /** The datasets of routed events, and whose marks those of a source move through a sink (agent/build/owners). */
@@ -37,9 +37,9 @@ export interface SourceRoomOptions {
 }
 
 /** Makes the source; nothing is open yet. Throws `TailraceError` when it cannot be made. */
-export async function createSourceRoom({
+export async function createSourcePipeline({
   config,
-  rooms,
+  components,
   kernel,
   state,
   clock,
@@ -49,9 +49,9 @@ export async function createSourceRoom({
   shapers,
   routed,
   create = createSource,
-}: SourceRoomOptions): Promise<SourceRoom> {
+}: SourcePipelineOptions): Promise<SourcePipeline> {
   // Events are numbered in the order of acceptance, so what goes another way has books of its own.
-  const books = former?.books ?? rooms.formerBooks.get(config.id) ?? new Books(config.id);
+  const books = former?.books ?? components.formerBooks.get(config.id) ?? new Books(config.id);
   const rescueBooks = former?.rescue.books ?? new Books(config.id);
   const replayed = former?.replayed ?? new Books(config.id);
   const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher): Route => {
@@ -68,7 +68,7 @@ export async function createSourceRoom({
   };
   // Each lane has shapers of its own: they take one block at a time.
   const routes = (kept: readonly Route[] = []): readonly Route[] =>
-    [...rooms.sinks.values()]
+    [...components.sinks.values()]
       .filter((sink) => sink.config.inputs.includes(config.id))
       .map(({ config: sink, batcher }) => {
         const dataset = config.dataset ?? sink.dataset;
@@ -81,7 +81,7 @@ export async function createSourceRoom({
     books,
     routes: routes(),
     isTracked: canReread,
-    isRereadable: (stream) => canReread && !rooms.deletedFiles.has(stream),
+    isRereadable: (stream) => canReread && !components.deletedFiles.has(stream),
     committedTo,
     waitedMs: former?.lane.backpressureMs ?? 0,
   });
@@ -99,20 +99,20 @@ export async function createSourceRoom({
     lane,
     streams: createStreamView(
       state,
-      () => rooms.openSpans(),
-      (stream) => rooms.deletedFiles.forget(stream),
+      () => components.openSpans(),
+      (stream) => components.deletedFiles.forget(stream),
     ),
     rescue: {
       lane: rescue,
       keep: (stream: string) => {
-        rooms.deletedFiles.keep(stream);
+        components.deletedFiles.keep(stream);
         // What of it is settled already must not look unsettled after a kill.
         state.save();
       },
-      flush: () => rooms.deletedFiles.flush(),
-      release: (stream: string) => rooms.deletedFiles.forget(stream),
+      flush: () => components.deletedFiles.flush(),
+      release: (stream: string) => components.deletedFiles.forget(stream),
       get isFull() {
-        return rooms.deletedFiles.isFull;
+        return components.deletedFiles.isFull;
       },
     },
     clock,

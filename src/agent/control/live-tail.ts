@@ -3,7 +3,7 @@
  * meanwhile share. While nobody asks nothing is looked at.
  */
 import type { TailView } from '../../telemetry/status-page.ts';
-import type { Rooms } from '../build/components.ts';
+import type { Components } from '../build/components.ts';
 import type { Shapers } from '../build/shapers.ts';
 import { answerTap } from './tap.ts';
 
@@ -11,12 +11,12 @@ const MOST_EVENTS = 50;
 const WAIT_MS = 1000;
 
 /** Rejects with `E_TAP` for a source that does not run, and while `tailrace tap` looks. */
-export function createLiveTail(rooms: Rooms, shapers: () => Shapers | undefined): (source: string) => Promise<TailView> {
+export function createLiveTail(components: Components, shapers: () => Shapers | undefined): (source: string) => Promise<TailView> {
   const underWay = new Map<string, Promise<TailView>>();
   const look = async (source: string): Promise<TailView> => {
-    const accepted = () => rooms.sources.get(source)?.books.accepted ?? 0;
+    const accepted = () => components.sources.get(source)?.books.accepted ?? 0;
     const from = accepted();
-    const tapped = await answerTap(rooms, shapers(), [source, String(MOST_EVENTS), String(WAIT_MS)]);
+    const tapped = await answerTap(components, shapers(), [source, String(MOST_EVENTS), String(WAIT_MS)]);
     return { from, to: accepted(), looked: tapped.length, events: tapped.flatMap(({ events }) => events) };
   };
   return (source) => {

@@ -6,24 +6,19 @@ import type { SourceConfig } from '../../config/model.ts';
 import { newStats, type Source, type SourceStats } from '../../core/source.ts';
 import type { Histograms } from '../../telemetry/histogram.ts';
 import type { ObservedSink, ObservedSource, Waiting } from '../../telemetry/observed.ts';
-import { heldBatches, type SinkRoom } from '../build/sink-pipeline.ts';
+import type { SourcePipeline } from '../build/components.ts';
+import { heldBatches, type SinkPipeline } from '../build/sink-pipeline.ts';
 
-export interface BookedSource {
-  readonly stats: SourceStats;
-  readonly books: Books;
-  readonly lane: SourceLane;
+/** What is counted of a source. */
+type BookedSource = Pick<SourcePipeline, 'stats' | 'books' | 'lane' | 'rescue' | 'replayed'> & {
   readonly source?: Pick<Source, 'overdue'>;
-  /** The way of what is read of deleted files. */
-  readonly rescue: { readonly books: Books; readonly lane: SourceLane };
-  /** Of dead letters that are sent again. */
-  readonly replayed: Books;
-}
+};
 
 /** Every source; also those that only the disk buffer still knows (`former`). */
 export function observeSources(
   sources: ReadonlyMap<string, BookedSource>,
   former: ReadonlyMap<string, Books>,
-  sinks: ReadonlyMap<string, SinkRoom>,
+  sinks: ReadonlyMap<string, SinkPipeline>,
 ): ObservedSource[] {
   const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
   const oldest = new Map<Books, number>();
@@ -34,8 +29,8 @@ export function observeSources(
     ranges.set(rescue.books, [...rescue.lane.held()]);
   }
   for (const books of former.values()) ranges.set(books, []);
-  for (const room of sinks.values()) {
-    for (const batch of [...room.batcher.open(), ...heldBatches(room)]) {
+  for (const pipeline of sinks.values()) {
+    for (const batch of [...pipeline.batcher.open(), ...heldBatches(pipeline)]) {
       const { readAtMs = Infinity } = batch;
       const isSaved = batch.isDurable || batch.canBeRebuilt;
       for (const { books, firstEvent, events, from, to } of batch.spans) {
@@ -77,7 +72,9 @@ export function observeSources(
     };
   };
   return [
-    ...[...sources].map(([id, room]) => observe(id, room.stats, [room.books, room.rescue.books, room.replayed], room)),
+    ...[...sources].map(([id, pipeline]) =>
+      observe(id, pipeline.stats, [pipeline.books, pipeline.rescue.books, pipeline.replayed], pipeline),
+    ),
     ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
   ];
 }
@@ -92,7 +89,7 @@ export interface Delay {
 /** Empty while nothing is in the way. */
 export function describeDelay(
   { config, lane }: BookedSource & { readonly config: SourceConfig },
-  sinks: ReadonlyMap<string, SinkRoom>,
+  sinks: ReadonlyMap<string, SinkPipeline>,
 ): Delay {
   const waiting = describeWait(lane, sinks);
   const paused = [...sinks.values()].flatMap(({ config: sink, delivery }) => {
@@ -104,18 +101,18 @@ export function describeDelay(
 }
 
 /** What a source waits for, from what its sink lacks now. */
-function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkRoom>): Waiting | undefined {
+function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>): Waiting | undefined {
   const { waiting } = lane;
-  const room = waiting && sinks.get(waiting.sink);
-  if (!room) return undefined;
+  const pipeline = waiting && sinks.get(waiting.sink);
+  if (!pipeline) return undefined;
   const { sink, dataset, rereadable, forMs } = waiting;
-  const needsDisk = !rereadable && room.buffer.isFull;
-  const reason = needsDisk ? 'disk_buffer_full' : room.room.hasSlot() ? 'service_behind' : 'memory_full';
-  const failure = room.delivery.lastFailure;
+  const needsDisk = !rereadable && pipeline.buffer.isFull;
+  const reason = needsDisk ? 'disk_buffer_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
+  const failure = pipeline.delivery.lastFailure;
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
-export function observeSink({ config, sink, delivery, spool, room }: SinkRoom, requestSeconds: Histograms): ObservedSink {
+export function observeSink({ config, sink, delivery, spool, budget }: SinkPipeline, requestSeconds: Histograms): ObservedSink {
   const { sum, count } = requestSeconds.byLabel.get(sink.id) ?? { sum: 0, count: 0 };
   return {
     id: sink.id,
@@ -123,7 +120,7 @@ export function observeSink({ config, sink, delivery, spool, room }: SinkRoom, r
     diskBytes: spool.bytes,
     brokenFiles: spool.brokenFiles,
     concurrency: delivery.concurrency,
-    memoryBytes: room.usedBytes,
+    memoryBytes: budget.usedBytes,
     maxMemoryBytes: config.buffer.maxMemoryBytes,
     maxDiskBytes: config.buffer.maxDiskBytes,
     lastFailure: delivery.lastFailure,

@@ -4,27 +4,29 @@ import type { DeadLetters } from '../../state/dead-letters.ts';
 import type { PageSource } from '../../telemetry/status-page.ts';
 import { describeDelay } from './observe.ts';
 import { createLiveTail } from './live-tail.ts';
-import type { Rooms } from '../build/components.ts';
+import type { Components } from '../build/components.ts';
 import type { Shapers } from '../build/shapers.ts';
 
 /** A file of letters that is longer is not read for the page. */
 const MAX_LETTERS_BYTES = 1024 * 1024;
 
 /** What each source that reads files says of a path. */
-export function explainPath(rooms: Rooms, path: string): object[] {
-  return [...rooms.sources.values()].flatMap((room) =>
-    room.source.explain ? [{ source: room.source.id, ...room.source.explain(path), ...describeDelay(room, rooms.sinks) }] : [],
+export function explainPath(components: Components, path: string): object[] {
+  return [...components.sources.values()].flatMap((pipeline) =>
+    pipeline.source.explain
+      ? [{ source: pipeline.source.id, ...pipeline.source.explain(path), ...describeDelay(pipeline, components.sinks) }]
+      : [],
   );
 }
 
 /** A reload changes what is in force. */
 export function pageSourceOf(
   inForce: { readonly config: Config },
-  rooms: Rooms,
+  components: Components,
   deadLetters: DeadLetters,
   shapers: () => Shapers | undefined,
 ): PageSource {
-  const liveTail = createLiveTail(rooms, shapers);
+  const liveTail = createLiveTail(components, shapers);
   return {
     get config() {
       return inForce.config;
@@ -33,11 +35,11 @@ export function pageSourceOf(
       return secretsOf(inForce.config);
     },
     listFiles: (limit) =>
-      [...rooms.sources.values()].flatMap(({ source }) => {
+      [...components.sources.values()].flatMap(({ source }) => {
         const listed = source.listFiles?.(limit);
         return listed ? [{ source: source.id, ...listed }] : [];
       }),
-    explain: (path) => explainPath(rooms, path),
+    explain: (path) => explainPath(components, path),
     listDeadLetters: (limit) => listNewest(deadLetters, limit),
     get tail() {
       return inForce.config.telemetry.liveTail ? liveTail : undefined;

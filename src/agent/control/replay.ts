@@ -10,14 +10,14 @@ import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { NO_TAIL } from '../../core/tail.ts';
 import type { DeadLetters, Letter } from '../../state/dead-letters.ts';
-import type { SinkRoom } from '../build/sink-pipeline.ts';
+import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 export interface ReplayOptions {
   readonly letters: DeadLetters;
   readonly log: Log;
-  sink(id: string): SinkRoom | undefined;
+  sink(id: string): SinkPipeline | undefined;
   /** Where the source's events go through that sink. */
-  datasetOf(source: string, sink: SinkRoom): string;
+  datasetOf(source: string, sink: SinkPipeline): string;
   booksOf(source: string): Books;
   nextBatchId(): number;
 }
@@ -122,7 +122,7 @@ export class Replay {
       books.accept(1, 1);
     });
     this.#underWay.set(stream, letters);
-    sink.room.takeAnyway(body.length);
+    sink.budget.takeAnyway(body.length);
     await new Promise<void>((resolve) => {
       batch.whenSettled = resolve;
       sink.delivery.seal(batch);

@@ -9,7 +9,7 @@ import type { Shaper } from '../../core/shaping.ts';
 import { createKernel } from '../../kernel/kernel.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { EventRecorder, type RecordedEvent } from '../preview/event-recorder.ts';
-import type { Rooms } from '../build/components.ts';
+import type { Components } from '../build/components.ts';
 import type { Shapers } from '../build/shapers.ts';
 
 /** An event as `tap` prints it. */
@@ -42,7 +42,7 @@ const MAX_REPLY_CHARACTERS = 256 * 1024;
 
 /** Answers the control request `tap`: a source or every one, how many events at most, and for how many milliseconds. */
 export async function answerTap(
-  { sources, sinks }: Rooms,
+  { sources, sinks }: Components,
   shapers: Shapers | undefined,
   [id = '', limit = '', waitMs = '']: readonly string[],
 ): Promise<TappedEvent[]> {

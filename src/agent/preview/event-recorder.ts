@@ -6,7 +6,7 @@ import type { Batch } from '../../batcher/batch.ts';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import { endsFrom, streamBytes, streamRange } from '../../batcher/block-events.ts';
 import { Books } from '../../batcher/books.ts';
-import { Room } from '../../batcher/fill/memory-budget.ts';
+import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { Block, Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
@@ -60,9 +60,9 @@ export class EventRecorder implements Lane {
     this.#options = options;
     this.#books = new Books(options.source);
     const { slot } = options;
-    const room = new Room(slot.bytes.length, slot.bytes.length, [slot]);
-    this.#sending = this.#createBatcher(room);
-    this.#plain = options.shaper ? this.#createBatcher(room) : this.#sending;
+    const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
+    this.#sending = this.#createBatcher(budget);
+    this.#plain = options.shaper ? this.#createBatcher(budget) : this.#sending;
   }
 
   /** Times that a transform failed. */
@@ -127,13 +127,13 @@ export class EventRecorder implements Lane {
     return this.#sealed.splice(0);
   }
 
-  #createBatcher(room: Room): Batcher {
+  #createBatcher(budget: MemoryBudget): Batcher {
     const { kernel, scratch, slot, timestampField, source } = this.#options;
     let batches = 0;
     return new Batcher({
       sink: source,
       kernel,
-      room,
+      budget,
       clock: systemClock,
       limits: { maxBytes: slot.bytes.length, maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS },
       timestampField,
@@ -142,7 +142,7 @@ export class EventRecorder implements Lane {
       wantsMore: () => true,
       seal: (batch) => {
         this.#sealed.push(openBatch(batch));
-        room.release(batch.memory + batch.withheldBytes, batch.slot);
+        budget.release(batch.memory + batch.withheldBytes, batch.slot);
       },
     });
   }

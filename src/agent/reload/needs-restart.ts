@@ -4,8 +4,8 @@ import type { Config, SinkConfig } from '../../config/model.ts';
 import { sinkOf } from '../../core/owner.ts';
 import type { State } from '../../state/database/store.ts';
 import { hasTransforms } from '../build/kernel-memory.ts';
-import type { Rooms } from '../build/components.ts';
-import { needsNewRoom } from '../build/sink-pipeline.ts';
+import type { Components } from '../build/components.ts';
+import { needsNewPipeline } from '../build/sink-pipeline.ts';
 
 /** Keys of the top level that take effect while the agent runs. */
 const LIVE_KEYS: ReadonlySet<string> = new Set(['shutdown_timeout', 'telemetry', 'dead_letter', 'tests']);
@@ -15,7 +15,7 @@ export function whyRestart(
   before: Config,
   after: Config,
   { sources, sinks, other }: ConfigChanges,
-  rooms: Rooms,
+  components: Components,
   state: State,
 ): string | undefined {
   const keys = other.filter((key) => !LIVE_KEYS.has(key));
@@ -23,8 +23,8 @@ export function whyRestart(
   const configOf = (config: Config, id: string): SinkConfig => config.sinks.find((sink) => sink.id === id)!;
   // One that was removed and still drains is taken up as it is.
   const rebuilt = after.sinks.find((sink) => {
-    const room = rooms.sinks.get(sink.id);
-    return room && needsNewRoom(room.config, sink);
+    const pipeline = components.sinks.get(sink.id);
+    return pipeline && needsNewPipeline(pipeline.config, sink);
   })?.id;
   if (rebuilt !== undefined) return `sink "${rebuilt}" changed in its memory or the form of what it sends`;
   const known = state.unsettled();

@@ -13,8 +13,8 @@ import { SOURCE_STOP_GRACE_MS } from '../limits.ts';
 import type { Log } from '../../core/log.ts';
 import type { State } from '../../state/database/store.ts';
 import { isRereadable } from '../build/create-source.ts';
-import type { Rooms, SourceRoom } from '../build/components.ts';
-import type { SinkRoom } from '../build/sink-pipeline.ts';
+import type { Components, SourcePipeline } from '../build/components.ts';
+import type { SinkPipeline } from '../build/sink-pipeline.ts';
 
 /** How often a source that stops is looked at. */
 const STOP_CHECK_MS = 20;
@@ -25,33 +25,33 @@ export interface ReconfigureOptions {
   readonly before: Config;
   readonly after: Config;
   readonly changes: ConfigChanges;
-  readonly rooms: Rooms;
+  readonly components: Components;
   readonly state: State;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent is to stop: nothing is waited for then. */
   readonly stopping: AbortSignal;
-  readonly createSink: (config: SinkConfig) => SinkRoom;
-  readonly createSource: (config: SourceConfig, former: SourceRoom | undefined) => Promise<SourceRoom>;
+  readonly createSink: (config: SinkConfig) => SinkPipeline;
+  readonly createSource: (config: SourceConfig, former: SourcePipeline | undefined) => Promise<SourcePipeline>;
   /** What the agent goes by from now on. */
   readonly use: (config: Config) => void;
   /** Lets an open source read. */
-  readonly run: (room: SourceRoom) => void;
+  readonly run: (pipeline: SourcePipeline) => void;
 }
 
 /** Throws `TailraceError`, with the configuration before in force, when a source cannot be opened or memory is used up. */
 export async function reconfigure(options: ReconfigureOptions): Promise<void> {
-  const { before, after, changes, rooms, state, stopping } = options;
-  commitAccepted(rooms);
+  const { before, after, changes, components, state, stopping } = options;
+  commitAccepted(components);
   const reopened = [...changes.sources.changed, ...sourcesToReopen(options)];
   const added = addSinks(options);
   const closed = await Promise.all([...changes.sources.removed, ...reopened].map((id) => closeSource(options, id)));
   await commitLater(options);
   if (stopping.aborted) return;
   switchSinks(options, after);
-  const opened: SourceRoom[] = [];
+  const opened: SourcePipeline[] = [];
   try {
-    for (const config of after.sources) if (!rooms.sources.has(config.id)) await openSource(options, config, opened);
+    for (const config of after.sources) if (!components.sources.has(config.id)) await openSource(options, config, opened);
   } catch (error) {
     for (const { config } of opened) await closeSource(options, config.id);
     await commitLater(options);
@@ -59,8 +59,8 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
     for (const { config } of closed) await openSource(options, config, []);
     throw error;
   }
-  for (const room of added) await room.buffer.recover().then(() => room.buffer.sealRecovered());
-  state.noteStarted([...rooms.sources.keys()]);
+  for (const pipeline of added) await pipeline.buffer.recover().then(() => pipeline.buffer.sealRecovered());
+  state.noteStarted([...components.sources.keys()]);
 }
 
 /** Sources of files that feed a sink again which had them before: it may be behind the others. */
@@ -73,53 +73,57 @@ function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions):
 }
 
 /** A sink that was removed and still drains is taken up again. */
-function addSinks({ after, rooms, createSink }: ReconfigureOptions): SinkRoom[] {
-  const made: SinkRoom[] = [];
+function addSinks({ after, components, createSink }: ReconfigureOptions): SinkPipeline[] {
+  const made: SinkPipeline[] = [];
   try {
-    for (const config of after.sinks) if (!rooms.sinks.has(config.id)) made.push(createSink(config));
+    for (const config of after.sinks) if (!components.sinks.has(config.id)) made.push(createSink(config));
   } catch (error) {
-    for (const room of made) room.release();
+    for (const pipeline of made) pipeline.release();
     throw error;
   }
-  for (const room of made) rooms.sinks.set(room.config.id, room);
+  for (const pipeline of made) components.sinks.set(pipeline.config.id, pipeline);
   return made;
 }
 
 /** Every sink as the configuration has it; the lanes of all sources lead to them. */
-function switchSinks({ rooms, state, use }: ReconfigureOptions, config: Config): void {
+function switchSinks({ components, state, use }: ReconfigureOptions, config: Config): void {
   use(config);
-  for (const [id, room] of rooms.sinks) {
-    const next = config.sinks.find((sink) => sink.id === id) ?? { ...room.config, inputs: [] };
-    if (!isDeepStrictEqual(next, room.config)) room.reconfigure(next);
+  for (const [id, pipeline] of components.sinks) {
+    const next = config.sinks.find((sink) => sink.id === id) ?? { ...pipeline.config, inputs: [] };
+    if (!isDeepStrictEqual(next, pipeline.config)) pipeline.reconfigure(next);
   }
   state.addNewSinks();
-  for (const { lane, rescue, routes } of rooms.sources.values()) {
+  for (const { lane, rescue, routes } of components.sources.values()) {
     lane.routes = routes(lane.routes);
     rescue.lane.routes = routes(rescue.lane.routes);
   }
   for (const {
-    room,
+    budget,
     config: { inputs },
-  } of rooms.sinks.values()) {
-    if (inputs.length === 0) room.close('all');
-    else room.reopen();
+  } of components.sinks.values()) {
+    if (inputs.length === 0) budget.close('all');
+    else budget.reopen();
   }
 }
 
-async function openSource({ rooms, createSource, run }: ReconfigureOptions, config: SourceConfig, opened: SourceRoom[]): Promise<void> {
-  const room = await createSource(config, rooms.removed.get(config.id));
-  rooms.removed.delete(config.id);
-  rooms.formerBooks.delete(config.id);
-  rooms.sources.set(config.id, room);
-  opened.push(room);
-  await room.source.open();
-  run(room);
+async function openSource(
+  { components, createSource, run }: ReconfigureOptions,
+  config: SourceConfig,
+  opened: SourcePipeline[],
+): Promise<void> {
+  const pipeline = await createSource(config, components.removed.get(config.id));
+  components.removed.delete(config.id);
+  components.formerBooks.delete(config.id);
+  components.sources.set(config.id, pipeline);
+  opened.push(pipeline);
+  await pipeline.source.open();
+  run(pipeline);
 }
 
 /** Its events go on to their sinks. What it has in hand and cannot be read again has a moment to find room. */
-async function closeSource({ rooms, log, clock, stopping }: ReconfigureOptions, id: string): Promise<SourceRoom> {
-  const room = rooms.sources.get(id)!;
-  const stopped = room.source.stop().then(
+async function closeSource({ components, log, clock, stopping }: ReconfigureOptions, id: string): Promise<SourcePipeline> {
+  const pipeline = components.sources.get(id)!;
+  const stopped = pipeline.source.stop().then(
     () => true,
     (error: unknown) => {
       log.error({ source: id, reason: messageOf(error) }, 'a source did not stop cleanly');
@@ -128,29 +132,30 @@ async function closeSource({ rooms, log, clock, stopping }: ReconfigureOptions, 
   );
   let isStopped = false;
   const startedMs = clock.monotonic();
-  const graceMs = isRereadable(room.config) ? 0 : SOURCE_STOP_GRACE_MS;
+  const graceMs = isRereadable(pipeline.config) ? 0 : SOURCE_STOP_GRACE_MS;
   while (!isStopped && clock.monotonic() - startedMs < 2 * SOURCE_STOP_GRACE_MS) {
     if (stopping.aborted || clock.monotonic() - startedMs >= graceMs)
-      for (const sink of rooms.sinks.values()) for (const books of [room.books, room.rescue.books]) sink.room.turnAway(books);
+      for (const sink of components.sinks.values())
+        for (const books of [pipeline.books, pipeline.rescue.books]) sink.budget.turnAway(books);
     isStopped = await Promise.race([stopped, sleep(STOP_CHECK_MS, false)]);
   }
   if (!isStopped) log.error({ source: id }, 'a source did not stop; what it had in hand is left behind');
-  rooms.sources.delete(id);
-  rooms.removed.set(id, { ...room, stats: { ...room.stats, files: {}, lagBytes: 0 } });
-  if (isStopped) room.release();
-  return room;
+  components.sources.delete(id);
+  components.removed.set(id, { ...pipeline, stats: { ...pipeline.stats, files: {}, lagBytes: 0 } });
+  if (isStopped) pipeline.release();
+  return pipeline;
 }
 
 /** Commits everything that was accepted, so that reading goes on behind it. Throws when the disk refuses. */
-function commitAccepted(rooms: Rooms): void {
-  for (const { batcher, delivery, buffer } of rooms.sinks.values()) {
+function commitAccepted(components: Components): void {
+  for (const { batcher, delivery, buffer } of components.sinks.values()) {
     batcher.flush();
     delivery.commitNow(buffer.held().filter((batch) => batch.isTracked && batch.state === 'new'));
   }
 }
 
 /** The same, tried until the disk takes it. */
-async function commitLater({ rooms, log, clock, stopping }: ReconfigureOptions): Promise<void> {
+async function commitLater({ components, log, clock, stopping }: ReconfigureOptions): Promise<void> {
   const refused = 'cannot save positions, so the reload waits; free space in data_dir or mend its disk, it goes on by itself';
-  await persist(() => commitAccepted(rooms), { log, clock, retryMs: RETRY_MS, signal: stopping }, {}, refused);
+  await persist(() => commitAccepted(components), { log, clock, retryMs: RETRY_MS, signal: stopping }, {}, refused);
 }

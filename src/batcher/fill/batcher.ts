@@ -11,17 +11,17 @@ import { Batch } from '../batch.ts';
 import type { BatchAgeOptions } from './batch-age.ts';
 import { endsFrom, eventEndAt } from '../block-events.ts';
 import { canRebuild, type Intake, nameOf, originOf } from './intake.ts';
-import { Room } from './memory-budget.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import { OpenBatches } from './open-batches.ts';
 import { shapeChunk } from './shape-chunk.ts';
 import { Shapes } from './shapes.ts';
 import { type ShapedIntakeOptions, takeShaped } from './shaped-intake.ts';
-import { waitForRoom } from './wait-for-memory.ts';
+import { waitForMemory } from './wait-for-memory.ts';
 
 export interface BatcherOptions {
   readonly sink: string;
   readonly kernel: Kernel;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly clock: Clock;
   readonly limits: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number };
   readonly timestampField: string | undefined;
@@ -113,13 +113,13 @@ export class Batcher {
 
   /** A batcher that makes the same events again, one batch after the other in this slot; it must be flushed after each use. */
   rebuilder(slot: Region, seal: (batch: Batch) => void): Batcher {
-    const room = new Room(slot.bytes.length, slot.bytes.length, [slot]);
+    const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
     const made = (batch: Batch): void => {
       seal(batch);
-      batch.release(room);
+      batch.release(budget);
     };
     const always = { wantsMore: () => true, closesLive: () => false, isIdle: undefined, sumsLive: false };
-    return new Batcher({ ...this.#options, ...always, room, nextBatchId: () => 0, seal: made });
+    return new Batcher({ ...this.#options, ...always, budget, nextBatchId: () => 0, seal: made });
   }
 
   /** Closes every open batch. */
@@ -189,7 +189,7 @@ export class Batcher {
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
-    const { kernel, room, limits, scratch } = this.#options;
+    const { kernel, budget, limits, scratch } = this.#options;
     const { block } = intake;
     if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
     return {
@@ -204,7 +204,7 @@ export class Batcher {
       sumBody: (batch, written) => this.#sumBody(batch, written),
       close: () => this.#open.close(nameOf(intake)),
       seal: (batch) => this.#options.seal(batch),
-      takeMemory: (bytes) => room.takeAnyway(bytes),
+      takeMemory: (bytes) => budget.takeAnyway(bytes),
     };
   }
 
@@ -233,11 +233,11 @@ export class Batcher {
 
   /** A batch in memory of its own, which is not among the open ones. */
   async #openLarge(intake: Intake, body: Buffer, start: number): Promise<Batch> {
-    const { room } = this.#options;
+    const { budget } = this.#options;
     let slot: Region | undefined;
-    while (!room.take(body.length) && !(slot = canRebuild(intake) ? undefined : room.takeReserve(body.length))) {
+    while (!budget.take(body.length) && !(slot = canRebuild(intake) ? undefined : budget.takeReserve(body.length))) {
       if (originOf(intake) === 'orphan') this.#closeReserve();
-      await waitForRoom(this.#options, intake, start, () => room.fits(body.length) || (!canRebuild(intake) && room.hasReserve()));
+      await waitForMemory(this.#options, intake, start, () => budget.fits(body.length) || (!canRebuild(intake) && budget.hasReserve()));
     }
     return this.#newBatch(intake, { body, slot });
   }
@@ -248,8 +248,8 @@ export class Batcher {
   }
 
   #canOpen(intake: Intake): boolean {
-    const { room } = this.#options;
-    const hasRoom = room.hasSlot() || (!canRebuild(intake) && room.hasReserve());
+    const { budget } = this.#options;
+    const hasRoom = budget.hasSlot() || (!canRebuild(intake) && budget.hasReserve());
     return hasRoom && this.#options.wantsMore(intake.dataset, canRebuild(intake));
   }
 
@@ -258,29 +258,29 @@ export class Batcher {
     const name = nameOf(intake);
     const opened = this.#open.get(name);
     if (opened || !this.#canOpen(intake)) return opened;
-    const { room } = this.#options;
-    const slot = room.takeSlot() ?? room.takeReserve();
+    const { budget } = this.#options;
+    const slot = budget.takeSlot() ?? budget.takeReserve();
     if (!slot) return undefined;
     const batch = this.#newBatch(intake, { body: slot.bytes, slot });
     this.#open.add(name, batch);
-    room.wake();
+    budget.wake();
     return batch;
   }
 
   /** Sends an open batch that has the reserve on to the disk: who waits for it shall not wait until the batch is old enough. */
   #closeReserve(): void {
-    this.#open.closeWhere(({ slot }) => this.#options.room.isReserve(slot));
+    this.#open.closeWhere(({ slot }) => this.#options.budget.isReserve(slot));
   }
 
   #closed(batch: Batch): void {
-    if (batch.spans.length === 0) batch.release(this.#options.room);
+    if (batch.spans.length === 0) batch.release(this.#options.budget);
     else this.#options.seal(batch);
   }
 
   /** Resolves once a batch is open for the intake, or may be opened. */
   async #waitForBatch(intake: Intake, start: number): Promise<void> {
     if (originOf(intake) === 'orphan') this.#closeReserve();
-    await waitForRoom(this.#options, intake, start, () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake));
+    await waitForMemory(this.#options, intake, start, () => this.#open.get(nameOf(intake)) !== undefined || this.#canOpen(intake));
   }
 }
 

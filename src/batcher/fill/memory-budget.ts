@@ -19,7 +19,7 @@ interface Waiter {
   readonly owner: object | undefined;
 }
 
-export class Room {
+export class MemoryBudget {
   readonly budgetBytes: number;
   readonly slotBytes: number;
   readonly #free: Region[];

@@ -2,19 +2,19 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
 import type { Intake } from './intake.ts';
-import type { Room } from './memory-budget.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 
 export interface WaitOptions {
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly clock: Clock;
 }
 
 /** Resolves once `admits` says yes. Rejects when it is turned away, with a `StoppedError` of the bytes from `start` on. */
-export async function waitForRoom({ room, clock }: WaitOptions, intake: Intake, start: number, admits: () => boolean): Promise<void> {
+export async function waitForMemory({ budget, clock }: WaitOptions, intake: Intake, start: number, admits: () => boolean): Promise<void> {
   const from = clock.monotonic();
   intake.waits?.(() => clock.monotonic() - from);
   try {
-    await room.wait(() => intake.isRereadable(), admits, intake.books);
+    await budget.wait(() => intake.isRereadable(), admits, intake.books);
   } catch (error) {
     throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
   } finally {

@@ -6,13 +6,13 @@ import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { DiskBuffer } from './disk-buffer.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../fill/memory-budget.ts';
 
 export interface DeletedFilesSink {
   readonly batcher: Batcher;
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
 }
 
 export class DeletedFiles {
@@ -31,11 +31,11 @@ export class DeletedFiles {
     if (this.#streams.has(stream)) return;
     this.#streams.add(stream);
     const isOf = ({ spans }: Batch): boolean => spans.some((span) => span.stream === stream);
-    for (const { batcher, delivery, buffer, room } of this.#sinks()) {
+    for (const { batcher, delivery, buffer, budget } of this.#sinks()) {
       batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
       for (const batch of delivery.held()) if (isOf(batch)) buffer.keepDeleted(batch);
       // Its next events wait for the disk alone.
-      room.wake();
+      budget.wake();
     }
   }
 

@@ -50,11 +50,11 @@ export class DiskBuffer {
 
   /** Takes a closed batch to delivery: one that cannot be read again once it is on disk, one of files at once. */
   seal(batch: Batch): void {
-    const { delivery, room } = this.#options;
+    const { delivery, budget } = this.#options;
     // A batch that sends nothing has nothing to keep.
     if (!batch.canBeRebuilt && (batch.events > 0 || batch.withholds)) return this.take(batch);
     delivery.seal(batch);
-    if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && room.hasSlot())) this.spill(batch);
+    if (this.#policy.spillFiles && !(delivery.wantsMore(batch.dataset) && budget.hasSlot())) this.spill(batch);
   }
 
   /** Writes a batch; delivery gets it once it is durable. */

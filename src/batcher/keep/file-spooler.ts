@@ -73,7 +73,7 @@ export class FileSpooler {
 
   /** True when the batch is on disk, or need not be any more; false when the disk buffer is full. */
   async #write(batch: Batch, isDeleted: boolean): Promise<boolean> {
-    const { spool, policy, delivery, room, keeper, stopping } = this.#options;
+    const { spool, policy, delivery, budget, keeper, stopping } = this.#options;
     await delivery.prepare(batch);
     if (batch.state === 'settled' || batch.spoolName !== undefined) return true;
     const isFull = (): boolean => spool.bytes + batch.body.length > policy.maxBytes;
@@ -88,7 +88,7 @@ export class FileSpooler {
     if (keeper.isSettled(batch) || batch.spoolName !== undefined) await spool.remove(name);
     else {
       batch.spoolName = name;
-      if (!delivery.isInFlight(batch) && !(isDeleted && room.hasSlot())) keeper.evict(batch);
+      if (!delivery.isInFlight(batch) && !(isDeleted && budget.hasSlot())) keeper.evict(batch);
     }
     return true;
   }

@@ -13,11 +13,11 @@ import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
 import { inEvents, type Owner, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
 import { EMPTY } from './spooled-batch.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../fill/memory-budget.ts';
 
 export interface RestoreTarget extends RebuildTarget {
   readonly delivery: Delivery;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   /** Takes a batch whose events cannot be made again a second time. */
   readonly buffer?: { take(batch: Batch): void };
 }
@@ -111,10 +111,10 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     for (const each of rebuilt) noteLost(options, each);
   }
   const body = Buffer.concat(rebuilt.flatMap((each) => each.body));
-  while (!target.room.take(body.length))
-    await target.room.wait(
+  while (!target.budget.take(body.length))
+    await target.budget.wait(
       () => true,
-      () => target.room.fits(body.length),
+      () => target.budget.fits(body.length),
     );
 
   if (spans.some(isMadeOnce)) batch.origin = 'once';
@@ -127,7 +127,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
     span.firstEvent = span.books.accepted;
     span.books.accept(span.events, 1);
   }
-  target.room.takeAnyway(batch.withheldBytes);
+  target.budget.takeAnyway(batch.withheldBytes);
   // Such an event is alone in its batch.
   if (batch.accepted !== 1) batch.refusal = undefined;
   if (batch.origin === 'once' && target.buffer) target.buffer.take(batch);

@@ -2,19 +2,19 @@
 import type { StoredPart } from '../../state/database/stored.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../fill/memory-budget.ts';
 import type { Keeper } from '../keeper.ts';
 import { EMPTY, headerOf } from './spooled-batch.ts';
 
 export class SpoolKeeper implements Keeper {
   readonly #spool: Spool;
-  readonly #room: Room;
+  readonly #budget: MemoryBudget;
   readonly #settled = new WeakSet<Batch>();
   #removing: Promise<void> = Promise.resolve();
 
-  constructor(spool: Spool, room: Room) {
+  constructor(spool: Spool, budget: MemoryBudget) {
     this.#spool = spool;
-    this.#room = room;
+    this.#budget = budget;
   }
 
   commit(): void {
@@ -34,13 +34,13 @@ export class SpoolKeeper implements Keeper {
     // It may have been compressed in memory after it was written.
     batch.encoding = header.encoding;
     batch.memory = body.length;
-    this.#room.takeAnyway(body.length);
-    if (header.withheld) this.#room.takeAnyway(batch.withhold(header.withheld));
+    this.#budget.takeAnyway(body.length);
+    if (header.withheld) this.#budget.takeAnyway(batch.withhold(header.withheld));
   }
 
   evict(batch: Batch): void {
     if (batch.spoolName === undefined || (batch.memory === 0 && batch.withheldBytes === 0)) return;
-    batch.release(this.#room);
+    batch.release(this.#budget);
     batch.withheld = [];
     batch.body = EMPTY;
     batch.condense();

@@ -45,8 +45,8 @@ export class SpoolWriter {
 
   /** False while what waits takes half of the memory: a flood of live events must leave files the other half. */
   wantsMore(): boolean {
-    const { room } = this.#options;
-    return this.held().reduce((sum, { memory }) => sum + memory, 0) < room.budgetBytes / 2;
+    const { budget } = this.#options;
+    return this.held().reduce((sum, { memory }) => sum + memory, 0) < budget.budgetBytes / 2;
   }
 
   /** True while the disk takes nothing more: for readiness. */
@@ -60,16 +60,16 @@ export class SpoolWriter {
   }
 
   async #writeNext(waiting: Batch[]): Promise<void> {
-    const { room, delivery, keeper } = this.#options;
+    const { budget, delivery, keeper } = this.#options;
     const group = this.#nextGroup(waiting);
     this.#commitTracked();
     const kept = await Promise.all(group.map((batch) => this.#keep(batch)));
     for (const [n, batch] of group.entries()) {
       waiting.shift();
-      room.wake();
+      budget.wake();
       if (kept[n] !== true) continue;
       // Whoever waits for memory gets it: a worker that waits for the service must not stop the reading.
-      if (!room.hasSlot() || room.isReserve(batch.slot)) keeper.evict(batch);
+      if (!budget.hasSlot() || budget.isReserve(batch.slot)) keeper.evict(batch);
       // Delivery takes over in the same turn, so that the batch is always somewhere.
       delivery.seal(batch);
       if (!delivery.isNext(batch)) keeper.evict(batch);

@@ -2,7 +2,7 @@
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Spool } from '../../state/spool/spool.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../fill/memory-budget.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
 
@@ -23,7 +23,7 @@ export interface SpoolerOptions {
   readonly policy: BufferPolicy;
   readonly delivery: Delivery;
   readonly keeper: SpoolKeeper;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the agent stops. */

@@ -4,13 +4,13 @@ import type { Log } from '../../core/log.ts';
 import type { DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { Keeper } from '../keeper.ts';
-import type { Room } from '../fill/memory-budget.ts';
+import type { MemoryBudget } from '../fill/memory-budget.ts';
 
 export type Compression = 'gzip' | 'zstd' | 'none';
 
 export interface DeliveryOptions {
   readonly sink: Sink;
-  readonly room: Room;
+  readonly budget: MemoryBudget;
   readonly concurrency: number;
   readonly compression: Compression;
   /** Turns NDJSON into the body that is sent, before compression; undefined sends it as it is. Pure. */
@@ -26,7 +26,7 @@ export interface DeliveryOptions {
    * Keeps dead letters durably under a name; the same name again replaces them. Resolves with `dropped` where a full store's
    * policy says so; rejects when they cannot be kept now.
    */
-  bury(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
+  deadLetter(name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'>;
   /** Told when a dataset is paused. */
   paused(dataset: string): void;
 }

@@ -49,7 +49,7 @@ export class Delivery {
       probe: (dataset) => this.#probe(dataset),
     });
     this.#preparation = new Preparation({ ...options, signal, held: () => this.held() });
-    this.#refusals = new Refusals({ ...options, signal, stats, bury: (name, letters) => options.bury(name, letters) });
+    this.#refusals = new Refusals({ ...options, signal, stats, deadLetter: (name, letters) => options.deadLetter(name, letters) });
     this.#dispatch = new Dispatch({
       ...options,
       signal,
@@ -77,7 +77,7 @@ export class Delivery {
    * dataset has its own count, and all paused ones together at most half of the memory, so that they do not starve the others.
    */
   wantsMore(dataset: string): boolean {
-    const { concurrency, room } = this.#options;
+    const { concurrency, budget } = this.#options;
     const isPaused = this.#pauses.has(dataset);
     let waiting = 0;
     let pausedBytes = 0;
@@ -87,7 +87,7 @@ export class Delivery {
       if (batch.isTracked && batch.spoolName === undefined && (isPaused ? batch.dataset === dataset : !this.#pauses.has(batch.dataset)))
         waiting += 1;
     }
-    return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < room.budgetBytes / 2);
+    return waiting < Math.ceil(concurrency / 2) && (!isPaused || pausedBytes < budget.budgetBytes / 2);
   }
 
   /** True while a worker will take this closed batch soon, so that its body may as well stay in memory. */
@@ -239,7 +239,7 @@ export class Delivery {
   async #takeOut(index: number): Promise<void> {
     const [batch] = this.#closed.splice(index, 1);
     this.#inFlight.add(batch!);
-    this.#options.room.wake();
+    this.#options.budget.wake();
     const settled = await this.#deliver(batch!);
     this.#inFlight.delete(batch!);
     if (!settled) {
@@ -292,7 +292,7 @@ export class Delivery {
     batch.state = 'settled';
     this.#inFlight.delete(batch);
     this.#options.keeper.settle(batch, isDropped);
-    batch.release(this.#options.room);
+    batch.release(this.#options.budget);
     batch.whenSettled?.();
   }
 }

@@ -19,7 +19,7 @@ const TELLING_OUTAGE_MS = 10_000;
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
-  'sink' | 'room' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
+  'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
 > {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
@@ -85,7 +85,7 @@ export class Dispatch {
 
   /** Sends one part once, unless it is not to be sent, and does what the answer asks for. */
   async send(shipment: Shipment, part: Part): Promise<Next> {
-    const { clock, sink, room, signal, stats, observer, encode, refusals } = this.#options;
+    const { clock, sink, budget, signal, stats, observer, encode, refusals } = this.#options;
     const { refusal } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
     const parcel = await shipment.parcelOf(part, this.#compression, encode);
@@ -93,7 +93,7 @@ export class Dispatch {
     shipment.firstSentMs ??= clock.monotonic();
     // A part, and what is sent in another form, is memory of its own while it is under way.
     const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
-    room.takeAnyway(ownBytes);
+    budget.takeAnyway(ownBytes);
     let sent: SendResult;
     this.underWay += 1;
     try {
@@ -103,7 +103,7 @@ export class Dispatch {
       throw error;
     } finally {
       this.underWay -= 1;
-      room.release(ownBytes, undefined);
+      budget.release(ownBytes, undefined);
     }
     if (sent.unsent !== 'unsigned') {
       const status = String(sent.status || 'none');

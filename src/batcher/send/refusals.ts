@@ -11,7 +11,7 @@ import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } fr
 /** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
 export type Next = 'go on' | 'again' | 'park';
 
-export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'keeper' | 'bury'> {
+export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'keeper' | 'deadLetter'> {
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
   readonly stats: DeliveryStats;
@@ -55,22 +55,22 @@ export class Refusals {
       part.first + index,
       { reason: 'rejected', detail: error, status, key: part.key },
     ]);
-    return this.#bury(shipment, part, new Map(refusals));
+    return this.#deadLetter(shipment, part, new Map(refusals));
   }
 
   /** Every event of the part is refused. */
   refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<Next> {
     const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [part.first + index, { ...refusal, key: part.key }]);
-    return this.#bury(shipment, part, new Map(all));
+    return this.#deadLetter(shipment, part, new Map(all));
   }
 
   /** Keeps the refused events of the part as dead letters; until that is possible the batch is held. */
-  async #bury(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<Next> {
+  async #deadLetter(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<Next> {
     const { log, sink, stats } = this.#options;
     let fate: 'kept' | 'dropped' = 'kept';
     const isDone = await this.#persist(
       async () => {
-        fate = await this.#options.bury(part.key, lettersOf(shipment, refusals));
+        fate = await this.#options.deadLetter(part.key, lettersOf(shipment, refusals));
       },
       { events: refusals.size },
       'dead letters cannot be kept, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
@@ -105,7 +105,7 @@ export class Refusals {
     let fate: 'kept' | 'dropped' = 'kept';
     const isDone = await this.#persist(
       async () => {
-        fate = await this.#options.bury(`${batch.key}-transform`, letters);
+        fate = await this.#options.deadLetter(`${batch.key}-transform`, letters);
       },
       { events: letters.length },
       'events that a transform failed on cannot be kept as dead letters, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',

@@ -66,7 +66,7 @@ export interface AgentProcess {
 export async function startProcess({ folder, clock, fileSystem, multiline, sent }: ProcessOptions): Promise<AgentProcess> {
   const log = new MemoryLog();
   const state = openState({ folder: join(folder, 'data'), sinksOf: () => ['store'], log });
-  const { batcher, books, room, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
+  const { batcher, books, budget, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
   const lane = new SourceLane({
     books,
     routes: [{ sink: 'store', dataset: 'logs', batcher }],
@@ -91,7 +91,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     batches: state.unsettled(),
     log,
     slot: reserve(MAX_BYTES + 64),
-    target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, room }),
+    target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, budget }),
     source: () => ({ source, books }),
     clock: new SteppedClock(),
     retryMs: 1000,

@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { observeSources } from '../../../../src/agent/control/observe.ts';
-import { restoreRooms } from '../../../../src/agent/build/restore-sinks.ts';
-import { Rooms } from '../../../../src/agent/build/components.ts';
-import { createSinkRoom } from '../../../../src/agent/build/sink-pipeline.ts';
-import { createSourceRoom } from '../../../../src/agent/build/source-pipeline.ts';
-import { stopRooms } from '../../../../src/agent/stop.ts';
+import { restoreSinks } from '../../../../src/agent/build/restore-sinks.ts';
+import { Components } from '../../../../src/agent/build/components.ts';
+import { createSinkPipeline } from '../../../../src/agent/build/sink-pipeline.ts';
+import { createSourcePipeline } from '../../../../src/agent/build/source-pipeline.ts';
+import { stopComponents } from '../../../../src/agent/stop.ts';
 import type { FileSourceConfig } from '../../../../src/config/model.ts';
 import type { Region } from '../../../../src/core/block.ts';
 import { APPEND_LOOK_MS } from '../../../../src/sources/file/limits.ts';
@@ -68,7 +68,7 @@ export class ModelAgent {
   readonly log: string[] = [];
   readonly #options: ModelAgentOptions;
   readonly #clock = new SteppedClock();
-  readonly #rooms = new Rooms();
+  readonly #components = new Components();
   readonly #descriptors = new Set<number>();
   readonly #watches = new Set<FolderChanged>();
   readonly #database: DatabaseSync;
@@ -91,7 +91,7 @@ export class ModelAgent {
   }
 
   get lostBytes(): number {
-    return this.#rooms.lostBytes;
+    return this.#components.lostBytes;
   }
 
   /** Descriptors that are open now. */
@@ -101,12 +101,12 @@ export class ModelAgent {
 
   /** Batches that are not settled. */
   get heldBatches(): number {
-    return [...this.#rooms.batches()].length;
+    return [...this.#components.batches()].length;
   }
 
   /** What is wrong with the books; empty while they balance. */
   get imbalance(): string[] {
-    const sources = observeSources(this.#rooms.sources, this.#rooms.formerBooks, this.#rooms.sinks);
+    const sources = observeSources(this.#components.sources, this.#components.formerBooks, this.#components.sinks);
     return findImbalance({ sources } as unknown as Observed);
   }
 
@@ -137,7 +137,7 @@ export class ModelAgent {
 
   /** Closes the open batches, and gives delivery some time. */
   async deliver(): Promise<void> {
-    for (const { batcher } of this.#rooms.sinks.values()) batcher.flush();
+    for (const { batcher } of this.#components.sinks.values()) batcher.flush();
     await this.#work();
   }
 
@@ -147,7 +147,7 @@ export class ModelAgent {
 
   /** Stops as on SIGTERM, with no time to deliver anything. */
   async stop(): Promise<void> {
-    const stopped = stopRooms(this.#rooms, AbortSignal.abort(), this.#log).then(() => true);
+    const stopped = stopComponents(this.#components, AbortSignal.abort(), this.#log).then(() => true);
     for (const deadline = performance.now() + DEADLINE_MS; !(await Promise.race([stopped, this.#tick()]));)
       if (performance.now() > deadline) throw new Error('it never stops');
     await this.#running;
@@ -195,31 +195,31 @@ export class ModelAgent {
       retry: { initialBackoffMs: 2000, maxBackoffMs: 2000, maxElapsedMs: Infinity },
       buffer: { maxMemoryBytes: KiB * KiB, maxDiskBytes: 1024 ** 3, spillFiles: false, sync: 'batch', whenFull: 'block' },
     });
-    const common = { rooms: this.#rooms, kernel, state: this.#state, clock: this.#clock, log: this.#log };
-    const sinkRoom = createSinkRoom({
+    const common = { components: this.#components, kernel, state: this.#state, clock: this.#clock, log: this.#log };
+    const sinkRoom = createSinkPipeline({
       ...common,
       folder,
       config,
       sink: this.#whileAlive(store.sink(() => this.#call())),
       histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
-      booksOf: (source) => this.#rooms.booksOf(source),
+      booksOf: (source) => this.#components.booksOf(source),
       paused: () => {},
       random: () => 0.5,
-      bury: () => Promise.reject(new Error('nothing is refused here')),
+      deadLetter: () => Promise.reject(new Error('nothing is refused here')),
     });
-    this.#rooms.sinks.set('store', sinkRoom);
+    this.#components.sinks.set('store', sinkRoom);
     const fileSystem = this.#fileSystem();
-    const room = await createSourceRoom({
+    const pipeline = await createSourcePipeline({
       ...common,
       config: fileSourceConfig(this.#options.include, { format: 'text', readCompressed: this.#options.readCompressed }),
       once: false,
       create: (config, context) => Promise.resolve(createFileSource(config as FileSourceConfig, context, { fileSystem })),
     });
-    this.#rooms.sources.set('app', room);
+    this.#components.sources.set('app', pipeline);
     await sinkRoom.buffer.recover();
-    await room.source.open();
-    await restoreRooms({ ...common, scratchBytes: 64 * KiB, stopping: new AbortController().signal });
-    this.#running = room.source.run().catch((error: unknown) => {
+    await pipeline.source.open();
+    await restoreSinks({ ...common, scratchBytes: 64 * KiB, stopping: new AbortController().signal });
+    this.#running = pipeline.source.run().catch((error: unknown) => {
       if (!this.#isDead) throw error;
     });
   }
@@ -302,7 +302,7 @@ export class ModelAgent {
     this.#database.close();
     // Its disk buffer stays as it is, too.
     const never = (): Promise<never> => new Promise(() => {});
-    for (const { spool } of this.#rooms.sinks.values()) Object.assign(spool, { write: never, rewrite: never, remove: never });
+    for (const { spool } of this.#components.sinks.values()) Object.assign(spool, { write: never, rewrite: never, remove: never });
     this.#death.resolve();
   }
 

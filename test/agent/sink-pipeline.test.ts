@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSinkRoom, drainSink } from '../../src/agent/build/sink-pipeline.ts';
+import { createSinkPipeline, drainSink } from '../../src/agent/build/sink-pipeline.ts';
 import { Books } from '../../src/batcher/books.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
@@ -16,7 +16,7 @@ import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 
 /** The room of a sink that takes everything, and in its disk buffer a batch of a file that was deleted; the disk is full. */
-async function roomOnFullDisk() {
+async function pipelineOnFullDisk() {
   const folder = mountTmpfs(1024);
   const log = new MemoryLog();
   const state = openState({ folder, sinksOf: () => ['store'], log });
@@ -28,7 +28,7 @@ async function roomOnFullDisk() {
   const file = join(folder, 'spool', 'store', name);
   const books = new Books('app');
   const sent: string[] = [];
-  const room = createSinkRoom({
+  const pipeline = createSinkPipeline({
     folder,
     config: sinkConfig('http://127.0.0.1:9'),
     sink: {
@@ -47,18 +47,18 @@ async function roomOnFullDisk() {
     histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
     booksOf: () => books,
     paused: () => {},
-    bury: () => Promise.reject(new Error('nothing is refused here')),
+    deadLetter: () => Promise.reject(new Error('nothing is refused here')),
   });
-  await room.buffer.recover();
-  return { room, state, stored, sent, books, file, free: fillDisk(folder) };
+  await pipeline.buffer.recover();
+  return { pipeline, state, stored, sent, books, file, free: fillDisk(folder) };
 }
 
 // Symptom: what a deleted file held was delivered on a full disk, and counted as lost after the restart. Cause: its file in the disk
 // buffer went although that it was delivered could not be saved. Fix: the file goes once that is on disk.
 test('spool file of a deleted file stays until the disk takes that its batch is delivered', async () => {
-  const { room, state, stored, sent, books, file, free } = await roomOnFullDisk();
-  room.buffer.sealRecovered();
-  await drainSink(room, new AbortController().signal, Infinity);
+  const { pipeline, state, stored, sent, books, file, free } = await pipelineOnFullDisk();
+  pipeline.buffer.sealRecovered();
+  await drainSink(pipeline, new AbortController().signal, Infinity);
   expect([sent, books.settled.delivered]).toEqual([[stored.key], 2]);
   expect([existsSync(file), state.refused.failedSaves]).toEqual([true, 1]);
 
@@ -70,10 +70,10 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
 });
 
 test('spool file of a batch that is dropped goes although the disk does not take that, and makes room for it', async () => {
-  const { room, state, books, file, free } = await roomOnFullDisk();
-  room.delivery.drop(room.buffer.held()[0]!);
+  const { pipeline, state, books, file, free } = await pipelineOnFullDisk();
+  pipeline.delivery.drop(pipeline.buffer.held()[0]!);
   expect([books.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
-  await room.buffer.finish();
+  await pipeline.buffer.finish();
   expect(existsSync(file)).toBe(false);
   free();
   state.close();

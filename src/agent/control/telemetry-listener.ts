@@ -3,16 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TelemetryConfig } from '../../config/model.ts';
 import { startTelemetry, type TelemetryOptions, type TelemetryServer } from '../../telemetry/server.ts';
 
-export interface TelemetryRoomOptions extends Omit<TelemetryOptions, 'listen' | 'page'> {
+export interface TelemetryListenerOptions extends Omit<TelemetryOptions, 'listen' | 'page'> {
   readonly page: NonNullable<TelemetryOptions['page']>;
 }
 
-export class TelemetryRoom {
-  readonly #options: TelemetryRoomOptions;
+export class TelemetryListener {
+  readonly #options: TelemetryListenerOptions;
   #config: TelemetryConfig | undefined;
   server: TelemetryServer | undefined;
 
-  constructor(options: TelemetryRoomOptions) {
+  constructor(options: TelemetryListenerOptions) {
     this.#options = options;
   }
 

@@ -5,23 +5,27 @@ import type { DeadLetter } from '../core/sink.ts';
 import { type DeadLetters, type Letter, toLetter } from '../state/dead-letters.ts';
 import type { State } from '../state/database/store.ts';
 import type { Replay } from './control/replay.ts';
-import type { Rooms } from './build/components.ts';
+import type { Components } from './build/components.ts';
 
-export interface BuryOptions {
+export interface DeadLetterOptions {
   readonly deadLetters: DeadLetters;
   readonly replay: Replay;
-  readonly rooms: Rooms;
+  readonly components: Components;
   readonly state: State;
   readonly clock: Clock;
 }
 
 /** Rejects when the letters cannot be kept now; none is kept then. */
-export async function bury(options: BuryOptions, name: string, letters: readonly DeadLetter[]): Promise<'kept' | 'dropped'> {
+export async function keepDeadLetters(
+  options: DeadLetterOptions,
+  name: string,
+  letters: readonly DeadLetter[],
+): Promise<'kept' | 'dropped'> {
   const nowMs = options.clock.now();
   return options.deadLetters.put(name, await Promise.all(letters.map((letter) => place(options, letter, nowMs))));
 }
 
-async function place({ replay, rooms, state }: BuryOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {
+async function place({ replay, components, state }: DeadLetterOptions, letter: DeadLetter, nowMs: number): Promise<Letter> {
   // The spans of a replay are numbered by their letters.
   const original = replay.originalOf(letter.stream, letter.spanOffset);
   if (original) {
@@ -29,7 +33,7 @@ async function place({ replay, rooms, state }: BuryOptions, letter: DeadLetter, 
     return { about: { ...about, stream: original.about.stream }, event: original.event };
   }
   const span = { source: letter.source, stream: letter.stream, from: letter.spanOffset, to: letter.spanEnd };
-  const bytes = await rooms.sources.get(letter.source)?.source.readSpan?.(span);
+  const bytes = await components.sources.get(letter.source)?.source.readSpan?.(span);
   const offset = bytes ? letter.spanOffset + offsetOfEvent(bytes, letter.eventInSpan) : letter.spanOffset;
   return toLetter(letter, state.pathOf(letter.stream), offset, nowMs);
 }

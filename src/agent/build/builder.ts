@@ -1,0 +1,109 @@
+/** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
+import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
+import type { Region } from '../../core/block.ts';
+import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { prepareContentSum } from '../../kernel/content-sum.ts';
+import { prepareGzip } from '../../kernel/gzip.ts';
+import type { Kernel } from '../../kernel/kernel.ts';
+import type { State } from '../../state/database/store.ts';
+import type { SinkHistograms } from '../../telemetry/metrics.ts';
+import type { Components, SourcePipeline } from './components.ts';
+import { createRoomyKernel, hasTransforms, kernelBytesOf, scratchBytesOf, SHAPING_SCRATCH_BYTES } from './kernel-memory.ts';
+import { routedBaseOf } from './owners.ts';
+import { restoreSinks } from './restore-sinks.ts';
+import { createRoutedDatasets } from './routed-datasets.ts';
+import type { Shapers } from './shapers.ts';
+import { createSinkPipeline, type SinkPipeline, type SinkPipelineOptions } from './sink-pipeline.ts';
+import { createSourcePipeline } from './source-pipeline.ts';
+
+export interface BuilderOptions extends Pick<SinkPipelineOptions, 'settled' | 'deadLetter'> {
+  readonly inForce: { readonly config: Config };
+  readonly once: boolean;
+  /** Nothing is shaped where dead letters alone are sent. */
+  readonly sinksOnly: boolean;
+  readonly components: Components;
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly histograms: SinkHistograms;
+  /** Called when a sink pauses a dataset. */
+  readonly paused: (sink: string, dataset: string) => void;
+}
+
+export class Builder {
+  readonly #options: BuilderOptions;
+  readonly #kernel: Kernel;
+  /** Where events are made before they are shaped. */
+  readonly #shapingScratch: Region | undefined;
+  /** Absent where nothing is shaped. */
+  readonly shapers: Shapers | undefined;
+
+  private constructor(options: BuilderOptions, kernel: Kernel, shapers: Shapers | undefined) {
+    this.#options = options;
+    this.#kernel = kernel;
+    this.shapers = shapers;
+    this.#shapingScratch = shapers && kernel.reserve(SHAPING_SCRATCH_BYTES);
+  }
+
+  /** Takes memory and compiles transforms. Throws `TailraceError` where the address space does not hold all of it, not later on. */
+  static async create(options: BuilderOptions): Promise<Builder> {
+    const { inForce, sinksOnly, log } = options;
+    const { config } = inForce;
+    const kernel = createRoomyKernel(kernelBytesOf(config));
+    let shapers: Shapers | undefined;
+    try {
+      if (hasTransforms(config) && !sinksOnly) {
+        shapers = new (await import('./shapers.ts')).Shapers(config, log);
+        await shapers.compile();
+      }
+      prepareContentSum();
+      prepareCompression(config);
+      return new Builder(options, kernel, shapers);
+    } catch (error) {
+      await shapers?.close();
+      throw error;
+    }
+  }
+
+  createSink(config: SinkConfig): SinkPipeline {
+    const { inForce, components, paused, ...shared } = this.#options;
+    return createSinkPipeline({
+      ...shared,
+      config,
+      kernel: this.#kernel,
+      shapingScratch: this.#shapingScratch,
+      folder: inForce.config.dataDir,
+      booksOf: (source) => components.booksOf(source),
+      paused: (dataset) => paused(config.id, dataset),
+    });
+  }
+
+  /** `former`: of the same id, stopped; its counters go on. */
+  createSource(config: SourceConfig, former?: SourcePipeline): Promise<SourcePipeline> {
+    const { state, log } = this.#options;
+    const datasets = createRoutedDatasets(state, log, (sink) => this.#basesOf(sink));
+    const routed = { datasets, baseOf: this.#baseOf };
+    return createSourcePipeline({ ...this.#options, kernel: this.#kernel, shapers: this.shapers, routed, config, former });
+  }
+
+  /** Sends what the last process left again. */
+  restore(stopping: AbortSignal): Promise<void> {
+    const scratchBytes = scratchBytesOf(this.#options.inForce.config);
+    return restoreSinks({ ...this.#options, kernel: this.#kernel, scratchBytes, shapers: this.shapers, baseOf: this.#baseOf, stopping });
+  }
+
+  readonly #baseOf = (source: SourceConfig, sink: SinkConfig): string | undefined =>
+    routedBaseOf(this.#options.inForce.config, source, sink);
+
+  #basesOf(id: string): string[] {
+    const { config } = this.#options.inForce;
+    const sink = config.sinks.find((each) => each.id === id);
+    return sink ? config.sources.flatMap((source) => this.#baseOf(source, sink) ?? []) : [];
+  }
+}
+
+/** Takes the memory of the compressor where a sink needs it. */
+export function prepareCompression({ sinks }: Config): void {
+  if (sinks.some(({ compression }) => compression === 'gzip')) prepareGzip();
+}

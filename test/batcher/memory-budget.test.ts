@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
+import type { Region } from '../../src/core/block.ts';
+import { settleTurns } from '../support/until.ts';
+
+const slot = (at: number): Region => ({ at, bytes: Buffer.alloc(10) });
+const make = (budget = 30): MemoryBudget => new MemoryBudget(budget, 10, [slot(0), slot(1), slot(2)]);
+
+test('memory budget gives slots within its budget, counts what lies outside of them, and takes all back', () => {
+  const budget = make(25);
+  const [one, two] = [budget.takeSlot(), budget.takeSlot()];
+  expect([one !== undefined, two !== undefined, budget.takeSlot(), budget.usedBytes]).toEqual([true, true, undefined, 20]);
+  expect([budget.take(6), budget.take(5), budget.usedBytes]).toEqual([false, true, 25]);
+  budget.release(10, one);
+  budget.release(10, two);
+  budget.release(5, undefined);
+  expect(budget.usedBytes).toBe(0);
+  expect([budget.takeSlot(), budget.takeSlot()].map((each) => each !== undefined)).toEqual([true, true]);
+});
+
+test('memory budget gives every slot to one holder at a time', () => {
+  const budget = make();
+  const taken = [budget.takeSlot(), budget.takeSlot(), budget.takeSlot()];
+  expect(new Set(taken.map((each) => each!.at)).size).toBe(3);
+  expect(budget.hasSlot()).toBe(false);
+});
+
+test('memory budget lets bytes beyond the budget in only while it is empty', () => {
+  const budget = make();
+  expect(budget.take(1000)).toBe(true);
+  expect(budget.take(1)).toBe(false);
+  expect(budget.takeSlot()).toBeUndefined();
+  budget.release(1000, undefined);
+  expect([budget.take(1), budget.take(1000)]).toEqual([true, false]);
+});
+
+test('memory budget wakes those whom it admits, in the order they came', async () => {
+  const budget = make();
+  const woken: string[] = [];
+  let open = false;
+  void budget
+    .wait(
+      () => true,
+      () => open,
+    )
+    .then(() => woken.push('first'));
+  void budget
+    .wait(
+      () => true,
+      () => false,
+    )
+    .then(() => woken.push('never'));
+  void budget
+    .wait(
+      () => false,
+      () => open,
+    )
+    .then(() => woken.push('third'));
+  budget.wake();
+  await settleTurns();
+  expect(woken).toEqual([]);
+  open = true;
+  budget.wake();
+  await settleTurns();
+  expect(woken).toEqual(['first', 'third']);
+});
+
+test('memory budget turns away files first, then all, and nobody may wait any more', async () => {
+  const budget = make();
+  const [file, live] = [
+    budget.wait(
+      () => true,
+      () => false,
+    ),
+    budget.wait(
+      () => false,
+      () => false,
+    ),
+  ];
+  const fileRefused = expect(file).rejects.toMatchObject({ code: 'E_STOPPED' });
+  const liveRefused = expect(live).rejects.toMatchObject({ code: 'E_STOPPED' });
+  budget.close('rereadable');
+  await fileRefused;
+  await expect(
+    budget.wait(
+      () => true,
+      () => true,
+    ),
+  ).rejects.toMatchObject({ code: 'E_STOPPED' });
+  budget.close('all');
+  await liveRefused;
+  await expect(
+    budget.wait(
+      () => false,
+      () => true,
+    ),
+  ).rejects.toMatchObject({ code: 'E_STOPPED' });
+});
+
+test('memory budget lends its reserve to one batch at a time, in the slot or outside of it, and beside its budget', () => {
+  const reserve = slot(9);
+  const budget = new MemoryBudget(20, 10, [slot(0), slot(1)], reserve);
+  const [one, two] = [budget.takeSlot(), budget.takeSlot()];
+  expect([budget.takeSlot(), budget.take(1), budget.hasReserve()]).toEqual([undefined, false, true]);
+  expect([budget.takeReserve(25), budget.takeReserve(), budget.usedBytes]).toEqual([reserve, undefined, 45]);
+  expect([budget.isReserve(reserve), budget.isReserve(one), budget.isReserve(undefined)]).toEqual([true, false, false]);
+  budget.release(10, two);
+  expect([budget.usedBytes, budget.hasSlot(), budget.hasReserve()]).toEqual([35, true, false]);
+  budget.release(25, reserve);
+  expect([budget.usedBytes, budget.hasReserve()]).toEqual([10, true]);
+  expect([budget.takeSlot(), budget.takeSlot()]).toEqual([two, undefined]);
+});
