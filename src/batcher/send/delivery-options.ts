@@ -31,6 +31,9 @@ export interface DeliveryOptions {
   paused(dataset: string): void;
 }
 
+/** Tries until the disk takes the work; false when the agent stops first (keeper.ts). */
+export type Persist = (work: () => Promise<void> | void, fields: object, refused: string) => Promise<boolean>;
+
 /** Told of every finished request and every settled batch, for histograms. */
 export interface DeliveryObserver {
   request(sink: string, seconds: number): void;

@@ -6,7 +6,8 @@ import PQueue from 'p-queue';
 import { messageOf } from '../../core/errors.ts';
 import { HOPELESS_AFTER_MS } from '../limits.ts';
 import { type Batch, keyOf } from '../batch.ts';
-import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats } from './delivery-options.ts';
+import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
+import { persist } from '../keeper.ts';
 import { Dispatch } from './dispatch.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
@@ -40,22 +41,24 @@ export class Delivery {
     this.#queue = new PQueue({ concurrency: options.concurrency });
     const { signal } = this.#abort;
     const { stats } = this;
+    const keepTrying: Persist = (work, fields, refused) => {
+      // A reload may change `retry`.
+      const { log, clock, retry, sink } = options;
+      return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+    };
     this.#pauses = new Pauses({
       ...options,
       signal,
-      random: () => options.random(),
-      paused: (dataset) => options.paused(dataset),
       enqueue: (probe) => this.#queue.add(probe),
       probe: (dataset) => this.#probe(dataset),
     });
-    this.#preparation = new Preparation({ ...options, signal, held: () => this.held() });
-    this.#refusals = new Refusals({ ...options, signal, stats, deadLetter: (name, letters) => options.deadLetter(name, letters) });
+    this.#preparation = new Preparation({ ...options, persist: keepTrying, held: () => this.held() });
+    this.#refusals = new Refusals({ ...options, persist: keepTrying, stats });
     this.#dispatch = new Dispatch({
       ...options,
       signal,
       stats,
       observer,
-      random: () => options.random(),
       refusals: this.#refusals,
       pause: (dataset, pause) => this.#pauses.begin(dataset, pause),
       stored: (dataset) => this.#resume(dataset),
@@ -72,9 +75,8 @@ export class Delivery {
   }
 
   /**
-   * False while enough closed batches of files wait to keep the workers busy (half their number: the next one is closed sooner
-   * than an answer comes): files can wait where they are. A paused
-   * dataset has its own count, and all paused ones together at most half of the memory, so that they do not starve the others.
+   * False while enough closed batches of files wait for the workers: half their number, as the next one is closed sooner than an answer
+   * comes. A paused dataset has its own count, and all paused ones together have half of the memory, so that they do not starve others.
    */
   wantsMore(dataset: string): boolean {
     const { concurrency, budget } = this.#options;
@@ -263,11 +265,11 @@ export class Delivery {
     if (!(await this.#preparation.commit(batch))) return false;
     const shipment = this.#shipments.get(batch) ?? new Shipment(batch);
     this.#shipments.set(batch, shipment);
-    if (batch.withheld.length > 0 && !(await this.#refusals.buryWithheld(shipment))) return false;
+    if (batch.withheld.length > 0 && !(await this.#refusals.keepWithheld(shipment))) return false;
     while (shipment.parts.length > 0 && batch.events > 0) {
       await this.#dispatch.waitForTurn();
       if (this.#abort.signal.aborted) return false;
-      if ((await this.#dispatch.send(shipment, shipment.parts[0]!)) === 'park') return false;
+      if (!(await this.#dispatch.send(shipment, shipment.parts[0]!))) return false;
     }
     settleBooks(shipment);
     this.#leave(batch);

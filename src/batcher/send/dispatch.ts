@@ -9,7 +9,7 @@ import type { Batch } from '../batch.ts';
 import { Concurrency } from './concurrency.ts';
 import { addTo, type Compression, type DeliveryObserver, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
 import type { Pause } from './pauses.ts';
-import type { Next, Refusals } from './refusals.ts';
+import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
 
 /** Bad answers in a row after which the dataset pauses, so that a lying service is not fed endless duplicates. */
@@ -83,8 +83,8 @@ export class Dispatch {
     }
   }
 
-  /** Sends one part once, unless it is not to be sent, and does what the answer asks for. */
-  async send(shipment: Shipment, part: Part): Promise<Next> {
+  /** Sends one part once, unless it is not to be sent, and does what the answer asks for. False when the batch has to wait for a probe or a restart. */
+  async send(shipment: Shipment, part: Part): Promise<boolean> {
     const { clock, sink, budget, signal, stats, observer, encode, refusals } = this.#options;
     const { refusal } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
@@ -99,7 +99,7 @@ export class Dispatch {
     try {
       sent = await sink.send(parcel, signal);
     } catch (error) {
-      if (signal.aborted) return 'park';
+      if (signal.aborted) return false;
       throw error;
     } finally {
       this.underWay -= 1;
@@ -115,7 +115,7 @@ export class Dispatch {
     return this.#act(shipment, part, sent);
   }
 
-  async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<Next> {
+  async #act(shipment: Shipment, part: Part, { outcome, status, elapsedMs }: SendResult): Promise<boolean> {
     const { clock, sink, log, refusals, stats } = this.#options;
     const { batch } = shipment;
     const isStored = outcome.kind === 'delivered' || outcome.kind === 'partial';
@@ -139,14 +139,14 @@ export class Dispatch {
         shipment.firstSentMs = undefined;
         this.#outageSince.delete(batch.dataset);
         this.#options.pause(batch.dataset, outcome);
-        return 'park';
+        return false;
       case 'uncompress':
         log.warn(
           { sink: sink.id, answer: outcome.detail },
           'the service does not take this compression; sending uncompressed from now on (compression: none says so from the start)',
         );
         this.#compression = 'none';
-        return 'again';
+        return true;
       case 'halve':
         return refusals.halve(shipment, part, outcome.detail, status);
       case 'bisect':
@@ -154,7 +154,7 @@ export class Dispatch {
     }
   }
 
-  async #retry(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'retry' }>, status: number): Promise<Next> {
+  async #retry(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'retry' }>, status: number): Promise<boolean> {
     const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
     const { batch } = shipment;
     const { reason, detail } = outcome;
@@ -168,7 +168,7 @@ export class Dispatch {
       const fix = "check that the url is the service's own and that no proxy answers in its place";
       this.#outageSince.delete(batch.dataset);
       this.#options.pause(batch.dataset, { reason, detail, fix });
-      return 'park';
+      return false;
     }
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.#adapt(() => this.#concurrency.noteOverload());
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
@@ -182,7 +182,7 @@ export class Dispatch {
       else log.warn(facts, 'batch was not stored; it is sent again');
     }
     await clock.sleep(waitMs, signal);
-    return signal.aborted ? 'park' : 'again';
+    return !signal.aborted;
   }
 
   #noteStored({ dataset }: Batch, result: IngestResult): void {

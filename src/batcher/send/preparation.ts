@@ -5,12 +5,10 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Batch } from '../batch.ts';
 import { compressInPlace } from './compress.ts';
-import type { Compression, DeliveryOptions } from './delivery-options.ts';
-import { persist } from '../keeper.ts';
+import type { Compression, DeliveryOptions, Persist } from './delivery-options.ts';
 
-export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'commitEveryMs' | 'keeper'> {
-  /** Aborts when the agent stops. */
-  readonly signal: AbortSignal;
+export interface PreparationOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'commitEveryMs' | 'keeper'> {
+  readonly persist: Persist;
   /** Batches that are closed and not settled, oldest first: marks need them committed in that order. */
   held(): Batch[];
 }
@@ -25,10 +23,10 @@ export class Preparation {
 
   /** `gone`: the batch's file cannot be read any more. `stopped`: the agent stops before the disk gives it. */
   async load(batch: Batch): Promise<'loaded' | 'gone' | 'stopped'> {
-    const { log, sink, keeper } = this.#options;
+    const { log, sink, keeper, persist } = this.#options;
     const refused = 'cannot read a batch of the disk buffer, so it is not sent yet; it is tried again';
     try {
-      return (await this.#persist(() => keeper.load(batch), refused)) ? 'loaded' : 'stopped';
+      return (await persist(() => keeper.load(batch), {}, refused)) ? 'loaded' : 'stopped';
     } catch (error) {
       const end = batch.canBeRebuilt ? 'it is read from its files again at the next start' : 'its events are counted as dropped';
       log.error(
@@ -46,9 +44,13 @@ export class Preparation {
     const waitMs = this.#committedAtMs + commitEveryMs - clock.monotonic();
     if (waitMs > 0) await clock.sleep(waitMs);
     if (batch.state === 'new') this.#committedAtMs = clock.monotonic();
-    return this.#persist(() => {
-      if (batch.state === 'new') this.commitNow();
-    }, 'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself');
+    return this.#options.persist(
+      () => {
+        if (batch.state === 'new') this.commitNow();
+      },
+      {},
+      'cannot save the positions of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself',
+    );
   }
 
   /** Commits every batch that waits for it, and then these. Throws when the disk refuses. */
@@ -57,11 +59,6 @@ export class Preparation {
     const rows = group.filter((each) => each.isTracked);
     if (rows.length > 0) this.#options.keeper.commit(rows);
     for (const each of group) each.state = 'committed';
-  }
-
-  #persist(work: () => Promise<void> | void, refused: string): Promise<boolean> {
-    const { log, sink, clock, retry, signal } = this.#options;
-    return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id }, refused);
   }
 }
 

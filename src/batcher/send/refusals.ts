@@ -1,19 +1,16 @@
 /**
- * What the service refused: the events at fault are found, by the service's word or by halves, and kept as dead letters.
- * Nothing of a batch passes before its refused events are kept, and a split is on disk before its first part is sent.
+ * Finds the events that the service refused, by its word or by halves, and keeps them as dead letters. Nothing of a batch passes before its
+ * refused events are kept, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
  */
-import type { Outcome } from '../../core/sink.ts';
-import { addTo, type DeliveryOptions, type DeliveryStats } from './delivery-options.ts';
-import { persist } from '../keeper.ts';
+import type { DeadLetter, Outcome } from '../../core/sink.ts';
+import { addTo, type DeliveryOptions, type DeliveryStats, type Persist } from './delivery-options.ts';
 import { locateFailures } from '../events.ts';
 import { lettersOf, type Part, type Refusal, type Shipment, withheldLetters } from './shipment.ts';
 
-/** What to do after a request: go on with the next part, try the same again, or leave it to a probe. */
-export type Next = 'go on' | 'again' | 'park';
+type Fate = 'kept' | 'dropped';
 
-export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'clock' | 'retry' | 'keeper' | 'deadLetter'> {
-  /** Aborts when the agent stops. */
-  readonly signal: AbortSignal;
+export interface RefusalsOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'keeper' | 'deadLetter'> {
+  readonly persist: Persist;
   readonly stats: DeliveryStats;
 }
 
@@ -25,27 +22,27 @@ export class Refusals {
   }
 
   /** Every event of the first part is stored, or some are kept as dead letters: it goes. */
-  finish(shipment: Shipment, as: 'stored' | 'refused'): Promise<Next> | Next {
+  finish(shipment: Shipment, as: 'stored' | 'refused'): Promise<boolean> | boolean {
     const whole = shipment.isWhole;
     shipment.finish(as);
-    return whole || shipment.parts.length === 0 ? 'go on' : this.#commitParts(shipment);
+    return whole || shipment.parts.length === 0 || this.#commitParts(shipment);
   }
 
   /** The part is too large. */
-  halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
+  halve(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'too_large', detail, status });
     return this.#split(shipment, 'size');
   }
 
   /** Something in the part is refused. */
-  bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<Next> {
+  bisect(shipment: Shipment, part: Part, detail: string, status: number): Promise<boolean> {
     if (part.count === 1) return this.refuse(shipment, part, { reason: 'rejected', detail, status });
     if (shipment.isSpent) return this.refuse(shipment, part, { reason: 'unresolved', detail, status });
     return this.#split(shipment, 'fault');
   }
 
   /** The rest of a partly stored part is delivered when the service named exactly the failed events; else halves find them. */
-  settlePartly(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'partial' }>, status: number): Promise<Next> {
+  settlePartly(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'partial' }>, status: number): Promise<boolean> {
     const { failures, result, detail } = outcome;
     const found = locateFailures(shipment.plainOf(part), failures, result.failed);
     if (!found && result.failed < part.count) return this.bisect(shipment, part, detail, status);
@@ -59,23 +56,16 @@ export class Refusals {
   }
 
   /** Every event of the part is refused. */
-  refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<Next> {
+  refuse(shipment: Shipment, part: Part, refusal: Omit<Refusal, 'key'>): Promise<boolean> {
     const all = Array.from({ length: part.count }, (_, index): [number, Refusal] => [part.first + index, { ...refusal, key: part.key }]);
     return this.#deadLetter(shipment, part, new Map(all));
   }
 
   /** Keeps the refused events of the part as dead letters; until that is possible the batch is held. */
-  async #deadLetter(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<Next> {
+  async #deadLetter(shipment: Shipment, part: Part, refusals: ReadonlyMap<number, Refusal>): Promise<boolean> {
     const { log, sink, stats } = this.#options;
-    let fate: 'kept' | 'dropped' = 'kept';
-    const isDone = await this.#persist(
-      async () => {
-        fate = await this.#options.deadLetter(part.key, lettersOf(shipment, refusals));
-      },
-      { events: refusals.size },
-      'dead letters cannot be kept, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
-    );
-    if (!isDone) return 'park';
+    const fate = await this.#keep(part.key, lettersOf(shipment, refusals), 'dead letters cannot be kept, so their batch waits');
+    if (!fate) return false;
     const { isReplay } = shipment.batch;
     for (const [index, refusal] of refusals) {
       shipment.refused.set(index, { ...refusal, fate });
@@ -97,50 +87,44 @@ export class Refusals {
    * Keeps the events that a transform failed on as dead letters, once for each process that has the batch; the same name replaces
    * those of an earlier one. False when the agent stops first.
    */
-  async buryWithheld(shipment: Shipment): Promise<boolean> {
+  async keepWithheld(shipment: Shipment): Promise<boolean> {
     const { log, sink, stats } = this.#options;
     const { batch } = shipment;
     if (batch.withheldFate === 'dead_lettered') return true;
     const letters = withheldLetters(shipment);
-    let fate: 'kept' | 'dropped' = 'kept';
-    const isDone = await this.#persist(
-      async () => {
-        fate = await this.#options.deadLetter(`${batch.key}-transform`, letters);
-      },
-      { events: letters.length },
-      'events that a transform failed on cannot be kept as dead letters, so their batch waits; free space in data_dir or mend its disk, or replay or drop dead letters',
-    );
-    if (!isDone) return false;
-    batch.withheldFate = isKept(fate) ? 'dead_lettered' : 'dropped';
-    if (isKept(fate)) addTo(stats.deadLetters, 'transform_failed', letters.length);
+    const refused = 'events that a transform failed on cannot be kept as dead letters, so their batch waits';
+    const fate = await this.#keep(`${batch.key}-transform`, letters, refused);
+    if (!fate) return false;
+    batch.withheldFate = fate === 'kept' ? 'dead_lettered' : 'dropped';
+    if (fate === 'kept') addTo(stats.deadLetters, 'transform_failed', letters.length);
     log.warn(
       { sink: sink.id, dataset: batch.dataset, events: letters.length, reason: letters[0]?.detail },
-      `a transform that hides fields failed on events; they are not sent, and ${isKept(fate) ? 'kept as dead letters' : 'dropped, because the dead letters are full (dead_letter.when_full)'}`,
+      `a transform that hides fields failed on events; they are not sent, and ${fate === 'kept' ? 'kept as dead letters' : 'dropped, because the dead letters are full (dead_letter.when_full)'}`,
     );
     return true;
   }
 
-  #split(shipment: Shipment, why: 'size' | 'fault'): Promise<Next> {
+  #split(shipment: Shipment, why: 'size' | 'fault'): Promise<boolean> {
     shipment.split(why);
     return this.#commitParts(shipment);
   }
 
-  async #commitParts({ batch, parts }: Shipment): Promise<Next> {
-    const taken = await this.#persist(
+  #commitParts({ batch, parts }: Shipment): Promise<boolean> {
+    return this.#options.persist(
       () => this.#options.keeper.commitParts(batch, parts),
       {},
       'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or mend its disk, it goes on by itself',
     );
-    return taken ? 'go on' : 'park';
   }
 
-  #persist(work: () => Promise<void> | void, fields: object, refused: string): Promise<boolean> {
-    const { log, sink, clock, retry, signal } = this.#options;
-    return persist(work, { log, clock, signal, retryMs: retry.maxBackoffMs }, { sink: sink.id, ...fields }, refused);
+  /** What became of dead letters under this name; undefined when the agent stops before they can be kept. */
+  async #keep(name: string, letters: readonly DeadLetter[], refused: string): Promise<Fate | undefined> {
+    const kept: Fate[] = [];
+    await this.#options.persist(
+      async () => void kept.push(await this.#options.deadLetter(name, letters)),
+      { events: letters.length },
+      `${refused}; free space in data_dir or mend its disk, or replay or drop dead letters`,
+    );
+    return kept[0];
   }
-}
-
-/** The compiler does not see that a callback changes it. */
-function isKept(fate: 'kept' | 'dropped'): boolean {
-  return fate === 'kept';
 }
