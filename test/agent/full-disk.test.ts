@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { startProgram } from '../support/program.ts';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { until } from '../support/until.ts';
 import { startRun } from './run-child.ts';
+import { metricsOf } from '../support/shipping.ts';
 
 /** An agent that reads files, with its `data_dir` on a disk of so many KiB. */
 async function runOn(kibibytes: number) {
@@ -27,7 +28,6 @@ sinks:
 `,
   );
   const run = startProgram(['run', '-c', config]);
-  onTestFinished(() => void run.end('SIGKILL'));
   return { service, data, folder, config, run };
 }
 
@@ -42,7 +42,7 @@ test('run that is stopped while it cannot save the positions of a file calls its
   await run.says('cannot save the positions of a batch');
   const ready = await (await fetch(`${telemetry}/readyz`)).json();
   expect(ready).toMatchObject({ status: 'ready', unsaved: { reason: expect.stringContaining('full') as string } });
-  const metrics = parsePrometheus(await (await fetch(`${telemetry}/metrics`)).text());
+  const metrics = await metricsOf(telemetry);
   expect(valueOf(metrics, 'tailrace_checkpoint_refusals_total', {})).toBeGreaterThan(0);
   run.process.kill('SIGTERM');
   await run.says('stopping');

@@ -95,4 +95,4 @@ test('disk buffer and dead letters lose nothing that was acknowledged, wherever 
   }
   expect(wrong).toEqual([]);
   console.log(`killed before each of ${calls.length} calls`);
-}, 300_000);
+});

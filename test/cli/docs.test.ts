@@ -35,7 +35,7 @@ function runShell(script: string, folder: string, env: Record<string, string>): 
 test.each([
   { page: 'docs/cli.md', least: 9 },
   { page: 'docs/preview.md', least: 4 },
-])('$page shows what happens', { timeout: 240_000 }, async ({ page, least }) => {
+])('$page shows what happens', async ({ page, least }) => {
   const examples = examplesIn(readFileSync(join(import.meta.dirname, '../..', page), 'utf8'));
   expect(examples.length).toBeGreaterThanOrEqual(least);
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-docs-'));

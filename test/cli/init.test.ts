@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { findOpenFiles } from '../../src/cli/init/open-files.ts';
 import { loadConfig } from '../../src/config/load/load.ts';
 import type { FileSourceConfig } from '../../src/config/model.ts';
@@ -13,8 +13,6 @@ import { makeTree } from '../support/temp-tree.ts';
 import { canDropPrivileges, startUnprivileged } from '../support/unprivileged.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const tailrace = tailraceFor({ TAILRACE_TOKEN: 'secret' });
 const isRoot = process.getuid?.() === 0;

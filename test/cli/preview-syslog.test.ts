@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
@@ -63,7 +63,6 @@ test('preview shows of messages in a file what a connection makes of them', asyn
   });
 
   const agent = startProgram(['run', '--config', join(folder, 'tailrace.yaml')], { TOKEN: 'token' });
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   const socket = connect(port, '127.0.0.1');
   socket.end(INPUT);

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Table } from '../../src/client/api-types.ts';
 import { chartLines } from '../../src/cli/client/output/chart.ts';
 import { textWidth } from '../../src/cli/client/output/table.ts';
@@ -18,7 +18,7 @@ let again: Program | undefined;
 
 beforeAll(async () => {
   service = await startLocalService(folder, 'logs');
-}, 120_000);
+});
 
 afterAll(async () => {
   await service.program.end('SIGKILL');
@@ -35,7 +35,6 @@ const sendUntil = (kind: string, condition: () => boolean) =>
 
 function follow(query: string, ...more: string[]): { program: Program; messages: () => unknown[] } {
   const program = startProgram(['query', query, '--follow', ...more], env());
-  onTestFinished(() => void program.end('SIGKILL'));
   const lines = () => program.stdout().split('\n').slice(0, -1);
   return { program, messages: () => lines().map((line) => (JSON.parse(line) as { message: unknown }).message) };
 }

@@ -41,4 +41,4 @@ test('tap shows live events before and after their transform, and leaves what is
   await agent.end();
   const gone = await command(site, 'tap');
   expect([gone.code, gone.stderr()]).toEqual([1, expect.stringContaining('no agent runs')]);
-}, 90_000);
+});

@@ -2,7 +2,7 @@
  * Every answer a service can give, with the real agent between real files and a judge that misbehaves: what is not refused
  * arrives, what is refused is in the dead letters with its place, and the books balance at every scrape.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FaultAnswer, FaultRequest, FaultService } from '../support/fault-service.ts';
@@ -19,6 +19,7 @@ import {
   seqOf,
   type ShippingOptions,
   type Site,
+  spooledFiles,
   startShipping,
   storedSeqs,
   writeLines,
@@ -153,10 +154,9 @@ test('a kill -9 while standard input is held loses nothing that was in a closed 
       .join(''),
   );
   const spool = join(site.folder, 'agent', 'spool', 'store');
-  const spooled = () => (existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')) : []);
-  await until('ten files', () => spooled().length === 10);
+  await until('ten files', () => spooledFiles(site).length === 10);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
-  const flipped = join(spool, spooled().sort()[4]!);
+  const flipped = join(spool, spooledFiles(site).sort()[4]!);
   const bytes = readFileSync(flipped);
   bytes[bytes.length - 3]! ^= 1;
   writeFileSync(flipped, bytes);

@@ -1,12 +1,9 @@
 /** Compressed files beside the plain ones that they were made of, under the real agent: nothing comes twice, and nothing is left out. */
 import { appendFileSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, test, vi } from 'vitest';
-import { makeSite, startShipping } from '../support/shipping.ts';
+import { expect, test } from 'vitest';
+import { makeSite, messagesOf, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 test('what was read before it was compressed is not read again, also after a restart; what never was is read when asked', async () => {
   const site = await makeSite();
@@ -42,9 +39,7 @@ test('what was read before it was compressed is not read again, also after a res
   await until('the one before is known', () => agent.stderr().includes('compressed file holds what was read in its plain form'));
   expect(await agent.end()).toBe(0);
   const names = ['second', 'never read', 'third', 'at last'];
-  expect(service.stored.map((event) => (JSON.parse(event) as { message: string }).message).sort()).toEqual(
-    names.flatMap((name) => lines(name).trimEnd().split('\n')).sort(),
-  );
+  expect(messagesOf(site).sort()).toEqual(names.flatMap((name) => lines(name).trimEnd().split('\n')).sort());
 });
 
 // Symptom: lines that logrotate's `delaycompress` put into an archive while no agent ran were not read, and nothing said so: the log
@@ -116,7 +111,7 @@ test.each([
     append('for once');
     agent = startShipping(site, { sources, args: ['--once'] });
     expect(await agent.exited).toBe(0);
-    const messages = service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
+    const messages = messagesOf(site);
     expect(messages.toSorted()).toEqual(names.flatMap(lines).toSorted());
     expect(service.misusedKeys).toEqual([]);
   },

@@ -2,14 +2,11 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { configure, makeSite, range, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 const BROKEN = 'state database is broken and was set aside';
 const MISSING = 'state database is missing although this folder was used before';
@@ -58,7 +55,6 @@ test.skipIf(faketime === undefined)(
     const config = configure(site);
     // A minute in about a second.
     const agent = startCommand(faketime!, ['-f', '+0 x50', BINARY, 'run', '--config', config]);
-    onTestFinished(() => void agent.end('SIGKILL'));
     await until('they are stored', () => site.service.stored.length === 20);
     const entries = (): number => {
       const database = new DatabaseSync(join(site.folder, 'agent', 'state.db'), { readOnly: true });

@@ -1,7 +1,7 @@
 /** The console sink, by the real agent: what counts as delivered when the reader is there, slow, gone, or the agent is killed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { BINARY, startCommand, startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
@@ -67,7 +67,6 @@ test('a kill loses nothing', async () => {
   writeFileSync(join(folder, 'first'), '');
   const script = `exec ${BINARY} run --config ${config} >> ${folder}/first`;
   const killed = startCommand('sh', ['-c', script]);
-  onTestFinished(() => void killed.end('SIGKILL'));
   await until('some are written', () => readFileSync(join(folder, 'first')).length > 0);
   await killed.end('SIGKILL');
   const second = startProgram(['run', '--once', '--config', config]);

@@ -110,7 +110,6 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   const home = mkdtempSync(join(tmpdir(), 'tailrace-test-demo-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const kept = startCommand('sh', ['-c', `cd ${home} && exec ${BINARY} demo --keep`]);
-  onTestFinished(() => void kept.end('SIGKILL'));
   await until('counts', () => /stored [1-9]/.test(kept.stdout()) || kept.process.exitCode !== null);
   expect(await kept.end('SIGINT'), kept.stderr()).toBe(0);
   const folder = join(realpathSync(home), 'tailrace-demo');

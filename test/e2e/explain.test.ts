@@ -40,7 +40,6 @@ telemetry: {listen: none}
 
 async function startAgent(config: string): Promise<Program> {
   const agent = startProgram(['run', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   return agent;
 }
@@ -226,7 +225,7 @@ const PATHS: readonly [what: string, make: (path: string) => void, name: string,
   ['a file that is not there', () => {}, 'missing.log', /nothing is there; once there is, it is read whole/, undefined],
 ];
 
-test('explain says of what is not read why, and what to do, with an agent and without', { timeout: 180_000 }, async () => {
+test('explain says of what is not read why, and what to do, with an agent and without', async () => {
   const config = configure();
   for (const [, make, name] of PATHS) make(join(logs, name));
   const judge = async (say: (path: string) => Promise<Explained>): Promise<void> => {
@@ -305,7 +304,6 @@ test.skipIf(!canDropPrivileges)('explain names the error of a file that cannot b
   expect(alone.stdout()).toMatch(/to do +give the user that runs the agent the right to read it/);
   expect(alone.stdout()).toMatch(/last error +EACCES/);
   const agent = startUnprivileged(['run', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   const isFailed = async (): Promise<boolean> => (await ask(config, log)).json['state'] === 'failed';
   await until('the agent tried to open it', isFailed, 120_000, 200);

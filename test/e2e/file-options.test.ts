@@ -2,12 +2,9 @@
 import { appendFileSync, mkdirSync, readdirSync, readlinkSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import iconv from 'iconv-lite';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { command, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** The messages of each file, by its name without its suffix, in the order in which they were stored. */
 function byName({ service }: Site): Record<string, string[]> {

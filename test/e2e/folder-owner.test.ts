@@ -1,7 +1,7 @@
 /** Root's commands on the data folder of another user, as a person types them beside an agent that systemd runs under a user of its own. */
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
 import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
@@ -135,7 +135,6 @@ test.skipIf(!isRoot).for([
   ['tokens', 'list'],
 ])('root is refused the service’s folder of another user, with the line to type (needs root): %s', async (args) => {
   const program = startProgram([...args, '--data', data]);
-  onTestFinished(() => void program.end('SIGKILL'));
   expect(await program.exited).toBe(1);
   const name = readFileSync('/etc/passwd', 'utf8').split('\n').find((line) => line.split(':')[2] === String(NOBODY))!.split(':')[0]; // prettier-ignore
   expect(program.stderr()).toContain(

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-books.ts';
+import { metricsOf } from '../support/shipping.ts';
 
 const FILES = 5;
 const LINE_BYTES = 4096;
@@ -69,10 +69,9 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, retry: {in
 
 async function start(config: string) {
   const program = startProgram(['run', '--config', config]);
-  onTestFinished(() => void program.end('SIGKILL'));
   const line = await program.says('"telemetry":"http');
   const address = /"telemetry":"(http[^"]+)"/.exec(line)![1]!;
-  const metrics = async () => parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+  const metrics = async () => await metricsOf(address);
   const metric = async (name: string): Promise<number> =>
     (await metrics()).get(name)?.samples.reduce((sum, { value }) => sum + value, 0) ?? 0;
   return { program, metrics, metric };

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, range, type Site, startShipping } from '../support/shipping.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { makeSite, metricsOf, range, type Site, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { LOGROTATE, Rotation } from './storm-rotation.ts';
 
@@ -44,7 +44,6 @@ const seqs = ({ service }: Site): number[] =>
 
 test.skipIf(LOGROTATE === undefined).for(['*.log', '*.log*'])(
   `lines behind the holes that copytruncate leaves arrive once, over kills, with %s${LOGROTATE ? '' : ' (apt install logrotate)'}`,
-  { timeout: 180_000 },
   async (glob) => {
     const site = await makeSite();
     const { log, service, folder } = site;
@@ -82,7 +81,7 @@ test.skipIf(LOGROTATE === undefined).for(['*.log', '*.log*'])(
     await writer.write(10);
     await stored();
 
-    const metrics = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+    const metrics = await metricsOf(agent);
     expect(valueOf(metrics, 'tailrace_source_lost_bytes_total', { source: 'app' })).toBe(0);
     expect(valueOf(metrics, 'tailrace_source_lag_bytes', { source: 'app' })).toBe(0);
     expect(await agent.end()).toBe(0);

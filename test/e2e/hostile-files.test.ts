@@ -6,8 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { READ_CHUNK_BYTES } from '../../src/sources/framing/limits.ts';
-import { addressOf, makeSite, QUICK, range, startShipping } from '../support/shipping.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
+import { makeSite, metricsOf, QUICK, range, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const seed = Number(process.env['TAILRACE_HOSTILE_SEED'] ?? Date.now() % 1_000_000_000);
@@ -84,7 +83,7 @@ test(`files of hostile bytes become the events of their lines (seed ${seed})`, a
   const expected = contents.flatMap(eventsOf);
   const agent = startShipping(site, { sink: `${QUICK}, batch: {max_bytes: 64KiB}` });
   await until('everything that ends in a line is stored', () => site.service.stored.length >= expected.length);
-  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+  const families = await metricsOf(agent);
   const value = (name: string): number => families.get(name)?.samples[0]?.value ?? 0;
   expect(value('tailrace_source_read_bytes_total')).toBe(contents.reduce((sum, { length }) => sum + length, 0));
   expect(value('tailrace_source_lag_bytes') + value('tailrace_source_lost_bytes_total')).toBe(0);

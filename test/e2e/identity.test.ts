@@ -1,30 +1,22 @@
 /** Which file is which, under the real agent: files that begin alike, are empty, take another one's inode, or change their own. */
 import { appendFileSync, copyFileSync, readdirSync, readlinkSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Program } from '../support/program.ts';
-import { addressOf, makeSite, type Site, startShipping } from '../support/shipping.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
+import { makeSite, messagesOf, metricsOf, type Site, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** More than what files are recognised by. */
 const BANNER = '#'.repeat(1500);
 
-function messages({ service }: Site): string[] {
-  return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
-}
-
 async function isStored(site: Site, lines: readonly string[]): Promise<void> {
   await until('all lines are stored', () => site.service.stored.length >= lines.length);
-  expect(messages(site).sort()).toEqual(lines.toSorted());
+  expect(messagesOf(site).sort()).toEqual(lines.toSorted());
 }
 
 /** Waits until the positions of all that was delivered are saved. */
 async function isSaved(site: Site, agent: Program): Promise<void> {
-  const families = async () => parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+  const families = async () => await metricsOf(agent);
   const value = async (name: string) => (await families()).get(name)?.samples[0]?.value ?? 0;
   const before = await value('tailrace_checkpoint_saves_total');
   writeFileSync(join(site.folder, 'logs', 'mark.log'), 'mark\n');

@@ -32,7 +32,6 @@ async function run(args: readonly string[]): Promise<string> {
 
 test.skipIf(!hasNginx)(
   `init leads from logs of nginx, PostgreSQL, Java and pino to events with their own times and types${hasNginx ? '' : ' (apt-get install nginx-light logrotate)'}`,
-  { timeout: 240_000 },
   async () => {
     // Programs write times of their zone, and the expected ones are in UTC.
     vi.stubEnv('TZ', 'UTC');

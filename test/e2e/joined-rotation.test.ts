@@ -1,10 +1,9 @@
 /** Stack traces that a rotation cuts, with the real agent: one event, under one key, whatever ends the agent in between. */
-import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Program } from '../support/program.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, QUICK, type Site, startShipping } from '../support/shipping.ts';
+import { makeSite, messagesOf, QUICK, type Site, spooledFiles, startShipping, sumOf } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const TRACE = ['E 1 no', '  at one', '  at two', '  at three', '  at four'];
@@ -17,10 +16,6 @@ function start(site: Site, timeout = '60s'): Program {
 
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-function messages({ service }: Site): string[] {
-  return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
-}
-
 /** The file goes within a trace; the next one begins with the trace's rest. */
 function rotate({ log }: Site): void {
   renameSync(log, `${log}.1`);
@@ -31,19 +26,14 @@ function rotate({ log }: Site): void {
 async function finish(site: Site, timeout = '1s'): Promise<Program> {
   site.service.respond = () => undefined;
   const agent = start(site, timeout);
-  await until('the rest is stored', () => messages(site).includes('I last'));
+  await until('the rest is stored', () => messagesOf(site).includes('I last'));
   expect(await agent.end()).toBe(0);
-  expect(messages(site).toSorted()).toEqual([text(TRACE).trimEnd(), 'I first', 'I last', 'I next']);
+  expect(messagesOf(site).toSorted()).toEqual([text(TRACE).trimEnd(), 'I first', 'I last', 'I next']);
   expect(site.service.misusedKeys).toEqual([]);
   return agent;
 }
 
-async function metric(agent: Program, name: string): Promise<number> {
-  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
-  return (families.get(name)?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
-}
-
-const isFollowed = (agent: Program, bytes: number) => async () => (await metric(agent, 'tailrace_source_lag_bytes')) === bytes;
+const isFollowed = (agent: Program, bytes: number) => async () => (await sumOf(agent, 'tailrace_source_lag_bytes')) === bytes;
 const hasJoined = (site: Site) => () => site.service.requests.some(({ events }) => events.some((event) => event.includes('at four')));
 
 test('trace that a rotation cuts is one event', async () => {
@@ -54,9 +44,9 @@ test('trace that a rotation cuts is one event', async () => {
   rotate(site);
   await until('it is stored', hasJoined(site));
   appendFileSync(site.log, text(['I end']));
-  await until('the rest is stored', () => messages(site).includes('I last'));
-  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
-  expect(await metric(agent, 'tailrace_source_lost_bytes_total')).toBe(0);
+  await until('the rest is stored', () => messagesOf(site).includes('I last'));
+  expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(await sumOf(agent, 'tailrace_source_lost_bytes_total')).toBe(0);
   expect(await agent.end()).toBe(0);
 });
 
@@ -67,11 +57,11 @@ test('trace that was stored before a kill, and not acknowledged, is sent again u
   await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
   site.service.respond = () => ({ never: 'stored' });
   rotate(site);
-  await until('it is stored', () => messages(site).includes(text(TRACE).trimEnd()));
+  await until('it is stored', () => messagesOf(site).includes(text(TRACE).trimEnd()));
   await agent.end('SIGKILL');
   const before = site.service.requests.length;
   await finish(site);
-  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
   const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
   expect(joined.length).toBeGreaterThan(1);
   expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
@@ -106,7 +96,7 @@ test('trace that was not taken before a kill is put together again, also with bo
   renameSync(`${site.log}.1`, `${site.log}.2`);
   renameSync(site.log, `${site.log}.1`);
   const again = await finish(site);
-  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
   expect(again.stderr()).not.toContain('are gone');
 });
 
@@ -114,13 +104,13 @@ test('trace that is cut while the agent is stopped is one event', async () => {
   const site = await makeSite();
   writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
   const agent = start(site);
-  await until('the first is stored', () => messages(site).length === 1);
+  await until('the first is stored', () => messagesOf(site).length === 1);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
   rotate(site);
   // So that the last one is over without a timeout, which a loaded machine may need to start the agent.
   appendFileSync(site.log, text(['I end']));
   await finish(site, '60s');
-  expect(messages(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
+  expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
 });
 
 test('trace whose first file is deleted while the service is away survives a kill in the disk buffer', async () => {
@@ -132,9 +122,7 @@ test('trace whose first file is deleted while the service is away survives a kil
   rotate(site);
   await until('the trace is sent', hasJoined(site));
   rmSync(`${site.log}.1`);
-  const spool = join(site.folder, 'agent/spool/store');
-  const spooled = () => (existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')).length : 0);
-  await until('both batches are in the disk buffer', () => spooled() >= 2);
+  await until('both batches are in the disk buffer', () => spooledFiles(site).length >= 2);
   await agent.end('SIGKILL');
   await finish(site);
 });
@@ -152,10 +140,10 @@ test('trace whose beginning is gone after a kill: its rest is sent, the beginnin
   site.service.respond = () => undefined;
   for (const timeout of ['1s', '1s']) {
     const again = start(site, timeout);
-    await until('the rest is stored', () => messages(site).includes('I last'));
-    const lost = await metric(again, 'tailrace_source_lost_bytes_total');
+    await until('the rest is stored', () => messagesOf(site).includes('I last'));
+    const lost = await sumOf(again, 'tailrace_source_lost_bytes_total');
     expect(await again.end()).toBe(0);
-    expect(messages(site).sort()).toEqual(['I last', 'I next', TRACE.slice(3).join('\n')].sort());
+    expect(messagesOf(site).sort()).toEqual(['I last', 'I next', TRACE.slice(3).join('\n')].sort());
     expect(lost).toBe(again.stderr().includes('are gone') ? text(TRACE.slice(0, 3)).length : 0);
   }
   expect(site.service.misusedKeys).toEqual([]);

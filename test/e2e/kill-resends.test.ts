@@ -33,9 +33,7 @@ sinks: {store: {type: ingest, url: "${url}", token: t, dataset: logs, concurrenc
 `,
   );
   const start = (): Program => {
-    const program = startProgram(['run', '--config', config]);
-    onTestFinished(() => void program.end('SIGKILL'));
-    return program;
+    return startProgram(['run', '--config', config]);
   };
   let asked = 0;
   const held: string[] = [];

@@ -4,11 +4,10 @@
  */
 import { appendFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { STREAM_ORDER_MS } from '../../src/sources/file/limits.ts';
 import type { Program } from '../support/program.ts';
-import { addressOf, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
+import { makeSite, messagesOf, metricsOf, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const SINK = `${QUICK}, batch: {max_age: 50ms, max_events: 300}`;
@@ -53,19 +52,12 @@ async function runThroughKills({ site, source, answered, act, isDone }: Run): Pr
   const last = await start();
   act?.(answered.length);
   await until('everything is stored', isDone);
-  const families = parsePrometheus(await (await fetch(`${await addressOf(last)}/metrics`)).text());
+  const families = await metricsOf(last);
   expect(families.get('tailrace_source_lost_bytes_total')?.samples[0]?.value).toBe(0);
   expect(await last.end()).toBe(0);
   expect(service.misusedKeys).toEqual([]);
   return agents;
 }
-
-function messages({ service }: Site): string[] {
-  return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
-}
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 test('joined lines over rotations, through kills', async () => {
   const site = await makeSite();
@@ -100,11 +92,11 @@ test('joined lines over rotations, through kills', async () => {
     answered: [2, 1, 2, 1],
     act: write,
     // All lines but the last, whose event is open.
-    isDone: () => messages(site).join('\n').split('\n').length >= lines.length - 1,
+    isDone: () => messagesOf(site).join('\n').split('\n').length >= lines.length - 1,
   });
   const expected = [...traces.map((trace) => trace.join('\n')), 'T end'];
   expect(rotations).toBeGreaterThan(15);
-  const stored = messages(site).filter((message) => message !== 'T of the end');
+  const stored = messagesOf(site).filter((message) => message !== 'T of the end');
   const known = new Set(expected);
   expect(stored.filter((message) => !known.has(message))).toEqual([]);
   expect(stored.sort()).toEqual(expected.sort());
@@ -130,7 +122,7 @@ test.each(['utf16le', 'utf16be'] as const)('files in %s, rotated once, through k
     },
     isDone: () => site.service.stored.length >= lines.length,
   });
-  expect(messages(site).sort()).toEqual(lines.sort());
+  expect(messagesOf(site).sort()).toEqual(lines.sort());
 });
 
 test.each([
@@ -149,7 +141,7 @@ test.each([
     answered: [4, 3, 6],
     isDone: () => site.service.stored.length >= lines.length,
   });
-  expect(messages(site).sort()).toEqual(lines.sort());
+  expect(messagesOf(site).sort()).toEqual(lines.sort());
   // Taken up where it was, not begun again.
   expect(agents.map((agent) => agent.stderr().includes('reading a compressed file'))).toEqual([true, false, false, false]);
 });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
 import { BINARY, type Program, startCommand, startProgram } from '../support/program.ts';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
+import { metricsOf } from '../support/shipping.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const LINE_BYTES = 1024 * MEBIBYTE;
@@ -55,9 +56,7 @@ telemetry: {listen: "127.0.0.1:0"}
 /** The shell's pipeline of a gigabyte without a newline between two lines, into the agent. */
 function pipeGigabyte(config: string): Program {
   const script = `{ echo before; head -c ${LINE_BYTES} /dev/zero | tr '\\0' x; printf '\\nafter\\n'; } | "$0" run --config "$1"; echo "exit $?"`;
-  const program = startCommand('bash', ['-c', script, BINARY, config]);
-  onTestFinished(() => void program.end('SIGKILL'));
-  return program;
+  return startCommand('bash', ['-c', script, BINARY, config]);
 }
 
 /** The most memory that the agent of a data folder had, in KiB, looked at while it runs. */
@@ -81,7 +80,7 @@ async function watchMemory(program: Program, folder: string): Promise<() => numb
   };
 }
 
-test('a line of 1 GiB on stdin is cut, its neighbours arrive, and memory stays flat', { timeout: 180_000 }, async () => {
+test('a line of 1 GiB on stdin is cut, its neighbours arrive, and memory stays flat', async () => {
   const { config, folder, seen } = await setUp('{type: stdin}');
   const program = pipeGigabyte(config);
   const peak = await watchMemory(program, folder);
@@ -95,7 +94,7 @@ test('a line of 1 GiB on stdin is cut, its neighbours arrive, and memory stays f
   expect(peak()).toBeLessThan(200 * 1024);
 });
 
-test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat', { timeout: 300_000 }, async () => {
+test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat', async () => {
   const { config, folder, seen } = await setUp('{type: stdin, on_oversize: split}');
   const program = pipeGigabyte(config);
   const peak = await watchMemory(program, folder);
@@ -108,30 +107,25 @@ test('a line of 1 GiB on stdin is sent in parts, in order, and memory stays flat
   expect(peak()).toBeLessThan(300 * 1024);
 });
 
-test(
-  'a line of 1 GiB in a file, most of it a hole, is cut, its neighbours arrive, and memory stays flat',
-  { timeout: 180_000 },
-  async () => {
-    const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"]}');
-    const fd = openSync(join(folder, 'logs', 'app.log'), 'w');
-    writeSync(fd, 'before\nlong');
-    ftruncateSync(fd, LINE_BYTES);
-    writeSync(fd, '\nafter\n', LINE_BYTES);
-    closeSync(fd);
-    const program = startProgram(['run', '--config', config]);
-    onTestFinished(() => void program.end('SIGKILL'));
-    const peak = await watchMemory(program, folder);
-    await until('all three are stored', () => seen.length === 3, 120_000);
-    const file = join(folder, 'logs', 'app.log');
-    expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
-      { message: `long${'\0'.repeat(16)}`, bytes: MEBIBYTE, rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 } },
-      { message: 'before', bytes: 6, rest: { file } },
-      { message: 'after', bytes: 5, rest: { file } },
-    ]);
-    expect(peak()).toBeLessThan(200 * 1024);
-    expect(await program.end('SIGTERM')).toBe(0);
-  },
-);
+test('a line of 1 GiB in a file, most of it a hole, is cut, its neighbours arrive, and memory stays flat', async () => {
+  const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"]}');
+  const fd = openSync(join(folder, 'logs', 'app.log'), 'w');
+  writeSync(fd, 'before\nlong');
+  ftruncateSync(fd, LINE_BYTES);
+  writeSync(fd, '\nafter\n', LINE_BYTES);
+  closeSync(fd);
+  const program = startProgram(['run', '--config', config]);
+  const peak = await watchMemory(program, folder);
+  await until('all three are stored', () => seen.length === 3, 120_000);
+  const file = join(folder, 'logs', 'app.log');
+  expect(seen.toSorted((a, b) => b.bytes - a.bytes)).toEqual([
+    { message: `long${'\0'.repeat(16)}`, bytes: MEBIBYTE, rest: { file, truncated: true, original_bytes: LINE_BYTES - 7 } },
+    { message: 'before', bytes: 6, rest: { file } },
+    { message: 'after', bytes: 5, rest: { file } },
+  ]);
+  expect(peak()).toBeLessThan(200 * 1024);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
 
 test('a long line of a file is sent in parts, also over a restart in its middle', async () => {
   const { config, folder, seen } = await setUp(
@@ -141,12 +135,10 @@ test('a long line of a file is sent in parts, also over a restart in its middle'
   const line = 'abcdefg'.repeat(MEBIBYTE);
   writeFileSync(file, `before\n${line.slice(0, 4 * MEBIBYTE)}`);
   const first = startProgram(['run', '--config', config]);
-  onTestFinished(() => void first.end('SIGKILL'));
   await until('its first parts', () => seen.length >= 4);
   expect(await first.end('SIGTERM')).toBe(0);
   writeFileSync(file, `${line.slice(4 * MEBIBYTE)}\nafter\n`, { flag: 'a' });
   const again = startProgram(['run', '--config', config]);
-  onTestFinished(() => void again.end('SIGKILL'));
   await until('the next line', () => seen.some(({ message }) => message === 'after'));
   expect(await again.end('SIGTERM')).toBe(0);
   const parts = seen.filter(({ rest }) => 'part' in rest).toSorted((a, b) => Number(a.rest['part']) - Number(b.rest['part']));
@@ -161,7 +153,6 @@ test('a long line of a file goes to the dead letters with its reason, and the ne
   const { config, folder, seen } = await setUp('{type: file, include: ["LOGS/*.log"], on_oversize: dead_letter, scan_interval: 200ms}');
   writeFileSync(join(folder, 'logs', 'app.log'), `before\n${'y'.repeat(3 * MEBIBYTE)}\nafter\n`);
   const program = startProgram(['run', '--config', config]);
-  onTestFinished(() => void program.end('SIGKILL'));
   const { telemetry } = JSON.parse(await program.says('tailrace runs')) as { telemetry: string };
   await until('both neighbours', () => seen.length === 2);
   expect(seen.map(({ message }) => message)).toEqual(['before', 'after']);
@@ -175,7 +166,7 @@ test('a long line of a file goes to the dead letters with its reason, and the ne
   expect(letter).toMatchObject({ source: 'app', file: join(folder, 'logs', 'app.log'), offset: 7, status: 0, kind: 'too_large' });
   expect(letter!['reason']).toBe('the line has 3145728 bytes, more than max_event_bytes (1048576); its beginning is kept');
   expect(letter!['event']).toMatchObject({ truncated: true, original_bytes: 3 * MEBIBYTE });
-  const metrics = parsePrometheus(await (await fetch(`${telemetry}/metrics`)).text());
+  const metrics = await metricsOf(telemetry);
   expect(valueOf(metrics, 'tailrace_source_oversize_lines_total', { source: 'app' })).toBe(1);
   expect(valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome: 'dead_lettered' })).toBe(1);
   expect(valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome: 'delivered' })).toBe(2);

@@ -1,6 +1,6 @@
 /** A reader of the output that goes away, as `head` does: no command answers with a stack trace. */
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 
@@ -14,7 +14,6 @@ test('a command that prints, whose reader is gone, ends without a word', async (
 
 test('the service, when nobody reads its tokens, goes on until it is told to stop', async () => {
   const service = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(makeTree({}), 'data')]);
-  onTestFinished(() => void service.end('SIGKILL'));
   service.process.stdout!.destroy();
 
   await service.says('the service is ready');

@@ -1,7 +1,7 @@
 /** Many files, few descriptors, no watches: the real agent at the limits that a machine sets it. */
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_OPEN_FILES } from '../../src/sources/file/limits.ts';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { findProgram } from '../support/installed.ts';
@@ -36,7 +36,6 @@ sinks:
   );
   const [program, ...given] = [...wrapper, 'sh', '-c', `${limits} && exec "$0" run -c "$1"`, BINARY, config];
   const agent = startCommand(program, given);
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   return { folder, service, agent };
 }

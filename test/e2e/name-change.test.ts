@@ -1,7 +1,7 @@
 /** The service's name leads elsewhere while the agent runs: resolved by the system, in a mount namespace with hosts of its own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { BINARY, startCommand } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -37,7 +37,6 @@ sinks: {store: {type: ingest, url: "http://store.test:${first.port}", token: t, 
     ],
     { no_proxy: '*' },
   );
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('tailrace runs');
   writeFileSync(join(folder, 'app.log'), '{"n":1}\n', { flag: 'a' });
   await until('the first address stores', () => first.lines.length === 1);

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { hasJavaLoggers, JAVA_PACKAGES, writeJavaLog } from '../support/java-logs.ts';
@@ -15,8 +15,6 @@ import { startProgram } from '../support/program.ts';
 import { hasRsyslog, startRsyslog } from '../support/rsyslog.ts';
 import { makeSite } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 type Event = Record<string, unknown>;
 const ZONE = 'Asia/Kolkata';
@@ -40,7 +38,6 @@ telemetry: {listen: none}
 `,
   );
   const agent = startProgram(['run', '--once', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
   expect(await agent.exited, agent.stderr()).toBe(0);
   const events = site.service.stored.map((event) => JSON.parse(event) as Event);
   expect(events.filter((event) => 'parse_error' in event || 'time_error' in event)).toEqual([]);

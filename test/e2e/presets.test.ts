@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { hasJavaLoggers, JAVA_PACKAGES, writeJavaLog } from '../support/java-logs.ts';
@@ -14,8 +14,6 @@ import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startProgram } from '../support/program.ts';
 import { makeSite, type Site } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const postgres = globSync('/usr/lib/postgresql/*/bin')[0];
 const apache = findProgram('apache2');
@@ -147,7 +145,6 @@ test.skipIf(!canRun)(
     const config = join(site.folder, 'tailrace.yaml');
     writeFileSync(config, text);
     const agent = startProgram(['run', '--once', '--config', config]);
-    onTestFinished(() => void agent.end('SIGKILL'));
     expect(await agent.exited).toBe(0);
 
     const events = site.service.stored.map((event) => JSON.parse(event) as Event);

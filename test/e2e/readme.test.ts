@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findProgram } from '../support/installed.ts';
 import { freePort } from '../support/free-port.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';
@@ -34,9 +34,7 @@ test.skipIf(findProgram('curl') === undefined)(
     const here = makeTree({ 'tailrace.yaml': `${yaml}telemetry: {listen: "127.0.0.1:${telemetry}"}\n` });
     const env = { TAILRACE_URL: `http://127.0.0.1:${service}` };
     const shell = (script: string, more: Record<string, string> = {}): Program => {
-      const program = startCommand('sh', ['-ec', `cd ${here}\n${script}`], { ...env, ...more });
-      onTestFinished(() => void program.end('SIGKILL'));
-      return program;
+      return startCommand('sh', ['-ec', `cd ${here}\n${script}`], { ...env, ...more });
     };
 
     const serving = shell(`exec ${serve!.trim()} --listen 127.0.0.1:${service}`);

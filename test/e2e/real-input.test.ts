@@ -61,9 +61,7 @@ telemetry: {listen: none}
 
 /** Starts the agent, which the test's end kills if it still runs. */
 function startAgent(config: string, ...args: string[]): Program {
-  const agent = startProgram(['run', '--config', config, ...args]);
-  onTestFinished(() => void agent.end('SIGKILL'));
-  return agent;
+  return startProgram(['run', '--config', config, ...args]);
 }
 
 async function untilStored(dataset: string, events: number, agent: Program): Promise<void> {

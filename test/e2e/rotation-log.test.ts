@@ -2,13 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeSite, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { LOGROTATE } from './storm-rotation.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 const ROTATIONS = 6;
 const FILES = ['busy', 'quiet', 'silent'];

@@ -4,13 +4,9 @@
  */
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, symlinkSync, truncateSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { addressOf, makeSite, type Site, startShipping } from '../support/shipping.ts';
-import { parsePrometheus } from '../support/prometheus-text.ts';
+import { expect, test } from 'vitest';
+import { makeSite, metricsOf, type Site, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-// They wait for what a loaded machine takes its time for.
-vi.setConfig({ testTimeout: 300_000 });
 
 /** What arrived, as `first path: line`, without the site's folder; sorted. */
 function arrived({ service, folder }: Site): string[] {
@@ -116,7 +112,7 @@ test.for(['while the agent runs', 'while the service is away', 'while the agent 
       service.respond = () => undefined;
     }
     await until('every line is stored', () => service.stored.length >= rotated.expected.length);
-    const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
+    const families = await metricsOf(agent);
     expect(await agent.end()).toBe(0);
     expect(arrived(site)).toEqual(rotated.expected.toSorted());
     expect(families.get('tailrace_source_lost_bytes_total')?.samples[0]?.value).toBe(0);

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, QUICK, startShipping } from '../support/shipping.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, metricsOf, QUICK, startShipping } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 type Event = Record<string, unknown>;
@@ -75,7 +75,7 @@ test('whatever stands in lines, their events are kept and counted, and no source
   }
   const agent = startShipping(site, { sources, sink: `${QUICK}, concurrency: 1, batch: {max_age: 50ms}` });
   const address = await addressOf(agent);
-  const metrics = async () => parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+  const metrics = async () => await metricsOf(address);
   await until(
     'all is settled',
     async () => {
@@ -146,4 +146,4 @@ test('whatever stands in lines, their events are kept and counted, and no source
   expect([gap?.['_time'], fold?.['_time'], own?.['_time']]).toEqual([...clockChanges, 'NaN']);
   expect(Date.parse(String(yearZero?.['_time']))).toBeGreaterThan(Date.parse('2000-01-01'));
   expect(stored('healthy').map(({ message }) => message)).toEqual(['still here']);
-}, 180_000);
+});

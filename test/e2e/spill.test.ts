@@ -1,9 +1,8 @@
 /** `buffer.disk.files`: batches of files go to the disk buffer while the service is too slow, and keep their order. */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, QUICK, range, seqOf, startShipping, writeLines } from '../support/shipping.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, spooledFiles, startShipping, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { watchBooks } from '../support/watch-books.ts';
 
@@ -16,12 +15,11 @@ async function makeBacklog() {
   const site = await makeSite();
   site.service.respond = () => ({ status: 503 });
   writeLines(site, LINES, line);
-  const spool = join(site.folder, 'agent', 'spool', 'store');
-  const spooled = () => (existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')) : []);
+  const spooled = () => spooledFiles(site);
   const books = watchBooks(200);
   onTestFinished(() => books.stop());
   const scrape = async (address: string) => {
-    const metrics = parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+    const metrics = await metricsOf(address);
     return (name: string, labels: Record<string, string>) => valueOf(metrics, `tailrace_${name}`, labels) ?? 0;
   };
   return { site, spooled, books, scrape };

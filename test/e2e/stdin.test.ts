@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeIngest } from '../support/fake-ingest.ts';
 import { BINARY, type Program, startCommand } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -26,9 +26,7 @@ async function setUp(source = '{type: stdin}'): Promise<Rig> {
     mode: 0o600,
   });
   const run = (script: string): Program => {
-    const program = startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` });
-    onTestFinished(() => void program.end('SIGKILL'));
-    return program;
+    return startCommand('bash', ['-c', script], { AGENT: `${BINARY} run --config ${config}` });
   };
   return { folder, service, run };
 }

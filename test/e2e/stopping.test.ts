@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, QUICK, range, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, metricsOf, QUICK, range, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 let site: Site;
@@ -39,7 +39,7 @@ test('run says at the start, and in its metrics, that the disk buffer holds batc
   const other = startShipping({ ...site, sinkId: 'other' }, { sources: pipe, stdin: 'pipe' });
   const address = await addressOf(other);
   expect(JSON.parse(await other.says('not configured any more'))).toMatchObject({ sink: 'store', folder: spool, files: 1 });
-  const metrics = parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+  const metrics = await metricsOf(address);
   expect(valueOf(metrics, 'tailrace_buffer_bytes', { sink: 'store', kind: 'abandoned' })).toBeGreaterThan(10);
   expect(await other.end('SIGTERM')).toBe(0);
 

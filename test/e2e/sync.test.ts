@@ -8,8 +8,9 @@ import { FaultService } from '../support/fault-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
+import { valueOf } from '../support/prometheus-text.ts';
 import { until } from '../support/until.ts';
+import { metricsOf } from '../support/shipping.ts';
 
 /** Events of the files that are whole. */
 function spooledEvents(folder: string): number {
@@ -24,7 +25,7 @@ const MESSAGES = 500;
 test.for([
   ['always', MESSAGES],
   ['batch', 0],
-] as const)('a killed agent with sync: %s has %i of the events that it had accepted', { timeout: 120_000 }, async ([sync, kept]) => {
+] as const)('a killed agent with sync: %s has %i of the events that it had accepted', async ([sync, kept]) => {
   const port = await freePort();
   const service = new FaultService();
   const url = await service.start();
@@ -44,7 +45,6 @@ telemetry: {listen: "127.0.0.1:0"}
   );
   const start = async (): Promise<{ agent: Program; telemetry: string }> => {
     const agent = startProgram(['run', '--config', config], {});
-    onTestFinished(() => void agent.end('SIGKILL'));
     return { agent, ...(JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }) };
   };
   const first = await start();
@@ -55,7 +55,7 @@ telemetry: {listen: "127.0.0.1:0"}
   await until(
     'all are accepted, and those on disk that are to be',
     async () => {
-      const metrics = parsePrometheus(await (await fetch(`${first.telemetry}/metrics`)).text());
+      const metrics = await metricsOf(first.telemetry);
       const accepted = valueOf(metrics, 'tailrace_events_total', { source: 'net', outcome: 'accepted' });
       return accepted === MESSAGES && spooledEvents(join(folder, 'data', 'spool', 'store')) === kept;
     },

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
 import { startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -50,7 +50,6 @@ telemetry: {listen: none}
 `,
   );
   const agent = startProgram(['run', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
   await agent.says('delivery is paused');
   replace(volume);
   await agent.says('delivery goes on');

@@ -1,14 +1,12 @@
 /** The real agent with pipelines between its files and the service. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parsePrometheus } from '../support/prometheus-text.ts';
-import type { Program } from '../support/program.ts';
 import {
-  addressOf,
   command,
   configure,
   listDeadLetters,
   makeSite,
+  outcomes,
   QUICK,
   range,
   type Site,
@@ -21,16 +19,6 @@ const SINK = `${QUICK}, batch: {max_age: 50ms}`;
 
 const sourceOf = ({ folder }: Site, transform?: string): string =>
   `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms${transform === undefined ? '' : `, transform: ${transform}`}}`;
-
-async function outcomes(agent: Program): Promise<Record<string, number>> {
-  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
-  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(({ labels, value }) => [labels['outcome']!, value] as const);
-  return {
-    ...Object.fromEntries(counts),
-    held: families.get('tailrace_events_held')?.samples[0]?.value ?? NaN,
-    errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN,
-  };
-}
 
 const TIME = ',"_time":"2026-11-22T10:00:00Z"';
 /** A line as pino writes it, with spaces where a careful reader would keep them. */

@@ -3,14 +3,12 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parsePrometheus } from '../support/prometheus-text.ts';
-import type { Program } from '../support/program.ts';
 import {
-  addressOf,
   command,
   configure,
   listDeadLetters,
   makeSite,
+  outcomes,
   QUICK,
   range,
   type Site,
@@ -30,16 +28,6 @@ function writeScript({ folder }: Site, text: string): string {
 
 const sourceOf = ({ folder }: Site, transform: string): string =>
   `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms, transform: ${transform}}`;
-
-async function outcomes(agent: Program): Promise<Record<string, number>> {
-  const families = parsePrometheus(await (await fetch(`${await addressOf(agent)}/metrics`)).text());
-  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(({ labels, value }) => [labels['outcome']!, value] as const);
-  return {
-    ...Object.fromEntries(counts),
-    held: families.get('tailrace_events_held')?.samples[0]?.value ?? NaN,
-    errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN,
-  };
-}
 
 const storedOf = ({ service }: Site): Record<string, unknown>[] =>
   service.stored.map((event) => JSON.parse(event) as Record<string, unknown>);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { parsePrometheus, valueOf } from '../support/prometheus-text.ts';
-import { addressOf, makeSite, QUICK, range, seqOf, type Site, storedSeqs, writeLines } from '../support/shipping.ts';
+import { valueOf } from '../support/prometheus-text.ts';
+import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, type Site, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { watchBooks } from '../support/watch-books.ts';
 
@@ -24,13 +24,11 @@ sinks:
 telemetry: {listen: "127.0.0.1:0"}
 `,
   );
-  const agent = startProgram(['run', '--config', config]);
-  onTestFinished(() => void agent.end('SIGKILL'));
-  return agent;
+  return startProgram(['run', '--config', config]);
 }
 
 const outcomesOf = async (address: string): Promise<Record<string, number | undefined>> => {
-  const metrics = parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+  const metrics = await metricsOf(address);
   const of = (outcome: string) => valueOf(metrics, 'tailrace_events_total', { source: 'app', outcome });
   return {
     accepted: of('accepted'),

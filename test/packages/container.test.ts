@@ -40,7 +40,7 @@ function makeBase(): void {
   buildah(`commit -q ${container} base`);
 }
 
-describe.skipIf(!canBuild)(`the container image${needed}`, { timeout: 240_000 }, () => {
+describe.skipIf(!canBuild)(`the container image${needed}`, () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-container-'));
     const context = join(folder, 'context');
@@ -51,7 +51,7 @@ describe.skipIf(!canBuild)(`the container image${needed}`, { timeout: 240_000 },
     makeBase();
     const arch = process.arch === 'x64' ? 'amd64' : process.arch;
     buildah(`bud -q --format docker --isolation chroot --build-arg BASE=localhost/base --build-arg TARGETARCH=${arch} -t tailrace context`);
-  }, 240_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

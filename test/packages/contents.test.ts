@@ -31,7 +31,7 @@ function build(name: string): void {
   if (built.status !== 0) throw new Error(built.stderr);
 }
 
-describe.skipIf(missing.length > 0)(`packages${needed}`, { timeout: 240_000 }, () => {
+describe.skipIf(missing.length > 0)(`packages${needed}`, () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tailrace-packages-'));
     build('one');

@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`explorer’s editor${chromiumHint}`, () => {
   beforeAll(async () => {
     service = await startLocalService(folder, 'app-logs');
     await service.ask('POST', '/v1/ingest/app-logs', [{ level: 'error', status: 500, 'req id': 'r-1', message: 'no' }]);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service.program.end('SIGKILL');

@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)(`explorer’s features${chromiumHint}`, () => {
       message: `line ${n}`,
     }));
     await service.ask('POST', '/v1/ingest/app-logs', events);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await service.program.end('SIGKILL');

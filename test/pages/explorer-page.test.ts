@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
       { kind: 'wide', ...Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`field_${n}`, n])) },
       { kind: 'right', message: 'שלום עולם مرحبا' },
     ]);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await service.program.end('SIGKILL');
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     const csv = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(csv.split('\n').length).toBe(ROWS + 1);
     expect(csv).toContain('row 31415');
-  }, 120_000);
+  });
 
   test('explorer keeps hostile events text, and goes on', async () => {
     const { page, problems } = await open();
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     expect(await page.title()).toBe('Explorer · Tailrace');
     expect(await page.locator('img, #page script').count()).toBe(0);
     expect(problems).toEqual([]);
-  }, 120_000);
+  });
 
   test('explorer asks nothing of elsewhere, under a policy that lets nothing inline in', async () => {
     const { page, reply, problems } = await open();

@@ -275,7 +275,7 @@ describe('oversized requests', () => {
     expect(json.json).toMatchObject({ ingested: 1, failed: 1 });
   });
 
-  test('twenty bombs of 1 GiB at once cost their limit, not their size', { timeout: 120_000 }, async () => {
+  test('twenty bombs of 1 GiB at once cost their limit, not their size', async () => {
     const before = peakMib();
     const bombs = [
       zlib.gzipSync(Buffer.alloc(64 * MIB)),
@@ -290,7 +290,7 @@ describe('oversized requests', () => {
     expect(peakMib() - before).toBeLessThan(600);
   });
 
-  test('sixty bodies of 10 MiB at once are taken or told to wait, within bounds', { timeout: 120_000 }, async () => {
+  test('sixty bodies of 10 MiB at once are taken or told to wait, within bounds', async () => {
     const body10 = Buffer.from(`{"s":"${'x'.repeat(1000)}"}\n`.repeat(9_900));
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => ingestText(body10).catch((error: unknown) => ({ status: error instanceof TypeError ? 429 : 0 }))),

@@ -50,7 +50,7 @@ function run(args: ServeArgs, env: Record<string, string> = {}): Run {
   return { child, out: () => out, err: () => err, ended, ready };
 }
 
-describe('serve', { timeout: 180_000 }, () => {
+describe('serve', () => {
   test('prints the tokens once, drains on SIGTERM with exit 0, and finds its data again', async () => {
     const data = join(folder(), 'new', 'folder');
     const first = run({ data, json: true });

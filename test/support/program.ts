@@ -1,6 +1,7 @@
 /** The real command line as a child process, and a way to ask what it says. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
 /** `bin/tailrace`, for tests that name it in a shell's command line. */
@@ -19,7 +20,7 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Starts `bin/tailrace` with these arguments. What still runs at the end of a test is to be ended by it. */
+/** Starts `bin/tailrace` with these arguments. It is killed when the test that started it ends; one of a hook is to be ended by it. */
 export function startProgram(args: readonly string[], env: Record<string, string> = {}, stdin: 'ignore' | 'pipe' = 'ignore'): Program {
   return startCommand(BINARY, args, env, stdin);
 }
@@ -39,6 +40,11 @@ export function startCommand(
   const exited = new Promise<number | NodeJS.Signals>((resolve) =>
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL')),
   );
+  try {
+    onTestFinished(() => void child.kill('SIGKILL'));
+  } catch {
+    // Started outside of a test.
+  }
   const program: Program = {
     process: child,
     stdout: () => stdout,

@@ -1,9 +1,10 @@
 /** The agent as a program between files of numbered lines and a service that misbehaves as told. */
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { FaultService } from './fault-service.ts';
 import { type Program, startProgram } from './program.ts';
+import { type Family, parsePrometheus } from './prometheus-text.ts';
 import { makeTree } from './temp-tree.ts';
 
 /** Waits that are short enough for a test. */
@@ -68,14 +69,43 @@ telemetry: {${telemetry}, log_level: ${logLevel}}
 /** Starts the agent, on the same folder each time. */
 export function startShipping(site: Site, options: ShippingOptions = {}): Program {
   const config = configure(site, options);
-  const agent = startProgram(['run', ...(options.args ?? []), '--config', config], {}, options.stdin);
-  onTestFinished(() => void agent.end('SIGKILL'));
-  return agent;
+  return startProgram(['run', ...(options.args ?? []), '--config', config], {}, options.stdin);
 }
 
 /** Waits until it runs; the address of its telemetry. */
 export async function addressOf(agent: Program): Promise<string> {
   return (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
+}
+
+/** The metrics of an agent, or of one whose telemetry has this address. */
+export async function metricsOf(agent: Program | string): Promise<Map<string, Family>> {
+  const address = typeof agent === 'string' ? agent : await addressOf(agent);
+  return parsePrometheus(await (await fetch(`${address}/metrics`)).text());
+}
+
+/** The sum over all samples of these metrics, from one answer. */
+export async function sumOf(agent: Program | string, ...names: string[]): Promise<number> {
+  const families = await metricsOf(agent);
+  return names.flatMap((name) => families.get(name)?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Events by their outcome, those that are held, and failures of transforms. */
+export async function outcomes(agent: Program): Promise<Record<string, number>> {
+  const families = await metricsOf(agent);
+  const counts = (families.get('tailrace_events_total')?.samples ?? []).map(({ labels, value }) => [labels['outcome']!, value] as const);
+  const held = families.get('tailrace_events_held')?.samples[0]?.value ?? NaN;
+  return { ...Object.fromEntries(counts), held, errors: families.get('tailrace_transform_errors_total')?.samples[0]?.value ?? NaN };
+}
+
+/** Files of the disk buffer, by their names. */
+export function spooledFiles({ folder, sinkId = 'store' }: Site): string[] {
+  const spool = join(folder, 'agent', 'spool', sinkId);
+  return existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.batch')) : [];
+}
+
+/** `message` of what the service has stored. */
+export function messagesOf({ service }: Site): string[] {
+  return service.stored.map((event) => (JSON.parse(event) as { message: string }).message);
 }
 
 /** Runs a command on the site's configuration to its end. */
