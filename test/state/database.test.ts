@@ -10,16 +10,23 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { batch, span } from './batches.ts';
+import { closeAtEnd } from './close-at-end.ts';
 
 function open(folder: string) {
   const log = new MemoryLog();
-  return { log, state: openState({ folder, sinksOf: () => ['store'], log }) };
+  const state = openState({ folder, sinksOf: () => ['store'], log });
+  closeAtEnd(state);
+  return { log, state };
+}
+
+function begin() {
+  const folder = makeTree({});
+  return { folder, ...open(folder) };
 }
 
 /** A folder with a used, closed database of many pages. */
 function makeUsed(): string {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   state.noteStarted(['app']);
   for (let i = 0; i < 200; i++) state.mint('app', `/var/log/${'x'.repeat(100)}${i}`);
   const stream = state.mint('app', '/log/a').id;
@@ -84,7 +91,6 @@ test.for(broken)('database with %s is set aside, said in the log, and replaced',
   const { state: again, log: quiet } = open(folder);
   expect(again.unsettled()).toHaveLength(1);
   expect(quiet.lines).toEqual([]);
-  again.close();
 });
 
 test('database that is missing although the folder was used is said in the log', () => {
@@ -93,7 +99,6 @@ test('database that is missing although the folder was used is said in the log',
   const { state, log } = open(folder);
   expect(log.find('warn', 'state database is missing')).toHaveLength(1);
   expect(state.hasStarted('app')).toBe(true);
-  state.close();
 });
 
 // Symptom: files were read again from their beginning and no line said why. Cause: a file of 0 bytes opens as an empty
@@ -104,13 +109,11 @@ test('database of zero bytes is said in the log like a missing one', () => {
   const { state, log } = open(folder);
   expect(state.list('app')).toEqual([]);
   expect(log.find('warn', 'state database is missing')).toHaveLength(1);
-  state.close();
 });
 
 test('database of an unused folder is made without a word', () => {
   const { state, log } = open(makeTree({}));
   expect(log.lines).toEqual([]);
-  state.close();
 });
 
 test('state on a full disk refuses commits, keeps settling in memory, and saves all once there is room', () => {
@@ -140,7 +143,6 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   state.close();
   const { state: again } = open(folder);
   expect(again.unsettled()).toEqual(later);
-  again.close();
 });
 
 // Symptom: delivery stopped when the disk of data_dir was full. Cause: nothing was kept for positions. Fix: the start takes it.
@@ -185,7 +187,6 @@ test('state forgets a stream on a full disk without failing', () => {
   state.close();
   const { state: again } = open(folder);
   expect(again.list('app')).toEqual([]);
-  again.close();
 });
 
 // Symptom: after a start on a full disk all positions were gone. Cause: every failure to open set the database aside.
@@ -209,7 +210,6 @@ test('database is not set aside when the disk is full, and serves again once the
   const { state: again, log: quiet } = open(folder);
   expect(quiet.lines).toEqual([]);
   expect(again.unsettled()).toEqual([held]);
-  again.close();
 });
 
 // Symptom: files that appeared while no agent ran were skipped under `start_at: end`. Cause: noting the sources truncated
@@ -226,7 +226,6 @@ test('state keeps what it noted of its sources when the disk is full', () => {
   state.close();
   const { state: again } = open(folder);
   expect([again.hasStarted('app'), again.hasStarted('net')]).toEqual([true, false]);
-  again.close();
 });
 
 test('database of the first version is brought up to this one, with its positions, and knows no checksum of what was read before', () => {
@@ -260,12 +259,10 @@ test('database of the first version is brought up to this one, with its position
     { resumeAt: 510, contentSum: undefined },
     { resumeAt: 10, contentSum: span(id, 0, 10).sum },
   ]);
-  again.close();
 });
 
 test('database of the third version keeps its positions and unsettled batches, and no checksum that is none any more', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const { id } = state.mint('app', '/log/a');
   state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
   state.close();
@@ -278,12 +275,10 @@ test('database of the third version keeps its positions and unsettled batches, a
   expect(log.lines).toEqual([]);
   expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
   expect(again.unsettled().flatMap(({ spans }) => spans)).toMatchObject([{ from: 0, to: 10, sum: 77 }]);
-  again.close();
 });
 
 test('database of the fourth version keeps its positions; how much of a file was seen, and where an archive ended, is not known', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const { id } = state.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
   state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
   state.close();
@@ -309,7 +304,6 @@ test('database of the fourth version keeps its positions; how much of a file was
   third.close();
   const { state: last } = open(folder);
   expect(last.list('app')).toMatchObject([{ seenSize: 11, archiveEnd: { ...end, contentSize: undefined } }]);
-  last.close();
 });
 
 // Symptom: the agent span, deaf to SIGTERM. Cause: Node's recursive mkdir tries for ever where a folder that is there answers ENOENT.

@@ -8,12 +8,20 @@ import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 import { batch, span } from './batches.ts';
+import { closeAtEnd } from './close-at-end.ts';
 
 const identity = { device: '2049', inode: '18446744073709551615', headLength: 12, headHash: 'ab' };
 
 function open(folder: string, sinks: readonly string[] = ['store']) {
   const log = new MemoryLog();
-  return { log, state: openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log }) };
+  const state = openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log });
+  closeAtEnd(state);
+  return { log, state };
+}
+
+function begin(sinks?: readonly string[]) {
+  const folder = makeTree({});
+  return { folder, ...open(folder, sinks) };
 }
 
 /** What a kill leaves of it. */
@@ -32,8 +40,7 @@ function rowsOf(folder: string, table: string): number {
 }
 
 test('state mints streams with random ids and has them again after a restart, with identity and position', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const one = state.mint('app', '/var/log/a.log', identity);
   const two = state.mint('app', '/var/log/a.log', identity, 500);
   expect(one.id).toMatch(/^[0-9a-f]{32}$/);
@@ -61,12 +68,10 @@ test('state mints streams with random ids and has them again after a restart, wi
   });
   expect(records.get(two.id)).toMatchObject({ resumeAt: 500, identity });
   expect(again.list('other')).toEqual([]);
-  again.close();
 });
 
 test('state has a stream begin in its file where nothing was read of it, also after a kill right behind that', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const old = state.mint('app', '/var/log/a.log', identity);
   state.save();
   const { id } = state.mint('app', '/var/log/b.log', identity);
@@ -83,13 +88,10 @@ test('state has a stream begin in its file where nothing was read of it, also af
     [5000, 5010, read.sum, read.tail],
     [5000, 5000, 0, tail],
   ]);
-  again.close();
-  state.close();
 });
 
 test('state knows after a restart where its marks were, with the checksums up to there', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const { id } = state.mint('app', '/var/log/a.log');
   for (let n = 0; n < 5; n += 1) {
     const each = batch(state.nextBatchId(), [span(id, n * 10, n * 10 + 10)]);
@@ -102,12 +104,10 @@ test('state knows after a restart where its marks were, with the checksums up to
   state.close();
   const again = open(folder).state;
   expect(again.list('app')).toEqual([before]);
-  again.close();
 });
 
 test('state gives back a batch of several streams until all of it is settled, and moves each mark by itself', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
   const first = batch(state.nextBatchId(), [span(a, 0, 10), span(b, 0, 20)]);
   const second = batch(state.nextBatchId(), [span(b, 20, 30), span(a, 10, 15)]);
@@ -132,24 +132,20 @@ test('state gives back a batch of several streams until all of it is settled, an
       ['/b', 30],
     ]),
   );
-  last.close();
 });
 
 test('state never gives an id to a batch that an unsettled one has', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
   const held = batch(state.nextBatchId(), [span(a, 0, 10)]);
   state.commit([held]);
   state.close();
   const { state: again } = open(folder);
   expect(again.nextBatchId()).toBeGreaterThan(held.id);
-  again.close();
 });
 
 test('state keeps no parts of a batch that is settled, so that none are taken for those of a later one with its id', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
   const split = batch(state.nextBatchId(), [span(a, 0, 10)]);
   state.commit([split]);
@@ -161,12 +157,10 @@ test('state keeps no parts of a batch that is settled, so that none are taken fo
   const next = batch(again.nextBatchId(), [span(a, 10, 20)]);
   again.commit([next]);
   expect([next.id, again.partsOf(next.id)]).toEqual([split.id, []]);
-  again.close();
 });
 
 test('state commits all batches of a group or none', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { state } = begin();
   const a = state.mint('app', '/a').id;
   const good = batch(state.nextBatchId(), [span(a, 0, 10)]);
   const same = { ...batch(good.id, [span(a, 10, 20)]), key: 'another' };
@@ -175,12 +169,10 @@ test('state commits all batches of a group or none', () => {
   expect(state.unsettled()).toEqual([]);
   state.commit([good]);
   expect(state.unsettled()).toEqual([good]);
-  state.close();
 });
 
 test('state replaces a batch by one with another key in the same place', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
   const old = batch(state.nextBatchId(), [span(a, 0, 10)]);
   state.commit([old]);
@@ -194,8 +186,7 @@ test('state replaces a batch by one with another key in the same place', () => {
 });
 
 test('state lets a sink that was added take up a known stream where the others are', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
   const first = batch(state.nextBatchId(), [span(a, 0, 10)]);
   state.commit([first]);
@@ -212,14 +203,12 @@ test('state lets a sink that was added take up a known stream where the others a
   two.close();
   const { state: three } = open(folder, ['store', 'second']);
   expect([three.committedTo('store', a), three.committedTo('second', a)]).toEqual([30, 10]);
-  three.close();
 });
 
 // Symptom: after a sink was taken out of the configuration, every restart read its files again from where that sink had
 // stopped. Cause: its mark still counted. Fix: only marks of sinks that the source feeds do.
 test('state does not let a sink that was removed hold reading back, and keeps its place for its return', () => {
-  const folder = makeTree({});
-  const { state } = open(folder, ['store', 'gone']);
+  const { folder, state } = begin(['store', 'gone']);
   const a = state.mint('app', '/a').id;
   const both = [batch(state.nextBatchId(), [span(a, 0, 10)]), batch(state.nextBatchId(), [span(a, 0, 10)], 'gone')];
   state.commit(both);
@@ -243,12 +232,10 @@ test('state does not let a sink that was removed hold reading back, and keeps it
   const { state: back } = open(folder, ['store', 'gone']);
   expect(back.list('app')[0]).toMatchObject({ resumeAt: 10 });
   expect(back.unsettled()).toEqual([both[1]]);
-  back.close();
 });
 
 test('state lets a renamed sink go on where the old one was', () => {
-  const folder = makeTree({});
-  const { state } = open(folder, ['old']);
+  const { folder, state } = begin(['old']);
   const a = state.mint('app', '/a').id;
   const first = batch(state.nextBatchId(), [span(a, 0, 10)], 'old');
   state.commit([first]);
@@ -257,12 +244,10 @@ test('state lets a renamed sink go on where the old one was', () => {
   const { state: renamed } = open(folder, ['new']);
   expect(renamed.committedTo('new', a)).toBe(10);
   expect(renamed.list('app')[0]).toMatchObject({ resumeAt: 10 });
-  renamed.close();
 });
 
 test('state forgets a settled stream for good, and never one that is not settled', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
   const [first, second] = [batch(state.nextBatchId(), [span(a, 0, 10)]), batch(state.nextBatchId(), [span(b, 0, 10)])];
   state.commit([first, second]);
@@ -280,8 +265,7 @@ test('state forgets a settled stream for good, and never one that is not settled
 // Symptom: rows of settled batches stayed in the database for ever. Cause: a batch whose span belongs to a stream that is
 // forgotten waited for a mark that no longer exists. Fix: only spans that a mark follows are waited for.
 test('state removes a settled batch of which one stream was forgotten meanwhile', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const [a, b] = [state.mint('app', '/a').id, state.mint('app', '/b').id];
   const blocker = batch(state.nextBatchId(), [span(b, 0, 10)]);
   const mixed = batch(state.nextBatchId(), [span(a, 0, 10), span(b, 10, 20)]);
@@ -306,7 +290,6 @@ test('state counts a save only when something moved', () => {
   state.mint('app', '/a');
   expect(state.save()).toBe(true);
   expect(state.saves).toBe(before + 1);
-  state.close();
 });
 
 // Symptom: scans further apart than files live while deleted files go to a slow disk. Cause: each settled batch of the disk buffer
@@ -343,8 +326,7 @@ test('state does not wait for the disk: what a settled batch needed is removed a
 // Symptom: each kill sent again what was delivered within the second before it. Cause: what was settled waited for a save once a second.
 // Fix: it travels in the commit that the next batch makes anyway.
 test('state writes what was settled with the next commit', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const stream = state.mint('app', '/var/log/a.log', identity).id;
   const [first, second, third] = [0, 10, 20].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [
     StoredBatch,
@@ -359,13 +341,10 @@ test('state writes what was settled with the next commit', () => {
   const { state: next } = open(copyOf(folder));
   expect(next.unsettled().map(({ id }) => id)).toEqual([second.id, third.id]);
   expect(next.list('app')[0]?.settledTo).toBe(10);
-  next.close();
-  state.close();
 });
 
 test('state removes the parts of a settled batch with it, also those that an earlier process wrote', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   const stream = state.mint('app', '/var/log/a.log', identity).id;
   const [first, second] = [0, 10].map((from) => batch(state.nextBatchId(), [span(stream, from, from + 10)])) as [StoredBatch, StoredBatch];
   state.commit([first, second]);
@@ -378,12 +357,10 @@ test('state removes the parts of a settled batch with it, also those that an ear
   next.settle(second);
   next.save();
   expect(next.partsOf(second.id)).toEqual([]);
-  next.close();
 });
 
 test('state remembers which sources ran on the folder, also without its database', () => {
-  const folder = makeTree({});
-  const { state } = open(folder);
+  const { folder, state } = begin();
   expect(state.hasStarted('app')).toBe(false);
   state.noteStarted(['app', 'net']);
   state.close();
@@ -393,19 +370,16 @@ test('state remembers which sources ran on the folder, also without its database
   again.close();
   const { state: last } = open(folder);
   expect([last.hasStarted('app'), last.hasStarted('other')]).toEqual([true, true]);
-  last.close();
 });
 
 // Symptom: everything was sent again after a restart, and nothing had been said. Cause: a database deleted under the running
 // agent goes on working.
 test('state says once when its database is removed while it is open', () => {
-  const folder = makeTree({});
-  const { log, state } = open(folder);
+  const { folder, log, state } = begin();
   state.save();
   expect(log.find('error', 'was removed')).toHaveLength(0);
   rmSync(join(folder, 'state.db'));
   state.save();
   state.save();
   expect(log.find('error', 'was removed')).toHaveLength(1);
-  state.close();
 });
