@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { decodeSpoolFile } from '../../src/state/spool/spool-file.ts';
 import type { Program } from '../support/program.ts';
-import { makeSite, QUICK, type Site, spooledFiles, startShipping, storedSeqs, sumOf } from '../support/shipping.ts';
+import { makeSite, type Site, spooledFiles, startShipping, storedSeqs, sumOf } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 let site: Site;
@@ -13,7 +13,13 @@ beforeEach(async () => {
   site = await makeSite();
 });
 
-const startAgent = (buffer = '{}'): Program => startShipping(site, { sink: `${QUICK}, batch: {max_age: 50ms}, buffer: ${buffer}` });
+function startAgent(buffer = '{}'): Program {
+  const sources = { app: `{type: file, include: ["${site.log}*"], scan_interval: 100ms}` };
+  return startShipping(site, {
+    sources,
+    sink: `retry: {initial_backoff: 50ms, max_backoff: 500ms}, batch: {max_age: 50ms}, buffer: ${buffer}`,
+  });
+}
 
 const lines = (from: number, to: number): string => Array.from({ length: to - from }, (_, n) => `{"seq":${from + n}}\n`).join('');
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
@@ -45,6 +51,7 @@ test.each([
   site.service.respond = () => undefined;
   appendFileSync(site.log, lines(1000, 1100));
   const next = startAgent();
+  await next.says('tailrace runs');
   await until('everything is stored', () => site.service.stored.length >= 1100);
   expect(await next.end()).toBe(0);
   expect(storedSeqs(site)).toEqual(range(0, 1100));

@@ -112,7 +112,7 @@ test('database of zero bytes is said in the log like a missing one', () => {
 });
 
 test('database of an unused folder is made without a word', () => {
-  const { state, log } = open(makeTree({}));
+  const { log } = open(makeTree({}));
   expect(log.lines).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { LaneDouble } from '../lane-double.ts';
 import { type RigOptions, failingFileSystem, TailRig } from './tail-rig.ts';
 import { scenario } from './scenario.ts';
+import type { Value } from './steps.ts';
 
 const multiline = { kind: 'start', pattern: '^[A-Z]', timeoutMs: 5000, maxLines: 1000, maxBytes: Infinity } as const;
 
@@ -22,6 +23,11 @@ async function rotated(options: RigOptions = {}, text: string | Buffer = 'A one\
   return rig;
 }
 
+/** A test that is a scenario behind such a rotation. */
+function rotatedScenario(name: string, ...begin: Parameters<typeof rotated>): (strings: TemplateStringsArray, ...values: Value[]) => void {
+  return (strings, ...values) => test(name, async () => (await rotated(...begin)).play(strings, ...values));
+}
+
 test('event that a rename rotation cuts is one event', async () => {
   const rig = await rotated();
   await rig.play`write a.log " three" " four" "B next"; drain; events "A one\n two\n three\n four"`;
@@ -32,13 +38,10 @@ test('event that a rename rotation cuts is one event', async () => {
   expect(rig.source.stats).toMatchObject({ readBytes: 31, lagBytes: 0, lostBytes: 0 });
 });
 
-test('event goes on in the next file also when that is empty for a while', async () => {
-  const rig = await rotated();
-  await rig.play`
-    write a.log; pass 2; append a.log " th…"; pass 1; append a.log ree; pass 1; no-events; append a.log B; pass 1
-    events "A one\n two\n three"
-  `;
-});
+rotatedScenario('event goes on in the next file also when that is empty for a while')`
+  write a.log; pass 2; append a.log " th…"; pass 1; append a.log ree; pass 1; no-events; append a.log B; pass 1
+  events "A one\n two\n three"
+`;
 
 test('file that begins with an event of its own does not wait for the file before', async () => {
   const rig = await rotated();
@@ -46,18 +49,14 @@ test('file that begins with an event of its own does not wait for the file befor
   expect(rig.lane.blocks.every(({ continued }) => continued === undefined)).toBe(true);
 });
 
-test('lines that come after the timeout are no part of the event before the rotation', async () => {
-  const rig = await rotated();
-  await rig.play`write a.log; pass 6; events "A one\n two"; append a.log " three" B; pass 1; events "A one\n two" " three"`;
-});
+rotatedScenario('lines that come after the timeout are no part of the event before the rotation')`
+  write a.log; pass 6; events "A one\n two"; append a.log " three" B; pass 1; events "A one\n two" " three"
+`;
 
-test('event over a rotation is sent when nothing follows it for the timeout', async () => {
-  const rig = await rotated();
-  await rig.play`
-    write a.log " three"; pass 3; append a.log " four" " unfinished…"; pass 4; no-events; pass 3
-    events "A one\n two\n three\n four" " unfinished"
-  `;
-});
+rotatedScenario('event over a rotation is sent when nothing follows it for the timeout')`
+  write a.log " three"; pass 3; append a.log " four" " unfinished…"; pass 4; no-events; pass 3
+  events "A one\n two\n three\n four" " unfinished"
+`;
 
 test.each([
   ['maxLines', { maxLines: 3 }, ['A one\n two\n three', ' four\n five']],
@@ -109,19 +108,15 @@ scenario('event that a copytruncate rotation cuts is one event', { multiline })`
   events "Z zero" "A one\n two\n three"; lost 0
 `;
 
-test('event of a deleted file goes on in the one that was made in its place', async () => {
-  const rig = await rotated();
-  await rig.play`scan; rm a.log.1; write a.log " three" B; drain; events "A one\n two\n three"`;
-});
+rotatedScenario('event of a deleted file goes on in the one that was made in its place')`
+  scan; rm a.log.1; write a.log " three" B; drain; events "A one\n two\n three"
+`;
 
-test('event that a rotation cut is joined after a restart, before or after it was read', async () => {
-  const rig = await rotated({}, 'Z\nA one\n two\n');
-  await rig.play`
-    commit; write a.log " three" B; start; drain; events "A one\n two\n three"
-    // Not committed: all of it once more.
-    start; drain; events "A one\n two\n three"; commit; start; pass 6; events B
-  `;
-});
+rotatedScenario('event that a rotation cut is joined after a restart, before or after it was read', {}, 'Z\nA one\n two\n')`
+  commit; write a.log " three" B; start; drain; events "A one\n two\n three"
+  // Not committed: all of it once more.
+  start; drain; events "A one\n two\n three"; commit; start; pass 6; events B
+`;
 
 test('event is not joined with a file that came so late after it that it was over', async () => {
   const rig = await rotated({ multiline: { ...multiline, timeoutMs: 100 } });
@@ -141,10 +136,9 @@ test('files that are merely alike by name are not joined', async () => {
   expect(eventsOf(all.lane).sort()).toEqual([' rest', ' rest', ' rest', 'A\n one', 'B\n one', 'C\n one']);
 });
 
-test('unfinished last line of a rotated file is sent with its event, and nothing is joined to it', async () => {
-  const rig = await rotated({}, 'A one\n tw');
-  await rig.play`write a.log " three" B; drain; pass 11; events-any " three" "A one\n tw" B`;
-});
+rotatedScenario('unfinished last line of a rotated file is sent with its event, and nothing is joined to it', {}, 'A one\n tw')`
+  write a.log " three" B; drain; pass 11; events-any " three" "A one\n tw" B
+`;
 
 test('spans of an event over a rotation are read again as the same event, or by themselves', async () => {
   const rig = await rotated({}, 'Z\nA one\n two\n');
@@ -211,10 +205,9 @@ test('event over a rotation that the lane refuses is read again', async () => {
   await rig.play`start; drain; events "A one\n two\n three"`;
 });
 
-test('with --once everything is read, events over a rotation joined', async () => {
-  const rig = await rotated({}, 'Z\nA one\n two\n');
-  await rig.play`commit; write a.log " three" " fo…"; start once; run; events "A one\n two\n three" " fo"`;
-});
+rotatedScenario('with --once everything is read, events over a rotation joined', {}, 'Z\nA one\n two\n')`
+  commit; write a.log " three" " fo…"; start once; run; events "A one\n two\n three" " fo"
+`;
 
 scenario('timeout of joined lines holds where it is longer than that of unfinished ones', {
   multiline: { ...multiline, timeoutMs: 30_000 },
