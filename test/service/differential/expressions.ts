@@ -1,6 +1,7 @@
 /** Random expressions: their text for the service, and what they are, computed plainly. */
 import * as fc from 'fast-check';
 import { called, condition, hasTerm, numberValue, set, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expression.ts'; // prettier-ignore
+import { arrayFunctions } from './arrays.ts';
 import { anyFunctions, conditionFunctions, numberFunctions, textFunctions } from './functions.ts';
 import { networkTexts } from './network.ts';
 import { writtenDown } from './written-down.ts';
@@ -32,7 +33,12 @@ export function expressions(columns: readonly Expression[], depth: number): Gene
   const text = fc.oneof(leafText, functionsOfText(inner), textFunctions(inner), networkTexts, writtenDown, times.texts);
   const timed = times.conditions.map(({ text: words, of: test }) => condition(words, test));
   const tests = fc.oneof(comparison(inner.any, inner.number, inner.text, bools), logic(inner), conditionFunctions(inner), timed);
-  return { number, text, condition: tests, any: fc.oneof(leafAny, number, text, tests, choosing(inner), anyFunctions(inner)) };
+  return {
+    number,
+    text,
+    condition: tests,
+    any: fc.oneof(leafAny, number, text, tests, choosing(inner), anyFunctions(inner), arrayFunctions(inner)),
+  };
 }
 
 function arithmetic({ number }: Generators): fc.Arbitrary<Expression> {

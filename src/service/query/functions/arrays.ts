@@ -22,13 +22,13 @@ const isArray = (json: Sql): Sql => sql`startsWith(ifNull(${json}, ''), '[')`;
 export const arrayOf = (items: Sql): Sql => sql`concat('[', arrayStringConcat(${items}, ','), ']')`;
 export const lengthOf = (items: Sql): Sql => sql`toInt64(length(${items}))`;
 
-/** What is made of the items of arrays and of whole numbers; null where one is none. */
-export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[]) => Sql): Sql {
-  return once('ar', [...arrays.map(jsonText), ...numbers], (names) => {
-    const [texts, given] = [names.slice(0, arrays.length), names.slice(arrays.length)];
+/** What is made of the items of arrays, of whole numbers and of values as items; null where an array or a number is none. */
+export function ofItems(arrays: readonly Value[], numbers: readonly Sql[], build: (arrays: readonly Sql[], numbers: readonly Sql[], items: readonly Sql[]) => Sql, values: readonly Value[] = []): Sql {
+  return once('ar', [...arrays.map(jsonText), ...numbers, ...values.map(rawItem)], (names) => {
+    const [texts, given, raw] = [names.slice(0, arrays.length), names.slice(arrays.length, arrays.length + numbers.length), names.slice(arrays.length + numbers.length)];
     const there = all([...texts.map(isArray), ...given.map((number) => sql`isNotNull(${number})`)]);
     const whole = given.map((number) => sql`assumeNotNull(${number})`);
-    return sql`if(${there}, ${once('it', texts.map(rawItems), (items) => build(items, whole))}, null)`;
+    return sql`if(${there}, ${once('it', texts.map(rawItems), (items) => build(items, whole, raw))}, null)`;
   });
 } // prettier-ignore
 
@@ -36,10 +36,10 @@ export const valuesOf = (call: Call, from = 0): Value[] => Array.from({ length: 
 
 /** An array made of the items of the first argument, and of whole numbers behind it. */
 const changed =
-  (build: (items: Sql, numbers: readonly Sql[], call: Call) => Sql, numbers: readonly number[] = []): Build =>
+  (build: (items: Sql, numbers: readonly Sql[]) => Sql, numbers: readonly number[] = []): Build =>
   (call) => {
     const given = numbers.filter((n) => n < call.count).map((n) => call.int(n));
-    return one('json', ofItems([call.value(0)], given, ([items], whole) => arrayOf(build(items!, whole, call))));
+    return one('json', ofItems([call.value(0)], given, ([items], whole) => arrayOf(build(items!, whole))));
   }; // prettier-ignore
 
 /** A place from 0 on, up to behind the last item; below 0 it counts from the end. */
@@ -86,35 +86,35 @@ const rotated = (direction: 'left' | 'right'): Build =>
     return sql`arrayConcat(arraySlice(${items}, ${by} + 1), arraySlice(${items}, 1, ${by}))`;
   }, [1]); // prettier-ignore
 
-const shifted = (direction: 'left' | 'right'): Build =>
-  changed((items, [count], call) => {
-    const size = lengthOf(items);
-    const forward = sql`least(greatest(${count!}, 0), ${size})`;
-    const backward = sql`greatest(negate(greatest(${count!}, negate(${size}))), 0)`;
-    const [left, right] = direction === 'left' ? [forward, backward] : [backward, forward];
-    const fill = call.count > 2 ? rawItem(call.value(2)) : sql`'null'`;
-    return sql`arrayConcat(arrayWithConstant(${right}, ${fill}), arraySlice(${items}, ${left} + 1, ${size} - ${left} - ${right}), arrayWithConstant(${left}, ${fill}))`;
-  }, [1]); // prettier-ignore
+const shifted =
+  (direction: 'left' | 'right'): Build =>
+  (call) =>
+    one('json', ofItems([call.value(0)], [call.int(1)], ([items], [count], [given]) => {
+      const size = lengthOf(items!);
+      const forward = sql`least(greatest(${count!}, 0), ${size})`;
+      const backward = sql`greatest(negate(greatest(${count!}, negate(${size}))), 0)`;
+      const [left, right] = direction === 'left' ? [forward, backward] : [backward, forward];
+      const fill = given ?? sql`'null'`;
+      return arrayOf(sql`arrayConcat(arrayWithConstant(${right}, ${fill}), arraySlice(${items!}, ${left} + 1, ${size} - ${left} - ${right}), arrayWithConstant(${left}, ${fill}))`);
+    }, call.count > 2 ? [call.value(2)] : [])); // prettier-ignore
 
 function indexOf(call: Call): Value {
   const start = call.count > 2 ? call.int(2) : sql`toInt64(0)`;
-  return one('int', ofItems([call.value(0)], [start], ([items], [from]) => {
+  return one('int', ofItems([call.value(0)], [start], ([items], [from], [wanted]) => {
     const place = placeIn(items!, from!);
-    const found = sql`toInt64(indexOf(arraySlice(${items!}, ${place} + 1), ${rawItem(call.value(1))}))`;
+    const found = sql`toInt64(indexOf(arraySlice(${items!}, ${place} + 1), ${wanted!}))`;
     return sql`if(${found} = 0, -1, ${found} + ${place} - 1)`;
-  }));
+  }, [call.value(1)]));
 } // prettier-ignore
 
 function chosen(call: Call): Value {
-  const made = ofItems([call.value(0)], [], ([conditions]) => {
-    const side = (n: number): Sql => {
-      const raw = rawItem(call.value(n));
-      return sql`if(startsWith(${raw}, '['), arrayResize(${rawItems(raw)}, length(${conditions!}), 'null'), arrayWithConstant(length(${conditions!}), ${raw}))`;
-    };
+  const made = ofItems([call.value(0)], [], ([conditions], _, [a, b]) => {
+    const side = (raw: Sql): Sql =>
+      sql`if(startsWith(${raw}, '['), arrayResize(${rawItems(raw)}, length(${conditions!}), 'null'), arrayWithConstant(length(${conditions!}), ${raw}))`;
     const number = sql`toFloat64OrNull(c)`;
     const item = sql`multiIf(c = 'true' or ifNull(${number} != 0, false), x, c = 'false' or ifNull(${number} = 0, false), y, 'null')`;
-    return arrayOf(sql`arrayMap((c, x, y) -> ${item}, ${conditions!}, ${side(1)}, ${side(2)})`);
-  });
+    return arrayOf(sql`arrayMap((c, x, y) -> ${item}, ${conditions!}, ${side(a!)}, ${side(b!)})`);
+  }, [call.value(1), call.value(2)]);
   return one('json', made);
 } // prettier-ignore
 
@@ -153,9 +153,8 @@ function ranged(call: Call): Value {
 
 /** The first object among the items with that value. */
 function selected(call: Call): Value {
-  const raw = rawItem(call.value(2));
-  const found = ofItems([call.value(0)], [], ([items]) =>
-    sql`nullIf(arrayFirst(e -> startsWith(e, '{') and JSONExtractRaw(e, ifNull(${call.string(1)}, '')) = ${raw}, ${items!}), '')`); // prettier-ignore
+  const found = ofItems([call.value(0)], [], ([items], _, [wanted]) =>
+    sql`nullIf(arrayFirst(e -> startsWith(e, '{') and JSONExtractRaw(e, ifNull(${call.string(1)}, '')) = ${wanted!}, ${items!}), '')`, [call.value(2)]); // prettier-ignore
   return one('json', found);
 }
 

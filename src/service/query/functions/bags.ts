@@ -59,5 +59,5 @@ export const BAGS_SQL: Builders<typeof BAGS> = {
   set_union: ofSets((sets) => arrayOf(distinct(sql`arrayConcat(${list(sets)})`))),
   set_intersect: ofSets(([items, ...others]) => met(others.map(distinct), distinct(items!), others.length + 1)),
   set_difference: ofSets(([items, ...others]) => met(others, items!, 1)),
-  set_has_element: (call) => one('bool', ofItems([call.value(0)], [], ([items]) => sql`has(${items!}, ${rawItem(call.value(1))})`)),
+  set_has_element: (call) => one('bool', ofItems([call.value(0)], [], ([items], _, [value]) => sql`has(${items!}, ${value!})`, [call.value(1)])),
 }; // prettier-ignore
