@@ -145,7 +145,6 @@ registerHooks({ load(url, context, next) { console.log(url.replace(/.*\\/src\\//
     'src/client/answer.ts',
     'src/client/failure.ts',
     'src/client/ingest-result.ts',
-    'src/client/limits.ts',
     'src/client/paths.ts',
   ]);
 });
