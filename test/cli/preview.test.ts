@@ -292,3 +292,29 @@ sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs}}
   const missing = await tailrace(['preview', '--source', 'web', 'none.log'], { cwd: folder });
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('cannot read "none.log"')]);
 });
+
+test('preview shows the dataset of each event that to_dataset routes', async () => {
+  const config = `sources: {app: {type: file, include: [/nothing], transform: 'mv-expand parts | to_dataset(iff(parts == "own", "", tostring(parts)))'}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:1", token: "-", dataset: logs}}
+`;
+  const folder = makeTree({
+    'tailrace.yaml': config,
+    'a.log': '{"parts":["audit","own"],"_time":"2026-05-01T10:00:00Z"}\n{"parts":"no name","_time":"2026-05-01T10:00:00Z"}\n',
+  });
+  const text = await tailrace(['preview', 'a.log', '--source', 'app'], { cwd: folder });
+  expect(text.stdout.split('\n').filter((line) => line.startsWith('  '))).toEqual([
+    '  → audit: {"parts":"audit","_time":"2026-05-01T10:00:00Z"}',
+    '  → logs: {"parts":"own","_time":"2026-05-01T10:00:00Z"}',
+    '  → logs: {"parts":"no name","_time":"2026-05-01T10:00:00Z"}',
+  ]);
+  const diff = await tailrace(['preview', '--diff', 'a.log', '--source', 'app'], { cwd: folder });
+  expect(diff.stdout).toContain('\n  + audit: {"parts":"audit"');
+  expect(diff.stdout).toContain('\n  = logs: {"parts":"no name"');
+  const json = await tailrace(['preview', '--json', 'a.log', '--source', 'app'], { cwd: folder });
+  expect(
+    json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { datasets: unknown }).datasets),
+  ).toEqual([['audit', 'logs'], ['logs']]);
+});

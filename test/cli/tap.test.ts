@@ -8,11 +8,12 @@ interface Tapped {
   readonly source: string;
   readonly before: Record<string, unknown>;
   readonly events: readonly Record<string, unknown>[];
+  readonly datasets?: readonly string[];
 }
 
 test('tap shows live events before and after their transform, and leaves what is sent alone', async () => {
   const site = await makeSite();
-  const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'where level != "debug" | project-away secret'}`;
+  const app = `{type: file, include: ["${site.folder}/logs/*.log"], scan_interval: 100ms, transform: 'where level != "debug" | project-away secret | to_dataset("audit")'}`;
   const agent = startShipping(site, { sink: QUICK, sources: { app, pipe: '{type: stdin}' }, stdin: 'pipe' });
   await addressOf(agent);
   const args = ['tap', 'app', '--count', '6', '--seconds', '60', '--json', '--config', `${site.folder}/tailrace.yaml`];
@@ -28,8 +29,9 @@ test('tap shows live events before and after their transform, and leaves what is
   expect(await tap.exited).toBe(0);
   const tapped = tap.stdout().trimEnd().split('\n').map((line) => JSON.parse(line) as Tapped); // prettier-ignore
   expect(tapped).toHaveLength(6);
-  for (const { source, before, events } of tapped) {
+  for (const { source, before, events, datasets } of tapped) {
     expect([source, before['secret']]).toEqual(['app', 'x']);
+    expect(datasets).toEqual(before['seq'] === 0 ? [] : ['audit']);
     expect(events).toEqual(before['seq'] === 0 ? [] : [{ seq: 1, level: 'info', _time: '2026-05-01T10:00:00Z' }]);
   }
   expect(new Set(tapped.map(({ before }) => before['seq']))).toEqual(new Set([0, 1]));

@@ -8,6 +8,9 @@ import type { State } from '../../state/database/store.ts';
 /** As the service takes it. */
 const DATASET_NAME = /^[A-Za-z0-9-]{1,128}$/;
 
+/** Whether events can go to a dataset of that name. */
+export const isDatasetName = (name: string): boolean => DATASET_NAME.test(name);
+
 /** `basesOf`: the owners of the marks of a sink's own datasets (core/owner) in force. */
 export function createRoutedDatasets(
   state: Pick<State, 'datasetsOf' | 'addDataset'>,
@@ -26,7 +29,7 @@ export function createRoutedDatasets(
     of: (base) => state.datasetsOf(base),
     add(base, dataset) {
       const sink = sinkOf(base);
-      if (!DATASET_NAME.test(dataset)) return refuse(sink, 'a name of a dataset has 1 to 128 letters (A-Z, a-z), digits and `-`');
+      if (!isDatasetName(dataset)) return refuse(sink, 'a name of a dataset has 1 to 128 letters (A-Z, a-z), digits and `-`');
       const known = new Set(basesOf(sink).flatMap((each) => state.datasetsOf(each)));
       if (!known.has(dataset) && known.size >= MAX_ROUTED_DATASETS)
         return refuse(sink, `to_dataset named ${MAX_ROUTED_DATASETS} datasets before, which are all that one sink can have`);

@@ -19,6 +19,8 @@ export interface TappedEvent {
   readonly before?: string;
   /** NDJSON as it is sent. */
   readonly events: readonly string[];
+  /** Beside `events`, the dataset of each; absent where no `to_dataset` says. */
+  readonly datasets?: readonly string[];
   readonly refusals: readonly string[];
 }
 
@@ -28,6 +30,7 @@ interface TapTarget {
   readonly timestampField: string | undefined;
   /** Its own: what it remembers of events must not change what is sent. */
   readonly shaper: Shaper | undefined;
+  readonly dataset: string;
 }
 
 /** Events of a block that are looked at, and how long a block's part may be. */
@@ -49,7 +52,9 @@ export async function answerTap(
   const targets = [...sources.values()].flatMap(({ config, lane }): TapTarget[] => {
     if (id !== '' && config.id !== id) return [];
     const sink = [...sinks.values()].find((each) => each.config.inputs.includes(config.id))?.config;
-    return sink ? [{ source: config.id, lane, timestampField: sink.timestampField, shaper: shapers?.shaperFor(config, sink) }] : [];
+    if (!sink) return [];
+    const dataset = config.dataset ?? sink.dataset;
+    return [{ source: config.id, lane, timestampField: sink.timestampField, shaper: shapers?.shaperFor(config, sink), dataset }];
   });
   if (targets.length === 0) throw new TailraceError('E_TAP', `no source "${id}" runs`);
   if (targets.some(({ lane }) => lane.tap)) throw new TailraceError('E_TAP', 'another tap is under way');
@@ -67,11 +72,12 @@ async function tapEvents(targets: readonly TapTarget[], limit: number, waitMs: n
   let characters = 0;
   const isFull = Promise.withResolvers<void>();
   const taps = targets.map((target) =>
-    createTap(target, ({ before, sent, refusals }) => {
+    createTap(target, ({ before, sent, datasets, refusals }) => {
       const size = [before ?? '', ...sent].reduce((sum, { length }) => sum + length, 0);
       if (events.length >= limit || characters + size > MAX_REPLY_CHARACTERS) return isFull.resolve();
       characters += size;
-      events.push({ source: target.source, ...(before === undefined ? {} : { before }), events: sent, refusals });
+      const more = { ...(before === undefined ? {} : { before }), ...(datasets ? { datasets } : {}) };
+      events.push({ source: target.source, ...more, events: sent, refusals });
       if (events.length === limit) isFull.resolve();
     }),
   );
@@ -85,13 +91,13 @@ async function tapEvents(targets: readonly TapTarget[], limit: number, waitMs: n
 }
 
 function createTap(
-  { source, timestampField, shaper }: TapTarget,
+  { source, timestampField, shaper, dataset }: TapTarget,
   record: (event: RecordedEvent) => void,
 ): { look(block: Block): void; idle(): Promise<void> } {
   const kernel = createKernel(2 * SLOT_BYTES + MAX_BYTES + 64 * 1024);
   const window = kernel.reserve(MAX_BYTES);
   const [slot, scratch] = [kernel.reserve(SLOT_BYTES), kernel.reserve(SLOT_BYTES)];
-  const recorder = new EventRecorder({ source, kernel, slot, scratch, timestampField, shaper, record });
+  const recorder = new EventRecorder({ source, kernel, slot, scratch, timestampField, shaper, dataset, record });
   let work: Promise<void> | undefined;
   return {
     look(block) {

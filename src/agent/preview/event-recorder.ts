@@ -11,6 +11,7 @@ import type { Block, Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
+import { isDatasetName } from '../build/routed-datasets.ts';
 
 export interface RecordedEvent {
   /** The source's bytes, with their line endings. */
@@ -19,6 +20,8 @@ export interface RecordedEvent {
   readonly offset: number;
   /** NDJSON as it would be sent, without newlines. Empty where it is filtered, dropped or refused. */
   readonly sent: readonly string[];
+  /** Beside `sent`, the dataset of each; absent where no `to_dataset` says. */
+  readonly datasets?: readonly string[];
   /** The event before its transforms. */
   readonly before: string | undefined;
   /** Why it would go to the dead letters, or a part of it. */
@@ -35,6 +38,8 @@ export interface RecorderOptions {
   readonly scratch: Region | undefined;
   readonly timestampField: string | undefined;
   readonly shaper: Shaper | undefined;
+  /** Where events go that `to_dataset` names none for. */
+  readonly dataset: string;
   /** Called for one event after the other. The source waits meanwhile. */
   record(event: RecordedEvent): Promise<void> | void;
 }
@@ -52,6 +57,9 @@ export class EventRecorder implements Lane {
   /** Has no transforms. */
   readonly #plain: Batcher;
   readonly #sealed: SealedBatch[] = [];
+  readonly #shaper: Shaper | undefined;
+  /** Of what was shaped last. */
+  #datasets: string[] | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Lines that become no event. */
   emptyLines = 0;
@@ -59,6 +67,7 @@ export class EventRecorder implements Lane {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#books = new Books(options.source);
+    this.#shaper = options.shaper && this.#withDatasets(options.shaper);
     const { slot } = options;
     const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
     this.#sending = this.#createBatcher(budget);
@@ -85,7 +94,8 @@ export class EventRecorder implements Lane {
   }
 
   async #record(block: Block, start: number, end: number): Promise<void> {
-    const { shaper } = this.#options;
+    const shaper = this.#shaper;
+    this.#datasets = undefined;
     const batches = await this.#take(this.#sending, shaper, block, start, end);
     if (batches.every(({ accepted }) => accepted === 0)) {
       this.emptyLines += 1;
@@ -98,6 +108,7 @@ export class EventRecorder implements Lane {
       input: block.single && !block.made ? block.window.bytes.subarray(start, end) : streamBytes(block, range.from, range.to),
       offset: block.offset + range.from,
       sent,
+      ...(this.#datasets ? { datasets: this.#datasets } : {}),
       before: before[0],
       refusals: batches.flatMap(({ refusal, withheld }) => [...(refusal === undefined ? [] : [refusal]), ...withheld]),
       isDropped: batches.some(({ isDropped }) => isDropped),
@@ -125,6 +136,20 @@ export class EventRecorder implements Lane {
     });
     batcher.flush();
     return this.#sealed.splice(0);
+  }
+
+  /** The same, with the datasets noted. */
+  #withDatasets(shaper: Shaper): Shaper {
+    const own = this.#options.dataset;
+    return {
+      ...shaper,
+      shape: async (events) => {
+        const shaped = await shaper.shape(events);
+        const names = shaped.routes?.datasets.map((name) => (name !== undefined && isDatasetName(name) ? name : own));
+        if (names) this.#datasets = [...(this.#datasets ?? []), ...names];
+        return shaped;
+      },
+    };
   }
 
   #createBatcher(budget: MemoryBudget): Batcher {

@@ -77,6 +77,7 @@ export class Previewer {
       scratch: shapers && kernel.reserve(SHAPING_SCRATCH_BYTES),
       timestampField: sink.timestampField,
       shaper: shapers?.shaperFor(source, sink),
+      dataset: source.dataset ?? sink.dataset,
       record: (event) => options.record({ ...event, text: this.#textOf(event) }),
     });
     this.#reserve = createReservations(kernel);

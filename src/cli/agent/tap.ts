@@ -6,7 +6,7 @@ import { loadWithoutSecrets } from '../../config/load/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { TailraceError, UsageError } from '../../core/errors.ts';
 import { flush, say, write } from '../client/output/print.ts';
-import { eventChange, fates } from '../preview/preview-output.ts';
+import { datasetsMember, eventChange, fates } from '../preview/preview-output.ts';
 
 export interface TapArguments {
   readonly config?: string;
@@ -48,11 +48,11 @@ export async function tap(source: string | undefined, args: TapArguments): Promi
   return 0;
 }
 
-function toJsonLine({ source, before, events, refusals }: TappedEvent): string {
+function toJsonLine({ source, before, events, datasets, refusals }: TappedEvent): string {
   const refused = refusals.length > 0 ? `,"dead_lettered":${JSON.stringify(refusals.join('; '))}` : '';
-  return `{"source":${JSON.stringify(source)},"before":${before ?? 'null'},"events":[${events.join(',')}]${refused}}\n`;
+  return `{"source":${JSON.stringify(source)},"before":${before ?? 'null'},"events":[${events.join(',')}]${datasetsMember(datasets)}${refused}}\n`;
 }
 
-function toText({ source, before, events, refusals }: TappedEvent): string {
-  return [source, ...eventChange(before, events), ...fates(events, refusals, false), ''].join('\n');
+function toText({ source, before, events, datasets, refusals }: TappedEvent): string {
+  return [source, ...eventChange(before, events, datasets), ...fates(events, refusals, false), ''].join('\n');
 }

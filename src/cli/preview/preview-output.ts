@@ -11,28 +11,40 @@ function paint(style: Style, text: string): string {
 }
 
 /** The events stand in it byte for byte as they would be sent. */
-export function toJsonLine({ text, sent, before, refusals, isDropped }: PreviewedEvent, isDiff: boolean): string {
-  const members = [`"input":${JSON.stringify(text)}`, `"events":[${sent.join(',')}]`];
+export function toJsonLine({ text, sent, datasets, before, refusals, isDropped }: PreviewedEvent, isDiff: boolean): string {
+  const members = [`"input":${JSON.stringify(text)}`, `"events":[${sent.join(',')}]${datasetsMember(datasets)}`];
   if (isDiff) members.push(`"before":${before ?? 'null'}`);
   if (refusals.length > 0) members.push(`"dead_lettered":${JSON.stringify(refusals.join('; '))}`);
   if (isDropped) members.push('"dropped":true');
   return `{${members.join(',')}}\n`;
 }
 
+/** The datasets of events that `to_dataset` routes, as a member that follows another. */
+export function datasetsMember(datasets: readonly string[] | undefined): string {
+  return datasets ? `,"datasets":${JSON.stringify(datasets)}` : '';
+}
+
 /** The input line, and below it what becomes of it. */
-export function toText({ text, sent, refusals, isDropped }: PreviewedEvent): string {
-  return lines([...inputLines(text), ...sent.map((event) => `  ${paint('green', '→')} ${event}`), ...fates(sent, refusals, isDropped)]);
+export function toText({ text, sent, datasets, refusals, isDropped }: PreviewedEvent): string {
+  const events = routed(sent, datasets).map((event) => `  ${paint('green', '→')} ${event}`);
+  return lines([...inputLines(text), ...events, ...fates(sent, refusals, isDropped)]);
 }
 
 /** The input line, and below it the event before and after its transforms, or once where they are alike. */
-export function toDiff({ text, sent, before, refusals, isDropped }: PreviewedEvent): string {
-  return lines([...inputLines(text), ...eventChange(before, sent), ...fates(sent, refusals, isDropped)]);
+export function toDiff({ text, sent, datasets, before, refusals, isDropped }: PreviewedEvent): string {
+  return lines([...inputLines(text), ...eventChange(before, sent, datasets), ...fates(sent, refusals, isDropped)]);
 }
 
 /** An event before and after its transforms. */
-export function eventChange(before: string | undefined, sent: readonly string[]): string[] {
-  if (sent.length === 1 && sent[0] === before) return [`  = ${before}`];
-  return [...(before === undefined ? [] : [paint('red', `  - ${before}`)]), ...sent.map((event) => paint('green', `  + ${event}`))];
+export function eventChange(before: string | undefined, sent: readonly string[], datasets?: readonly string[]): string[] {
+  const events = routed(sent, datasets);
+  if (sent.length === 1 && sent[0] === before) return [`  = ${events[0]}`];
+  return [...(before === undefined ? [] : [paint('red', `  - ${before}`)]), ...events.map((event) => paint('green', `  + ${event}`))];
+}
+
+/** Each with the name of the dataset that it goes to. */
+function routed(sent: readonly string[], datasets: readonly string[] | undefined): readonly string[] {
+  return datasets ? sent.map((event, n) => `${datasets[n]}: ${event}`) : sent;
 }
 
 function inputLines(text: string): string[] {
