@@ -1,7 +1,7 @@
 /** A shaper from its stages: each takes what the one before left, and what became of every event is counted by the event that was accepted. */
 import { createHash } from 'node:crypto';
 import type { EventsIn, Shaped, Shaper, Unsent, Withheld } from '../core/shaping.ts';
-import type { EventList, Stage, StageContext, StageResult } from './stage.ts';
+import type { EventList, Stage, StageContext, StageResult } from './stages/stage.ts';
 
 const NEWLINE = 0x0a;
 const BADNESS: readonly Unsent[] = ['none', 'filtered', 'dropped', 'dead_lettered'];

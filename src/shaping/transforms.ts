@@ -2,8 +2,8 @@
 import type { TransformConfig } from '../config/model.ts';
 import { TailraceError } from '../core/errors.ts';
 import { type HashKey, hashKeysOf } from './hash-keys.ts';
-import type { OnError, Stage } from './stage.ts';
-import type { StageOutputOptions } from './stage-output.ts';
+import type { OnError, Stage } from './stages/stage.ts';
+import type { StageOutputOptions } from './stages/stage-output.ts';
 
 export interface CompiledTransform {
   /** For the log: a script's checksum, the steps of a pipeline. */

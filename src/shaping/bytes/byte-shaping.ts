@@ -1,8 +1,8 @@
 /** Runs what of a pipeline needs no values over the bytes of events, many at a time; the others are shaped one by one, in their order. */
 import { loadEvents, runTransform, sentEvents, TRANSFORM_INPUT_BYTES } from '../../kernel/transform.ts';
 import type { ProgramStep } from '../rows/program.ts';
-import type { StageOutput } from '../stage-output.ts';
-import type { EventList } from '../stage.ts';
+import type { StageOutput } from '../stages/stage-output.ts';
+import type { EventList } from '../stages/stage.ts';
 import { planBytes } from './byte-plan.ts';
 import { encodePlan } from './byte-program.ts';
 

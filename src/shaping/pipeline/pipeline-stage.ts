@@ -9,14 +9,14 @@ import { Members, readString } from '../events/members.ts';
 import { NameIndex } from '../events/name-index.ts';
 import { type Edit, writeSpliced } from '../events/splice.ts';
 import { type ResultMember, writeEvent } from '../events/write-event.ts';
-import type { RowContext } from '../rows/context.ts';
+import type { RowContext } from '../rows/call/context.ts';
 import { parseJson, writeJson } from '../rows/values/json.ts';
 import type { RowProgram } from '../rows/program.ts';
 import { TransformError } from '../rows/transform-error.ts';
 import type { Row, Value } from '../rows/values/value.ts';
 import { createByteShaping } from '../bytes/byte-shaping.ts';
-import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stage-output.ts';
-import type { EventList, Stage, StageContext } from '../stage.ts';
+import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
+import type { EventList, Stage, StageContext } from '../stages/stage.ts';
 
 export interface PipelineStageOptions extends StageOutputOptions {
   readonly program: RowProgram;

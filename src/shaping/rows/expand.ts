@@ -1,7 +1,7 @@
 /** mv-expand: siblings of a row, one for each item of an array. */
 import { TRANSFORM_EXPANDED_ROWS } from '../limits.ts';
 import type { Stage } from '../../language/plan/tree.ts';
-import type { Of } from './call.ts';
+import type { Of } from './call/call.ts';
 import { compile } from './expressions.ts';
 import { fieldWriter, removeFields } from './values/paths.ts';
 import { canonical, type Row, type Value } from './values/value.ts';

@@ -3,7 +3,7 @@ import { readUnixTime } from '../../core/time/time-text.ts';
 import type { Node } from '../../language/plan/tree.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import type { Constant } from '../../language/types.ts';
-import type { Call, Evaluate, Of } from './call.ts';
+import type { Call, Evaluate, Of } from './call/call.ts';
 import { SCALAR_ROWS } from './functions/table.ts';
 import { toDatetime } from './functions/conversions.ts';
 import { parseJson } from './values/json.ts';

@@ -1,6 +1,6 @@
 /** Stages that let a part of the events through: by a hash of where they stand, or by what was seen before them. */
 import type { Node } from '../../language/plan/tree.ts';
-import type { Of, Scope } from './call.ts';
+import type { Of, Scope } from './call/call.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
 import { typeName } from './functions/conversions.ts';

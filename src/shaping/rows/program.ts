@@ -5,8 +5,8 @@
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { readTransform, type TransformStep } from '../../language/plan/transform-text.ts';
 import type { Stage } from '../../language/plan/tree.ts';
-import type { Scope } from './call.ts';
-import type { RowContext } from './context.ts';
+import type { Scope } from './call/call.ts';
+import type { RowContext } from './call/context.ts';
 import { asString } from './values/convert.ts';
 import { compile } from './expressions.ts';
 import { topLevelNames } from './values/paths.ts';

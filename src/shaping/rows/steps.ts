@@ -1,6 +1,6 @@
 /** What each stage of a transform does to a row, and what it reads and writes. */
 import type { NamePattern, Node, Renamed, Stage } from '../../language/plan/tree.ts';
-import type { Of, Scope } from './call.ts';
+import type { Of, Scope } from './call/call.ts';
 import { expand } from './expand.ts';
 import { compile, compileCondition } from './expressions.ts';
 import { dedupe, sample, throttle } from './flow.ts';

@@ -5,7 +5,7 @@
 import { TailraceError } from '../../core/errors.ts';
 import { MAX_SCRIPT_EVENT_MS, MAX_SCRIPT_EXTERNAL_BYTES, MAX_SCRIPT_RSS_BYTES, MAX_SCRIPT_START_MS, MAX_SHAPED_BYTES } from '../limits.ts';
 import type { ResultMember } from '../events/write-event.ts';
-import { TOO_LARGE } from '../stage-output.ts';
+import { TOO_LARGE } from '../stages/stage-output.ts';
 import type { ScriptSetup } from './host-source.ts';
 import type { ScriptFile } from './script-file.ts';
 import { ScriptProcess } from './script-process.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { Members } from '../events/members.ts';
 import { writeEvent } from '../events/write-event.ts';
-import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stage-output.ts';
-import type { EventList, Stage } from '../stage.ts';
+import { StageOutput, type StageOutputOptions, TOO_LARGE } from '../stages/stage-output.ts';
+import type { EventList, Stage } from '../stages/stage.ts';
 import type { ScriptResult, ScriptRunner } from './script-runner.ts';
 
 export interface ScriptStageOptions extends StageOutputOptions {

@@ -1,7 +1,7 @@
 /** The three ways of shaping side by side on random lines and pipelines: over bytes, over few values, over whole objects. */
 import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stage.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
-import type { Stage, StageResult } from '../../../src/shaping/stage.ts';
+import type { Stage, StageResult } from '../../../src/shaping/stages/stage.ts';
 
 const WAYS = [undefined, 'values', 'objects'] as const;
 const CONTEXT = { source: 'app', stream: 's', readAtMs: 1_795_256_100_000, offsetOf: (event: number) => 100 * event };

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { detectorsOf, redactText, REDACTION_KINDS } from '../../../src/shaping/redact/redact.ts';
 import { creditCard, email, isLuhn } from '../../../src/shaping/redact/persons.ts';
 import { screenOf } from '../../../src/shaping/redact/screens.ts';
-import { Regex } from '../../../src/shaping/rows/values/regex.ts';
+import { Regex } from '../../../src/shaping/rows/functions/regex.ts';
 import { outcomeOf, seeded, stagesOf } from '../bytes/agreement.ts';
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 /** Transforms run over events that are written as JSON. */
-import type { RowContext } from '../../../src/shaping/rows/context.ts';
+import type { RowContext } from '../../../src/shaping/rows/call/context.ts';
 import { parseJson, writeJson } from '../../../src/shaping/rows/values/json.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
 import type { Row, Value } from '../../../src/shaping/rows/values/value.ts';

@@ -2,8 +2,8 @@
 import type { ARITHMETIC, ROUNDING } from '../../../language/functions/arithmetic.ts';
 import { added, subtracted } from '../../../language/functions/result-types.ts';
 import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time/time-text.ts';
-import type { Builders, Call, Evaluate, Of } from '../call.ts';
-import { DateTime, fits64, TimeSpan, wholeOf, wrap64, type Value } from '../values/value.ts';
+import type { Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { DateTime, fits64, modulo, TimeSpan, wholeOf, wrap64, type Value } from '../values/value.ts';
 
 /** Null where it cannot be held. */
 export const timeOf = (ns: bigint): DateTime | null => (ns >= MIN_TIME_NS && ns <= MAX_TIME_NS ? new DateTime(ns) : null);
@@ -72,8 +72,6 @@ function remainder(call: Call): Evaluate {
   if (call.types.includes('timespan')) return lift(call.span(0), call.span(1), (x, y) => (y === 0n ? null : spanOf(x % y)));
   return numeric(call, (x, y) => (y === 0n ? null : x % y), (x, y) => (y === 0 ? null : x % y));
 } // prettier-ignore
-
-export const modulo = (a: bigint, b: bigint): bigint => ((a % b) + b) % b;
 
 function bin(call: Call): Evaluate {
   const { value: size, type } = call.constant(1);

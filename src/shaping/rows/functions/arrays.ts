@@ -1,7 +1,7 @@
 /** Functions of arrays, of one row. */
 import { SERVICE_QUERY_MADE_ROWS } from '../../../language/limits.ts';
 import type { ARRAYS } from '../../../language/functions/arrays.ts';
-import type { Build, Builders, Call, Evaluate, Of, Scope } from '../call.ts';
+import type { Build, Builders, Call, Evaluate, Of, Scope } from '../call/call.ts';
 import { asInt, asString } from '../values/convert.ts';
 import { writeJson } from '../values/json.ts';
 import { bounded, compareText, lengthOf } from '../values/text.ts';

@@ -1,6 +1,6 @@
 /** Functions of objects, and of arrays as sets, of one row. */
 import type { BAGS } from '../../../language/functions/arrays.ts';
-import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { isObject, type JsonObject, type Value } from '../values/value.ts';
 import { all, identityOf, itemOf, ofArrays, type Items } from './arrays.ts';
 

@@ -1,6 +1,6 @@
 /** Operators that compare: ==, <, in, between and what combines conditions. What is null in them: docs/query.md. */
 import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
+import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
 import { asString } from '../values/convert.ts';
 import { canonical, DateTime, isJson, TimeSpan, type Value } from '../values/value.ts';
 import { writeJson } from '../values/json.ts';

@@ -1,7 +1,7 @@
 /** From one type to another, what is there and what is not, and choosing between values. */
 import type { CONDITIONALS, CONVERSIONS } from '../../../language/functions/conversions.ts';
 import { readDatetime, readSpanText } from '../../../language/syntax/literals.ts';
-import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { asJson, asString, jsonValue } from '../values/convert.ts';
 import { DateTime, isJson, TimeSpan, wholeOf, type Value, fits64 } from '../values/value.ts';
 import { timeOf } from './arithmetic.ts';

@@ -1,6 +1,6 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
 import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
+import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
 import { addMonths, MONTHS, monthIndex, PARTS, startOf, UNITS, unitIndex, type Period } from '../values/calendar.ts';
 import { wholeOf, wrap64, type DateTime, type Value } from '../values/value.ts';
 import { lift, timeOf } from './arithmetic.ts';

@@ -6,8 +6,8 @@ import type { HIDING } from '../../../language/functions/hiding.ts';
 import { guess } from '../../../language/functions/table.ts';
 import type { Node } from '../../../language/plan/tree.ts';
 import { detectorsOf, isRedactionKind, redactText, REDACTION_KINDS, type Redaction, type RedactionKind } from '../../redact/redact.ts';
-import type { Builders, Call, Evaluate, Of } from '../call.ts';
-import { compileRegex } from '../values/regex.ts';
+import type { Builders, Call, Evaluate, Of } from '../call/call.ts';
+import { compileRegex } from './regex.ts';
 
 /** `/pattern/` or `name=/pattern/`. */
 const OWN = /^(?:([A-Za-z0-9_-]{1,64})=)?\/(.+)\/$/s;

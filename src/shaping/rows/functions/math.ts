@@ -1,6 +1,6 @@
 /** Functions of numbers. */
 import type { MATH } from '../../../language/functions/math.ts';
-import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { wholeOf, wrap64, type Value } from '../values/value.ts';
 import { lift } from './arithmetic.ts';
 

@@ -9,7 +9,7 @@ import {
   URL_PATTERN,
   type NETWORK,
 } from '../../../language/functions/network.ts';
-import type { Build, Builders, Call, Evaluate, Of } from '../call.ts';
+import type { Build, Builders, Call, Evaluate, Of } from '../call/call.ts';
 import type { Value } from '../values/value.ts';
 
 const IPV4 = new RegExp(IPV4_PATTERN);

@@ -1,7 +1,7 @@
 /** Functions of text that take a regular expression, or a set of characters. */
 import { plainOf } from '../../../language/functions/spec.ts';
-import type { Build, Call, Evaluate } from '../call.ts';
-import { compileRegex, regexArgument, type Regex } from '../values/regex.ts';
+import type { Build, Call, Evaluate } from '../call/call.ts';
+import { compileRegex, regexArgument, type Regex } from './regex.ts';
 import { bounded } from '../values/text.ts';
 
 /** The highest number of a group that can be asked for. */

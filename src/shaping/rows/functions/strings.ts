@@ -1,7 +1,7 @@
 /** Functions of text. Positions count characters from 0. */
 import { createHash } from 'node:crypto';
 import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
-import type { Build, Builders, Call, Evaluate } from '../call.ts';
+import type { Build, Builders, Call, Evaluate } from '../call/call.ts';
 import { bounded, checkLength, compareText, countOf, indexOf, lengthOf, substring } from '../values/text.ts';
 import { wholeOf, type Value } from '../values/value.ts';
 import { lift } from './arithmetic.ts';

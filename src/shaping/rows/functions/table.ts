@@ -1,6 +1,6 @@
 /** How each function of the language is computed of a row. */
 import type { ScalarName } from '../../../language/functions/table.ts';
-import type { Build } from '../call.ts';
+import type { Build } from '../call/call.ts';
 import { ARITHMETIC_ROWS, ROUNDING_ROWS } from './arithmetic.ts';
 import { ARRAY_ROWS } from './arrays.ts';
 import { BAG_ROWS } from './bags.ts';

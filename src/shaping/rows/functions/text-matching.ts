@@ -1,7 +1,7 @@
 /** Operators that look into text: contains, startswith, has, matches regex and their kin. A value that is not there matches nothing but `!…`. */
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from '../../../language/functions/text-matching.ts';
-import type { Build, Builders, Call, Of } from '../call.ts';
-import { regexArgument } from '../values/regex.ts';
+import type { Build, Builders, Call, Of } from '../call/call.ts';
+import { regexArgument } from './regex.ts';
 import { listItems } from './comparisons.ts';
 
 const TERM = /[\p{L}\p{N}]/u;

@@ -1,6 +1,6 @@
 /** Functions that look at other rows: a transform sees one event alone. */
 import type { WINDOWS } from '../../../language/functions/windows.ts';
-import type { Build, Builders } from '../call.ts';
+import type { Build, Builders } from '../call/call.ts';
 
 const refuse =
   (name: string): Build =>

@@ -1,5 +1,5 @@
 /** The calendar of UTC, of times in ns since 1970. */
-import { modulo } from '../functions/arithmetic.ts';
+import { modulo } from './value.ts';
 
 const SECOND_NS = 1_000_000_000n;
 const DAY_NS = 86_400n * SECOND_NS;

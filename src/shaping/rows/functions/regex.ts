@@ -4,9 +4,9 @@
  */
 import { RE2JS } from 're2js';
 import { messageOf } from '../../../core/errors.ts';
-import type { Call, Of } from '../call.ts';
-import { plainPattern } from './plain-pattern.ts';
-import { bounded } from './text.ts';
+import type { Call, Of } from '../call/call.ts';
+import { plainPattern } from '../values/plain-pattern.ts';
+import { bounded } from '../values/text.ts';
 
 /** Where a match stands, and its groups: '' for one that took no part. */
 export interface Match {

@@ -1,8 +1,8 @@
 /** One use of a function as its builder sees it: arguments as closures over a row. */
-import type { Node } from '../../language/plan/tree.ts';
-import type { Constant, Type } from '../../language/types.ts';
+import type { Node } from '../../../language/plan/tree.ts';
+import type { Constant, Type } from '../../../language/types.ts';
 import type { RowContext } from './context.ts';
-import type { Row, Value } from './values/value.ts';
+import type { Row, Value } from '../values/value.ts';
 
 /** What an expression is computed from. */
 export interface Scope {
