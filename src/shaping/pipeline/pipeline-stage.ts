@@ -44,10 +44,18 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
   const few = reads === 'all' || writes === 'all' || only === 'objects' ? undefined : new FewFields(members, reads, writes);
   const isOutside = writes === 'all' ? undefined : (name: string): boolean => !writes.has(name);
 
+  const needed = program.needs && only !== 'objects' ? new NameIndex(program.needs) : undefined;
+  /** Of the event under way: a member goes that the row does not have. */
+  let hasOthers = false;
+
   const rowOf = (): Row => {
+    hasOthers = false;
     if (few) return few.read();
     const row: Row = new Map();
-    for (let n = 0; n < members.count; n++) row.set(members.nameOf(n), valueOf(members, n));
+    for (let n = 0; n < members.count; n++) {
+      if (!needed || needed.slotOf(members, n) >= 0) row.set(members.nameOf(n), valueOf(members, n));
+      else hasOthers = true;
+    }
     return row;
   };
 
@@ -65,7 +73,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     }
     let expected = 0;
     for (const name of before.keys()) if (isOutside?.(name) !== true) expected += 1;
-    return isChanged || known < expected ? result : undefined;
+    return isChanged || hasOthers || known < expected ? result : undefined;
   };
 
   const shapeOne = (list: EventList, n: number, context: StageContext): void => {

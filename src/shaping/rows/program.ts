@@ -26,6 +26,8 @@ export interface RowProgram {
   readonly reads: ReadonlySet<string> | 'all';
   /** Top-level names that it may add, change or remove. */
   readonly writes: ReadonlySet<string> | 'all';
+  /** Where `project` leaves no other field: the only top-level names that a row needs. */
+  readonly needs: ReadonlySet<string> | undefined;
   /** False where the same event may give another result: rand, throttle, dedupe. */
   readonly deterministic: boolean;
   /** It hides or removes something: redact, mask, hash, project and its kin. An event on which it fails must not leave in clear. */
@@ -89,6 +91,7 @@ function placeIn(text: string, offset: number, { at = { line: 1, column: 1 } }: 
 class Program implements RowProgram {
   readonly reads: ReadonlySet<string> | 'all';
   readonly writes: ReadonlySet<string> | 'all';
+  readonly needs: ReadonlySet<string> | undefined;
   readonly deterministic: boolean;
   readonly hides: boolean;
   readonly steps: readonly ProgramStep[];
@@ -104,6 +107,7 @@ class Program implements RowProgram {
     this.steps = compiled.map(({ info }) => info);
     this.reads = namesOf(stages.map(({ reads }) => reads?.flatMap(topLevelNames)));
     this.writes = namesOf(stages.map(({ writes }) => writes));
+    this.needs = neededBy(stages);
     this.#written = this.writes === 'all' ? undefined : [...this.writes];
     this.deterministic = stages.every((stage) => stage.deterministic);
     const trees = compiled.flatMap(({ info }) => info.stages);
@@ -162,6 +166,16 @@ function advance(stage: CompiledStage, rows: Row[], context: RowContext): Row[] 
 /** Names of all; one that is undefined stands for every name. */
 function namesOf(lists: readonly (readonly string[] | undefined)[]): ReadonlySet<string> | 'all' {
   return lists.includes(undefined) ? 'all' : new Set(lists.flatMap((names) => names ?? []));
+}
+
+/** What is read and written up to the first `project`, where that can be told. */
+function neededBy(stages: readonly CompiledStage[]): ReadonlySet<string> | undefined {
+  const replacing = stages.findIndex(({ replaces }) => replaces === true);
+  if (replacing < 0) return undefined;
+  const before = stages.slice(0, replacing);
+  const reads = [...before, stages[replacing]!].map((stage) => stage.reads?.flatMap(topLevelNames));
+  const names = namesOf([...reads, ...before.map(({ writes }) => writes)]);
+  return names === 'all' ? undefined : names;
 }
 
 function failureOf(error: unknown, step: StepInfo): unknown {

@@ -15,6 +15,8 @@ export interface CompiledStage {
   readonly reads: readonly string[] | undefined;
   /** Top-level names; undefined for all. */
   readonly writes: readonly string[] | undefined;
+  /** It leaves no field but those that it makes. */
+  readonly replaces?: boolean;
   readonly hides: boolean;
   readonly deterministic: boolean;
 }
@@ -144,6 +146,7 @@ function project(columns: readonly NamedNode[]): CompiledStage {
     ...propertiesOf(columns.map(({ node }) => node)),
     hides: true,
     writes: undefined,
+    replaces: true,
     run: (scope) => {
       const row: Row = new Map();
       for (const { name, value } of parts) {
