@@ -6,8 +6,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/long/**'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
   },
 });

@@ -21,6 +21,6 @@ test.each([
   ['tailrace, app.log*', 'renamed 5 times at once', NONE],
   ['@logdna/tail-file, counted', 'killed twice', NOT_ALL],
   ['tail-file, posNext', 'killed twice', NOT_ALL],
-])('comparison of tail libraries: %s, %s', { timeout: 120_000 }, (follower, scenario, lostAndRepeated) => {
+])('comparison of tail libraries: %s, %s', { timeout: 600_000 }, (follower, scenario, lostAndRepeated) => {
   expect(compare(follower, scenario)).toMatch(lostAndRepeated);
 });

@@ -171,7 +171,7 @@ test('explain says what is in the way of delivery: a service that is away, and a
     appendFileSync(log, 'one more line\n');
     return (await ask(config, log)).json['waiting'] !== undefined;
   };
-  await until('reading waits', isWaiting, 60_000, 100);
+  await until('reading waits', isWaiting, 300_000, 100);
   expect((await ask(config, log)).json['waiting']).toMatchObject({
     sink: 'store',
     dataset: 'logs',
@@ -181,7 +181,7 @@ test('explain says what is in the way of delivery: a service that is away, and a
   expect((await read(config, log)).text).toMatch(/saved +\d+, where .*; what is not delivered before it is sent again/);
   service.respond = () => ({ status: 403 });
   const isPaused = async (): Promise<boolean> => (await ask(config, log)).json['paused'] !== undefined;
-  await until('the dataset is paused', isPaused, 60_000, 100);
+  await until('the dataset is paused', isPaused, 300_000, 100);
   expect((await read(config, log)).text).toMatch(/paused +sink "store", dataset "logs": HTTP 403.*; check that the token/);
 });
 

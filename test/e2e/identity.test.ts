@@ -20,7 +20,7 @@ async function isSaved(site: Site, agent: Program): Promise<void> {
   const value = async (name: string) => (await families()).get(name)?.samples[0]?.value ?? 0;
   const before = await value('tailrace_checkpoint_saves_total');
   writeFileSync(join(site.folder, 'logs', 'mark.log'), 'mark\n');
-  await until('a later save', async () => (await value('tailrace_checkpoint_saves_total')) > before + 1, 60_000, 50);
+  await until('a later save', async () => (await value('tailrace_checkpoint_saves_total')) > before + 1, 300_000, 50);
 }
 
 /** What the process has open of the site's logs. */
@@ -99,7 +99,7 @@ test('a new file under the inode of a deleted one is read whole, made while the 
   let agent = startShipping(site);
   await isStored(site, lines);
   // A file that stands still costs no descriptor.
-  await until('it is closed', () => openLogs(agent, site).length === 0, 60_000, 50);
+  await until('it is closed', () => openLogs(agent, site).length === 0, 300_000, 50);
   const add = (line: string): string => (lines.push(line, 'and more'), `${line}\nand more\n`);
   recreate(site.log, add('the second, longer than the first, so that the old position lies in it'));
   await isStored(site, lines);

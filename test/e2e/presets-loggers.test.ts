@@ -150,7 +150,7 @@ if $syslogfacility-text == "authpriv" then ${to('auth.log', 'RSYSLOG_Traditional
   );
   const files = ['traditional.log', 'syslog.log', 'rfc5424.log', 'auth.log'];
   const linesOf = (name: string) => (existsSync(join(logs, name)) ? readFileSync(join(logs, name), 'utf8').split('\n').length - 1 : 0);
-  await until('the files', () => files.every((name) => linesOf(name) === 2), 60_000);
+  await until('the files', () => files.every((name) => linesOf(name) === 2), 300_000);
   const closed = once(rsyslog, 'close');
   rsyslog.kill('SIGTERM');
   await closed;

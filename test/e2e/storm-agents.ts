@@ -86,7 +86,7 @@ telemetry: {listen: "127.0.0.1:0"}
       (await this.#hasReadAll()) &&
       (await this.#read('tailrace_source_lag_bytes')) === 0 &&
       (await this.#read('tailrace_events_held')) === 0;
-    await until('nothing is left to read or to send', isIdle, 60_000, 50);
+    await until('nothing is left to read or to send', isIdle, 300_000, 50);
     await this.#scrape();
     this.watches.at(-1)!.safeTo = Infinity;
     expect(await this.#program.end('SIGTERM'), this.#program.stderr().slice(-2000)).toBe(0);

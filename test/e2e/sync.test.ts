@@ -66,7 +66,7 @@ telemetry: {listen: "127.0.0.1:0"}
 
   service.respond = () => undefined;
   const second = await start();
-  if (kept > 0) await until('what was kept is delivered', () => service.stored.length === kept, 60_000, 50);
+  if (kept > 0) await until('what was kept is delivered', () => service.stored.length === kept, 300_000, 50);
   expect(await second.agent.end('SIGTERM')).toBe(0);
   expect(service.stored.map((event) => (JSON.parse(event) as { message: string }).message).toSorted()).toEqual(
     Array.from({ length: kept }, (_, n) => `message ${n}`).toSorted(),

@@ -107,7 +107,7 @@ describe('a server that hangs', () => {
     } finally {
       second.process.kill('SIGCONT');
     }
-    await expect.poll(async () => (await query()).status, { timeout: 180_000 }).toBe(200);
+    await expect.poll(async () => (await query()).status, { timeout: 600_000 }).toBe(200);
     for (const [n, key] of KEYS.entries()) expect((await patiently(() => send(`${key} more`, n))).json['ingested']).toBe(2);
     expect(await count()).toBe(KEYS.length * 4);
   }, 480_000);

@@ -192,7 +192,7 @@ describe('retention', () => {
     const later = clientOf(again.address, client);
     const days = async (name: string): Promise<unknown[]> => (await later.query(name)).matches.map(({ data }) => data['days']);
     try {
-      await expect.poll(() => days('short'), { timeout: 120_000 }).toEqual([0, 5]);
+      await expect.poll(() => days('short'), { timeout: 600_000 }).toEqual([0, 5]);
       expect(await days('long')).toEqual([0, 5, 20]);
       const off = await later.call('PUT', '/v2/datasets/short', { body: { useRetentionPeriod: false, retentionDays: 10 } });
       expect(off.json).toMatchObject({ useRetentionPeriod: false, retentionDays: 0 });

@@ -175,7 +175,7 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     await second!.restart();
     await engine.quiesce();
     const stored = results.filter(({ status }) => status === 'fulfilled').length;
-    await expect.poll(() => count(table), { timeout: 120_000 }).toBe(40 + stored);
+    await expect.poll(() => count(table), { timeout: 600_000 }).toBe(40 + stored);
   });
 
   test('the key alone chooses the shard', async () => {

@@ -221,7 +221,7 @@ const other: fc.Arbitrary<Request> = fc
   }));
 
 describe(`hostile requests, seed ${SEED}`, () => {
-  test(`${REQUESTS} ingests: never a 5xx, and what is said to be stored is stored`, { timeout: 60_000 + REQUESTS * 100 }, async () => {
+  test(`${REQUESTS} ingests: never a 5xx, and what is said to be stored is stored`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
     const statuses = new Map<number, number>();
     let stored = 0;
     await sendAll(fc.sample(ingest, { numRuns: REQUESTS, seed: SEED }), (status, json) => {
@@ -235,7 +235,7 @@ describe(`hostile requests, seed ${SEED}`, () => {
     for (const status of [200, 400, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 50);
   });
 
-  test(`${REQUESTS} other requests: never a 5xx`, { timeout: 60_000 + REQUESTS * 100 }, async () => {
+  test(`${REQUESTS} other requests: never a 5xx`, { timeout: 900_000 + REQUESTS * 100 }, async () => {
     await sendAll(fc.sample(other, { numRuns: REQUESTS, seed: SEED }), () => undefined);
     expect(service.program.process.exitCode).toBeNull();
   });
@@ -380,6 +380,6 @@ describe('connections', () => {
     }
     const send1 = () =>
       send({ method: 'POST', path: '/v1/ingest/fuzz', headers: { 'content-type': 'application/x-ndjson' }, body: Buffer.from('{"a":1}') });
-    await expect.poll(async () => (await send1()).status, { timeout: 120_000 }).toBe(200);
+    await expect.poll(async () => (await send1()).status, { timeout: 600_000 }).toBe(200);
   });
 });

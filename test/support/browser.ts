@@ -20,7 +20,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 900 }, ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {

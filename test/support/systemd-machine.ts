@@ -47,7 +47,7 @@ export async function bootMachine(base = '/'): Promise<Machine> {
     return { status: status ?? -1, out: stdout + stderr };
   };
   await until('the container’s init', () => (leader = childOf(child.pid!)) !== '');
-  await until('systemd in the container', () => run('systemctl is-active basic.target').out.trim() === 'active', 60_000, 100);
+  await until('systemd in the container', () => run('systemctl is-active basic.target').out.trim() === 'active', 300_000, 100);
   return {
     run,
     must(command) {

@@ -9,7 +9,7 @@ import { IdleWatch } from '../../../src/sources/syslog/receive/idle.ts';
 import { moveToSharedRead } from '../../../src/sources/syslog/receive/shared-read.ts';
 import { createRig } from './rig.ts';
 
-const patience = { timeout: 120_000 };
+const patience = { timeout: 600_000 };
 const closers: (() => void)[] = [];
 
 afterEach(() => {

@@ -6,7 +6,7 @@ import { nativeLibrary, type NativeLibrary } from '../../../src/sources/native/l
 import { createSyslogSource, type SyslogSource } from '../../../src/sources/syslog/source.ts';
 import { createTestContext, type TestContext } from '../source-context.ts';
 
-export const patience = { timeout: 120_000 };
+export const patience = { timeout: 600_000 };
 export const udp: InternetAddress = { protocol: 'udp', host: '127.0.0.1', port: 0 };
 export const tcp: InternetAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
 export const config: SyslogSourceConfig = {
