@@ -12,7 +12,7 @@ import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
 import { compare, hasFingerprint } from './known/content.ts';
-import type { Registry } from './known/registry.ts';
+import type { Holdings } from './known/holdings.ts';
 import { readHead, withOpen } from './scan/peek.ts';
 import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
@@ -64,7 +64,7 @@ export interface FileExplanation {
 export interface ExplainerOptions {
   readonly config: FileSourceConfig;
   readonly finder: Finder;
-  readonly registry: Registry;
+  readonly holdings: Holdings;
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly clock: Clock;
@@ -86,9 +86,9 @@ export class Explainer {
   }
 
   explain(path: string): FileExplanation {
-    const { registry, finder, fileSystem } = this.#options;
+    const { holdings, finder, fileSystem } = this.#options;
     const there = this.#look(path);
-    const file = registry.byPath(path) ?? ('stat' in there ? registry.in(there.stat) : undefined);
+    const file = holdings.byPath(path) ?? ('stat' in there ? holdings.in(there.stat) : undefined);
     const linkTo = fileSystem.linkTarget(path);
     const common = { path, patterns: finder.explain(path), ...(linkTo === undefined ? {} : { linkTo }) };
     const related = this.#relatedTo(path, file);
@@ -202,10 +202,10 @@ export class Explainer {
 
   /** What rotation made of the file, and what it was made of: those that are followed, and those that lie beside it. */
   #relatedTo(path: string, file: TrackedFile | undefined): RelatedFile[] {
-    const { registry, fileSystem } = this.#options;
+    const { holdings, fileSystem } = this.#options;
     const base = file?.stream.firstPath ?? rotatedFrom(path.replace(COMPRESSION, '')) ?? path.replace(COMPRESSION, '');
     const found = new Map<string, RelatedFile>();
-    for (const each of registry.files) {
+    for (const each of holdings.files) {
       if (each === file || (each.stream.firstPath !== base && each.disk.path !== base && !isRotatedName(each.disk.path, base))) continue;
       const state = isDetached(each) ? 'truncated, its copy is looked for' : each.isUndecided ? 'undecided' : stateOf(each);
       found.set(isDetached(each) ? `${each.disk.path} ${each.stream.id}` : each.disk.path, {

@@ -7,7 +7,7 @@ export const MIN_OPEN_FILES = 8;
 /** after this long it doubles their number again. */
 export const OPEN_FILES_GROW_MS = 60_000;
 /** So many NULs at the beginning of a file are a NUL gap; in a truncated file, as many as it had bytes, if fewer. */
-export const HOLE_BYTES = 1024;
+export const GAP_BYTES = 1024;
 /** Bytes read from one file before the next one gets its turn. */
 export const TURN_BYTES = 4 * 1024 * 1024;
 /** Directories that one scan visits for one glob. */

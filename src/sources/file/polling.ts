@@ -12,7 +12,7 @@ import type { Rescue, SourceStats } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';
 import { type Archives, takeArchives } from './compressed/compressed.ts';
 import type { Finder } from './scan/finder.ts';
-import type { Generations } from './known/generations.ts';
+import type { Generations } from './match/generations.ts';
 import type { FileStat, FileSystem } from './scan/file-system.ts';
 import { FolderWatches } from './watch/folder-watches.ts';
 import type { WatchedFolder } from './watch/folder-watch.ts';
@@ -20,7 +20,7 @@ import { LOWER_BOUND, type Notices } from './scan/notices.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextLookMs } from './watch/scan-pace.ts';
 import { lagOf, type TrackedFile } from './known/tracked-file.ts';
-import type { Tracker } from './known/tracker.ts';
+import type { Tracker } from './match/tracker.ts';
 
 export interface PollingOptions {
   readonly config: FileSourceConfig;
@@ -89,9 +89,9 @@ export class Polling {
   /** One turn for each file that has something to read. */
   async readRound(): Promise<void> {
     const { generations, reader, config, lane } = this.#options;
-    const { queue } = generations.registry;
+    const { queue } = generations.holdings;
     for (let turns = queue.size; turns > 0 && !this.#isStopping; turns -= 1) {
-      const file = generations.registry.next(config.order);
+      const file = generations.holdings.next(config.order);
       if (!file) break;
       queue.delete(file);
       await reader.turn(file);
@@ -103,7 +103,7 @@ export class Polling {
   /** The same for deleted files. */
   async rescueRound(): Promise<void> {
     const { generations, rescuer } = this.#options;
-    const { deleted } = generations.registry;
+    const { deleted } = generations.holdings;
     for (const file of [...deleted]) {
       deleted.delete(file);
       // Its other turn ends by itself, and puts it back if there is more.
@@ -141,7 +141,7 @@ export class Polling {
     if (!rescuer) return;
     // What was deleted or cut off since the last scan.
     if (this.#hasRun) await this.scanOnce();
-    const gone = [...generations.registry.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+    const gone = [...generations.holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
     for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
   }
 
@@ -155,15 +155,15 @@ export class Polling {
   }
 
   async #run(once: boolean): Promise<void> {
-    const { registry } = this.#options.generations;
+    const { holdings } = this.#options.generations;
     try {
       if (once) return await this.#readAllOnce();
       const isDone = (): void => this.#stopping.abort();
       await Promise.all([
         this.#scanUntilStopped(),
         this.#lookUntilStopped(),
-        this.#readUntilStopped(registry.queue, () => this.readRound()).finally(isDone),
-        this.#readUntilStopped(registry.deleted, () => this.rescueRound()).finally(isDone),
+        this.#readUntilStopped(holdings.queue, () => this.readRound()).finally(isDone),
+        this.#readUntilStopped(holdings.deleted, () => this.rescueRound()).finally(isDone),
         this.#readArchivesUntilStopped().finally(isDone),
       ]);
     } catch (error) {
@@ -176,20 +176,20 @@ export class Polling {
 
   async #readAllOnce(): Promise<void> {
     const { generations } = this.#options;
-    const { registry, successors } = generations;
+    const { holdings, order } = generations;
     await this.scanOnce();
     while (generations.copies.decide()) await this.yieldToOthers();
-    successors.link();
-    for (const file of registry.files) {
+    order.link();
+    for (const file of holdings.files) {
       file.finalAt = Infinity;
       file.stopAt = file.size;
-      registry.enqueue(file);
+      holdings.enqueue(file);
     }
-    while (registry.queue.size + registry.deleted.size > 0 && !this.#isStopping) {
+    while (holdings.queue.size + holdings.deleted.size > 0 && !this.#isStopping) {
       await this.readRound();
       await this.rescueRound();
       generations.copies.decide();
-      successors.link();
+      order.link();
     }
     await this.archiveRound();
   }
@@ -197,7 +197,7 @@ export class Polling {
   async #scanUntilStopped(): Promise<void> {
     const { config, finder, deadline, tracker, fileSystem, clock, notices, stats, generations } = this.#options;
     const { scanIntervalMs, maxScanIntervalMs, readCompressed } = config;
-    const concerns = (path: string): boolean => finder.matches(path) || generations.registry.byPath(path) !== undefined;
+    const concerns = (path: string): boolean => finder.matches(path) || generations.holdings.byPath(path) !== undefined;
     const watches = new FolderWatches({ fileSystem, clock, notices, concerns });
     // Archives are taken up by full scans alone.
     const pace = new ScanPace({ scanIntervalMs, maxScanIntervalMs: readCompressed ? scanIntervalMs : maxScanIntervalMs });
@@ -227,7 +227,7 @@ export class Polling {
           scannedMs = beganMs;
           const endedMs = clock.monotonic();
           nextMs = endedMs + pace.intervalMs;
-          restsUntilMs = endedMs + generations.registry.files.size * LOOK_PAUSE_MS_PER_FILE + NAMES_LOOK_MS;
+          restsUntilMs = endedMs + generations.holdings.files.size * LOOK_PAUSE_MS_PER_FILE + NAMES_LOOK_MS;
         }
         for (const folder of watches.takeDue()) if (!(await this.#lookInto(folder))) watches.addScan();
         const missed = watches.takeMissed();
@@ -274,7 +274,7 @@ export class Polling {
       else await this.#untilWoken();
       if (this.#isStopping) return;
       tracker.look();
-      if (this.#options.generations.registry.hasWork) this.#wake();
+      if (this.#options.generations.holdings.hasWork) this.#wake();
     }
   }
 

@@ -17,18 +17,19 @@ import { Explainer, type FileExplanation } from './explain.ts';
 import { listTrackedFiles } from './file-list.ts';
 import { type FileStat, type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
-import { Generations } from './known/generations.ts';
+import { Generations } from './match/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
 import { LeftArchives } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './read/reader.ts';
-import { positionAtEnd, recognizeFiles } from './known/recognize.ts';
-import type { Registry } from './known/registry.ts';
+import { positionAtEnd, recognizeFiles } from './match/recognize.ts';
+import { Restored } from './match/restored.ts';
+import type { Holdings } from './known/holdings.ts';
 import { isArchiveName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
 import { stateOf, type TrackedFile } from './known/tracked-file.ts';
-import { Tracker } from './known/tracker.ts';
+import { Tracker } from './match/tracker.ts';
 import { Turns } from './read/turns.ts';
 
 export interface FileSource extends Source {
@@ -78,8 +79,8 @@ export function createFileSource(
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
-  const { descriptors, registry } = generations;
-  const { files } = registry;
+  const { descriptors, holdings } = generations;
+  const { files } = holdings;
   const { ignoreOlderMs, stableInodes } = config;
   const isMatched = (path: string): boolean => finder.matches(path);
   const tracker = new Tracker({
@@ -101,9 +102,9 @@ export function createFileSource(
   const reader = new Reader({ ...common, lines, lane: context.lane, turns });
   const { rescue } = context;
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
-  const spanReader = new SpanReader({ lines, fileSystem, registry, turns });
-  const known = new KnownContent(registry);
-  const retire = (stream: string): void => generations.house.retire(stream);
+  const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
+  const known = new KnownContent(holdings);
+  const retire = (stream: string): void => generations.maintenance.retire(stream);
   const archiveFiles = new ArchiveFiles({ source: config.id, fileSystem, streams, clock, stableInodes, shapeOf: shapeOfFile, retire });
   const archives = config.readCompressed
     ? new Archives({
@@ -112,7 +113,7 @@ export function createFileSource(
         lane: context.lane,
         files: archiveFiles,
         known,
-        holes: generations.holes,
+        gaps: generations.gaps,
         shapeOf: shapeOfFile,
       })
     : undefined;
@@ -122,7 +123,7 @@ export function createFileSource(
   });
   let isOpen = false;
   const explainer = new Explainer({
-    ...{ ...common, config, finder, registry },
+    ...{ ...common, config, finder, holdings },
     isOpen: () => isOpen,
     archive: (path) => archives?.explain(path),
   });
@@ -159,6 +160,7 @@ export function createFileSource(
       found,
       tracker,
       generations,
+      restored: new Restored(generations, shapeOfFile),
       fileSystem,
       stableInodes,
       isReached,
@@ -172,12 +174,12 @@ export function createFileSource(
       );
     if (isSkipping) {
       for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-        if (registry.in(each.stat)) continue;
+        if (holdings.in(each.stat)) continue;
         skipPresent(generations.track(each), each.stat);
       }
     }
     await tracker.scan(found, polling.yieldToOthers);
-    leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !registry.byStream(id)));
+    leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !holdings.byStream(id)));
     if (away > 0)
       log.warn(
         { source: config.id, files: away },
@@ -209,7 +211,7 @@ export function createFileSource(
   return {
     id: config.id,
     kind: 'file',
-    stats: liveStats(counters, registry),
+    stats: liveStats(counters, holdings),
     open,
     async run() {
       await Promise.all([polling.run(context.once), leftArchives.name()]);
@@ -229,26 +231,26 @@ export function createFileSource(
       await polling.readRound();
       await polling.rescueRound();
       await polling.archiveRound();
-      return { moreToRead: registry.queue.size + registry.deleted.size > 0 };
+      return { moreToRead: holdings.queue.size + holdings.deleted.size > 0 };
     },
     scanOnce: () => polling.scanOnce(),
     readRound: () => polling.readRound(),
     overdue: () => deadline.describe(),
     explain: (path) => explainer.explain(path),
-    listFiles: (limit) => listTrackedFiles(registry.files, limit),
+    listFiles: (limit) => listTrackedFiles(holdings.files, limit),
   };
 }
 
 /** The counters, with what is true now computed when it is asked for. */
-function liveStats(counters: SourceStats, registry: Registry): SourceStats {
+function liveStats(counters: SourceStats, holdings: Holdings): SourceStats {
   return Object.defineProperties(counters, {
-    lagBytes: { enumerable: true, get: () => registry.lagBytes },
-    goneLagBytes: { enumerable: true, get: () => registry.goneLagBytes },
+    lagBytes: { enumerable: true, get: () => holdings.lagBytes },
+    goneLagBytes: { enumerable: true, get: () => holdings.goneLagBytes },
     files: {
       enumerable: true,
       get() {
         const states: Record<string, number> = { active: 0, idle: 0, rotated: 0, deleted: 0, failed: 0 };
-        for (const file of registry.files) states[stateOf(file)]! += 1;
+        for (const file of holdings.files) states[stateOf(file)]! += 1;
         return states;
       },
     },

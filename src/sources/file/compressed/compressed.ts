@@ -19,7 +19,7 @@ import type { FileSystem } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import type { KnownContent } from './known-content.ts';
 import type { Notices } from '../scan/notices.ts';
-import type { Holes } from '../known/nul-gap.ts';
+import type { NulGaps } from '../known/nul-gap.ts';
 import { LaneRefusal, offerBlock } from '../read/offer.ts';
 import { readsOf } from '../read/reads-of.ts';
 import { isArchiveName } from '../scan/rotated-names.ts';
@@ -34,7 +34,7 @@ export interface ArchivesOptions {
   readonly lane: Lane;
   readonly files: ArchiveFiles;
   readonly known: KnownContent;
-  readonly holes: Holes;
+  readonly gaps: NulGaps;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   shapeOf(path: string): EventShape;
@@ -201,11 +201,11 @@ export class Archives {
 
   /** How much of the content was read in its plain form; `later` while that is still followed. */
   async #findRead(archive: Archive): Promise<number | 'later'> {
-    const { known, notices, holes } = this.#options;
+    const { known, notices, gaps } = this.#options;
     const found = await this.#content.withPieces(archive, async (pieces) => ({ read: await known.find(pieces) }));
     if (!found) return 'later';
     const { read } = found;
-    if (!read) return (await this.#content.withPieces(archive, (pieces) => holes.passOver(archive.path, pieces))) ?? 'later';
+    if (!read) return (await this.#content.withPieces(archive, (pieces) => gaps.passOver(archive.path, pieces))) ?? 'later';
     if (known.isFollowed(read.file) && !this.#options.once) return 'later';
     notices.event(
       'debug',

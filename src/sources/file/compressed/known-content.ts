@@ -8,7 +8,7 @@ import { addSums, subtractSums } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
 import { ContentSum } from '../known/content-sum.ts';
 import { hasFingerprint, isAtGap } from '../known/content.ts';
-import type { Registry } from '../known/registry.ts';
+import type { Holdings } from '../known/holdings.ts';
 import type { Stream } from '../known/stream.ts';
 
 /** What is known of a generation. */
@@ -21,12 +21,12 @@ export interface ReadContent {
 }
 
 export class KnownContent {
-  readonly #registry: Registry;
+  readonly #holdings: Holdings;
   /** By stream, also of files that are gone by now; what was known first goes first. */
   readonly #files = new Map<string, Known>();
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(holdings: Holdings) {
+    this.#holdings = holdings;
   }
 
   /** Takes note of what was read by earlier processes, whether its file is still there or not. */
@@ -40,7 +40,7 @@ export class KnownContent {
 
   /** Takes note of what is followed now. */
   note(): void {
-    for (const file of this.#registry.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
+    for (const file of this.#holdings.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {
       if (this.#files.size <= MAX_KNOWN_CONTENTS) return;
       if (!this.isFollowed(file)) this.#files.delete(stream);
@@ -49,7 +49,7 @@ export class KnownContent {
 
   /** True while the file is followed: what it holds is read from there. */
   isFollowed({ id }: Known): boolean {
-    return id !== undefined && this.#registry.byStream(id) !== undefined;
+    return id !== undefined && this.#holdings.byStream(id) !== undefined;
   }
 
   /**

@@ -5,15 +5,15 @@ import type { Rescue, SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { OpenFiles } from './open-files.ts';
-import type { Registry } from './registry.ts';
+import type { Holdings } from './holdings.ts';
 import { isDetached, isBehind, isGone, isRotated, lagOf, type TrackedFile } from './tracked-file.ts';
 
-export interface HousekeepingOptions {
+export interface MaintenanceOptions {
   readonly streams: StreamStore;
   readonly clock: Clock;
   readonly notices: Notices;
   readonly stats: SourceStats;
-  readonly registry: Registry;
+  readonly holdings: Holdings;
   readonly descriptors: OpenFiles;
   readonly rescue: Rescue | undefined;
   /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
@@ -30,12 +30,12 @@ const LOST = {
   'cut off': 'file was truncated or replaced, reading it from its beginning',
 } as const;
 
-export class Housekeeping {
-  readonly #options: HousekeepingOptions;
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
   /** Streams whose file generation is gone, by the time they were left (monotonic). */
   readonly #retired = new Map<string, number>();
 
-  constructor(options: HousekeepingOptions) {
+  constructor(options: MaintenanceOptions) {
     this.#options = options;
   }
 
@@ -66,9 +66,9 @@ export class Housekeeping {
 
   /** Gives up the files that were deleted first where neither the disk buffer nor the budget has room for all. */
   keepBudget(): void {
-    const { registry, rescue, maxDeletedBytes } = this.#options;
+    const { holdings, rescue, maxDeletedBytes } = this.#options;
     if (!rescue?.isFull) return;
-    const held = [...registry.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
+    const held = [...holdings.gone].filter((file) => file.disk.fd !== undefined).sort((a, b) => a.disk.leftAtMs - b.disk.leftAtMs);
     let bytes = held.reduce((sum, file) => sum + lagOf(file), 0);
     for (const file of held) {
       if (bytes <= maxDeletedBytes) return;
@@ -84,10 +84,10 @@ export class Housekeeping {
 
   /** Has an unfinished line, or lines that wait for more of their event, sent. Until then its file stays open: a delete would take it along. */
   #sendPartial(file: TrackedFile, stillMs: number): void {
-    const { partialTimeoutMs, groupTimeoutMs, registry } = this.#options;
+    const { partialTimeoutMs, groupTimeoutMs, holdings } = this.#options;
     if (file.stream.hasOpenEvent && stillMs >= groupTimeoutMs) {
       file.linesFinalAt = file.size;
-      registry.enqueue(file);
+      holdings.enqueue(file);
     }
     const waitMs = file.stream.hasOpenEvent ? Math.max(partialTimeoutMs, groupTimeoutMs) : partialTimeoutMs;
     // Nobody finishes the line of a file that was rotated or deleted; of a deleted one nothing may wait for long.
@@ -95,12 +95,12 @@ export class Housekeeping {
     const mostMs = file.disk.place === 'deleted' ? LOOK_EVERY_MS : isOver ? KEEP_OPEN_MS : Infinity;
     if (stillMs < Math.min(waitMs, mostMs)) return;
     file.finalAt = file.size;
-    registry.enqueue(file);
+    holdings.enqueue(file);
   }
 
   /** What is known of a generation is in no file, and no copy of it was found. */
-  giveUpLost(file: TrackedFile, how: 'unfound' | 'gone' | 'cut off'): void {
-    if (how !== 'unfound') return this.#giveUp(file, undefined, LOST[how]);
+  giveUpLost(file: TrackedFile): void {
+    if (file.detachedAs !== 'unfound') return this.#giveUp(file, undefined, LOST[file.detachedAs]);
     this.#remove(file);
     this.#options.onUnfound(file);
   }
@@ -141,7 +141,7 @@ export class Housekeeping {
 
   #remove(file: TrackedFile): void {
     this.#options.descriptors.close(file);
-    this.#options.registry.remove(file);
+    this.#options.holdings.remove(file);
     if (file.stream.id !== undefined) this.retire(file.stream.id);
   }
 }

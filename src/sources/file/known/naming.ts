@@ -6,7 +6,7 @@ import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Holes } from './nul-gap.ts';
+import type { NulGaps } from './nul-gap.ts';
 import { fingerprintOf } from './content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { readHead } from '../scan/peek.ts';
@@ -18,7 +18,7 @@ export interface NamingOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly rescue: Rescue | undefined;
-  readonly holes: Holes;
+  readonly gaps: NulGaps;
   readonly notices: Notices;
 }
 
@@ -34,7 +34,7 @@ export class Naming {
     const { fileSystem, streams, source, notices } = this.#options;
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
-    this.#options.holes.passInHead(file, head);
+    this.#options.gaps.passInHead(file, head);
     file.stream.identity = { ...file.stream.identity, ...fingerprintOf(head) };
     if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);

@@ -4,7 +4,7 @@
  * begins behind them. NULs anywhere else are part of their line, and so are a few at the beginning of a file that was not truncated.
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
-import { HOLE_BYTES, TURN_BYTES } from '../limits.ts';
+import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
 import { READ_CHUNK_BYTES } from '../../framing/limits.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { tailOf } from '../../../core/tail.ts';
@@ -17,7 +17,7 @@ import type { TrackedFile } from './tracked-file.ts';
 const NULS = Buffer.alloc(READ_CHUNK_BYTES);
 const chunk = Buffer.alloc(READ_CHUNK_BYTES);
 
-export interface HolesOptions {
+export interface NulGapsOptions {
   readonly fileSystem: FileSystem;
   readonly streams: StreamStore;
   readonly notices: Notices;
@@ -34,10 +34,10 @@ export function leadingNuls(bytes: Buffer): number {
   return at;
 }
 
-export class Holes {
-  readonly #options: HolesOptions;
+export class NulGaps {
+  readonly #options: NulGapsOptions;
 
-  constructor(options: HolesOptions) {
+  constructor(options: NulGapsOptions) {
     this.#options = options;
   }
 
@@ -85,7 +85,7 @@ export class Holes {
       end += nuls;
       if (nuls < piece.length) break;
     }
-    if (end < HOLE_BYTES || !this.areSought) return 0;
+    if (end < GAP_BYTES || !this.areSought) return 0;
     this.tell(path, end);
     return end;
   }

@@ -1,6 +1,6 @@
 /** A stream: what was read of one file generation, and how far. The only place that moves a position. */
 import type { EventShape, Tail } from '../../../core/block.ts';
-import { HOLE_BYTES } from '../limits.ts';
+import { GAP_BYTES } from '../limits.ts';
 import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import { NO_TAIL } from '../../../core/tail.ts';
 import type { SuspendedLine } from '../../framing/long-line.ts';
@@ -18,7 +18,7 @@ export class Stream {
   /** The fingerprint, and where the file was last. */
   identity: FileIdentity;
   /** So many NULs at its beginning are a gap, … */
-  leastGap = HOLE_BYTES;
+  leastGap = GAP_BYTES;
   /** … which goes at least as far as this while its end was not found. */
   gapTo = 0;
   /** Bytes up to here were read; from `offset` on they are an unfinished line. */

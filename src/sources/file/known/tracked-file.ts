@@ -12,6 +12,8 @@ export interface TrackedFile {
   bornMs: number;
   /** A file created later than this may have used its path next; undefined while that is not known. */
   nextBornMs: number | undefined;
+  /** Why it was detached last. */
+  detachedAs: 'unfound' | 'gone' | 'cut off';
   /** It may be a copy of another file: nothing of it is read until that is decided. */
   isUndecided: boolean;
   /** It appeared while the agent runs, and is logged as new once it has bytes and is known to be no copy. */
@@ -45,6 +47,7 @@ export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, 
     disk: newFileOnDisk(path, stat, nowMs),
     bornMs: stat.bornMs,
     nextBornMs: undefined,
+    detachedAs: 'cut off',
     isUndecided: false,
     isNews: false,
     firstScan: 0,

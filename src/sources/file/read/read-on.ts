@@ -11,7 +11,7 @@ import { tailOf } from '../../../core/tail.ts';
 import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../framing/byte-window.ts';
 import type { Lines } from '../../framing/lines.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { Generations } from '../known/generations.ts';
+import type { Generations } from '../match/generations.ts';
 import { compare, isUntouched } from '../known/content.ts';
 import { readHead } from '../scan/peek.ts';
 import type { Stream } from '../known/stream.ts';
@@ -112,14 +112,13 @@ interface ReadPart {
 
 /** Reads the file from its beginning until the event is over, or the file is. Undefined when it cannot be, or is of another kind. */
 async function readPart({ lines, fileSystem, generations }: ReadOnOptions, file: TrackedFile): Promise<ReadPart | undefined> {
-  if (!generations.registry.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
+  if (!generations.holdings.files.has(file) || isDetached(file) || !generations.descriptors.open(file)) return undefined;
   const { disk, stream } = file;
   const { fd } = disk;
   try {
     const stat = fileSystem.fstat(fd!);
     if (stat.size === 0) return { part: { file, mark: Buffer.alloc(0), length: 0 }, eventLength: undefined };
-    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || !generations.holes.pass(file))
-      return undefined;
+    if (compare(fileSystem, fd!, stat.size, stream) !== 'same' || !generations.name(file) || !generations.gaps.pass(file)) return undefined;
     const mark = markOf(lines, readHead(fileSystem, fd!, LONGEST_BOM_BYTES));
     if (!mark) return undefined;
     noteSize(file, stat.size);

@@ -20,7 +20,7 @@ import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumParts } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { FileOnDisk } from '../known/file-on-disk.ts';
-import type { Generations } from '../known/generations.ts';
+import type { Generations } from '../match/generations.ts';
 import { compare, fingerprintOf, isUntouched } from '../known/content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
@@ -64,13 +64,13 @@ export class Reader {
         if (ready) {
           current = ready;
           current.isBusy = isReading = true;
-          if (await this.#read(current)) this.#options.generations.registry.enqueue(current);
+          if (await this.#read(current)) this.#options.generations.holdings.enqueue(current);
         }
         this.#options.generations.descriptors.recover(current);
       } catch (error) {
         if (error instanceof LaneRefusal) {
           // Given up while the lane was taking it: nobody else counts it.
-          if (!this.#options.generations.registry.files.has(current)) this.#options.stats.lostBytes += current.stream.inHand;
+          if (!this.#options.generations.holdings.files.has(current)) this.#options.stats.lostBytes += current.stream.inHand;
           throw error.cause;
         }
         this.#options.generations.descriptors.fail(current, error);
@@ -105,15 +105,15 @@ export class Reader {
       current.stream.identity = { ...current.stream.identity, ...fingerprintOf(head) };
       streams.identify(current.stream.id, current.stream.identity);
     }
-    if (current !== file) generations.successors.link();
+    if (current !== file) generations.order.link();
     if (current.stream.offset === 0 && current.stream.readTo === 0) this.#noteCharset(current, head);
     if (current.size === 0 || !generations.name(current)) return undefined;
-    if (!generations.holes.pass(current)) {
+    if (!generations.gaps.pass(current)) {
       generations.noteCut(current, current.stream.readTo);
-      if (isBehind(current)) generations.registry.enqueue(current);
+      if (isBehind(current)) generations.holdings.enqueue(current);
       return undefined;
     }
-    return generations.successors.holds(current) ? undefined : current;
+    return generations.order.holds(current) ? undefined : current;
   }
 
   /** Says where UTF-16 is about to be read as UTF-8: its lines would come with a NUL beside each character. */
@@ -200,7 +200,7 @@ export class Reader {
       else await this.#offerJoined(file, event);
       file.stream.hasOpenEvent = false;
       if (position < file.size) generations.noteCut(file, position);
-      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.successors.release(each);
+      for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.order.release(each);
       return false;
     } finally {
       for (const each of files) each.isBusy = false;
@@ -216,7 +216,7 @@ export class Reader {
     try {
       await offerBlock(lane, file.stream, block, lines.readAtMs);
     } catch (error) {
-      for (const { file: next } of continuations) if (!generations.registry.files.has(next)) stats.lostBytes += next.stream.inHand;
+      for (const { file: next } of continuations) if (!generations.holdings.files.has(next)) stats.lostBytes += next.stream.inHand;
       throw error;
     } finally {
       for (const { file: next } of continuations) next.stream.inHand = 0;

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { HEAD_BYTES } from '../../../../src/core/limits.ts';
-import { HOLE_BYTES } from '../../../../src/sources/file/limits.ts';
+import { GAP_BYTES } from '../../../../src/sources/file/limits.ts';
 import type { Promised } from './promise.ts';
 
 /** How many rotated files are kept of each. */
@@ -93,7 +93,7 @@ export class Files {
 
   /** `copytruncate` under a writer that does not append: it goes on behind a hole. */
   regrow(path: string): void {
-    while (statSync(path).size < HOLE_BYTES) this.append(path, 1);
+    while (statSync(path).size < GAP_BYTES) this.append(path, 1);
     const { size } = statSync(path);
     this.copyTruncate(path, 0);
     this.append(path, 1, false, size);

@@ -31,9 +31,10 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a descriptor is closed when its file is deleted',
-    file: 'sources/file/known/tracker.ts',
-    find: "if (held?.links === 0) return this.#leave(file, held, 'deleted');",
-    replace: 'if (held?.links === 0) this.#generations.descriptors.close(file);',
+    file: 'sources/file/match/apply.ts',
+    find: 'return this.#leave(file, stat, change);',
+    replace:
+      "if (change !== 'deleted') return this.#leave(file, stat, change);\n        this.#options.generations.descriptors.close(file);\n        return this.#leave(file, undefined, 'gone');",
     include: alone,
   },
   {
@@ -60,24 +61,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a file that was rotated away unseen is not looked for',
-    file: 'sources/file/known/tracker.ts',
-    find: 'nextBornMs === undefined) return;\n    this.#left.set(path, { nextBornMs, untilMs: this.#now + FORGET_AFTER_MS });',
-    replace: 'nextBornMs === undefined) return;',
+    file: 'sources/file/match/left-paths.ts',
+    find: "if (disk.place !== 'matched' || nextBornMs === undefined) return;",
+    replace: 'if (disk.path !== "") return;',
     include: alone,
   },
   {
     name: 'a renamed file is taken for a new one',
-    file: 'sources/file/known/tracker.ts',
+    file: 'sources/file/match/tracker.ts',
     find: 'if (!file) return false;\n    if (file.disk.path === found.path)',
     replace:
-      'if (!file || file.disk.path !== found.path) return (file && this.#generations.registry.remove(file), false);\n    if (file.disk.path === found.path)',
+      'if (!file || file.disk.path !== found.path) return (file && this.#generations.holdings.remove(file), false);\n    if (file.disk.path === found.path)',
     include: withRotated,
   },
   {
     name: 'a file that left its path is not looked for beside it',
-    file: 'sources/file/known/locate.ts',
-    find: 'for (const path of [told, file.disk.realPath])',
-    replace: 'return undefined;\n  for (const path of [told, file.disk.realPath])',
+    file: 'sources/file/scan/locate.ts',
+    find: 'for (const path of [told, file.realPath])',
+    replace: 'return undefined;\n  for (const path of [told, file.realPath])',
     include: alone,
   },
   {
@@ -106,19 +107,19 @@ export const mutants: readonly Mutant[] = [
     file: 'sources/file/read/reader.ts',
     find: 'file.stream.advance(block.offset + length, parts, file.stream.tailInHand);',
     replace:
-      'if (block.single === undefined || block.single.truncated) file.stream.advance(block.offset + length, parts, file.stream.tailInHand);',
+      'file.stream.advance(block.single === undefined || block.single.truncated ? block.offset + length : file.stream.offset, parts, file.stream.tailInHand);',
     include: alone,
   },
   {
     name: 'after a restart the content of a known inode is not compared',
-    file: 'sources/file/known/recognize.ts',
+    file: 'sources/file/match/recognize.ts',
     find: "return compare(fileSystem, fd, size, known) === 'same';",
     replace: 'return true;',
     include: alone,
   },
   {
     name: 'a stream is made when its file is read, not when it is seen',
-    file: 'sources/file/known/tracker.ts',
+    file: 'sources/file/match/apply.ts',
     find: 'if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);',
     replace: '',
     include: alone,
@@ -146,21 +147,21 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a generation whose copy is not found at once is given up',
-    file: 'sources/file/known/copies.ts',
+    file: 'sources/file/match/copies.ts',
     find: 'for (const each of generations) this.#compareWith(each);',
     replace: 'for (const each of generations) this.#search(each, names);',
     include: withRotated,
   },
   {
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
-    file: 'sources/file/known/tracker.ts',
-    find: 'if (this.#generations.inodes.isStill(file, found) === false) {',
-    replace: 'if (this.#generations.inodes.isStill(file, found) === null) {',
+    file: 'sources/file/match/tracker.ts',
+    find: "const content = this.#generations.inodes.isStill(file, found) === false ? 'different' : 'same';",
+    replace: "const content = 'same';",
     include: withRotated,
   },
   {
     name: 'a file that no scan has missed yet keeps its inode, whatever has it by now',
-    file: 'sources/file/known/inode-holders.ts',
+    file: 'sources/file/match/inode-reuse.ts',
     find: '(!isGone(file) && statIfAt(this.#fileSystem, file.disk.path, file.disk) !== undefined)',
     replace: '!isGone(file)',
     include: alone,
@@ -188,7 +189,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a file that is gone and was closed may count on being read again',
-    file: 'sources/file/known/generations.ts',
+    file: 'sources/file/match/generations.ts',
     find: 'if (isGone(file)) this.naming.noteDeleted(file);',
     replace: "if (file.disk.place === 'deleted') this.naming.noteDeleted(file);",
     include: alone,
@@ -209,7 +210,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the copy of a renamed file is looked for under its present name only',
-    file: 'sources/file/known/copies.ts',
+    file: 'sources/file/match/copy-matcher.ts',
     find: 'return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];',
     replace: 'return firstPath === undefined ? [] : [path];',
     include: withRotated,
@@ -223,7 +224,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a truncated generation does not look for its copy',
-    file: 'sources/file/known/copies.ts',
+    file: 'sources/file/match/copies.ts',
     find: 'for (const found of basesOf(generation).flatMap((base) => names.extending(base))) this',
     replace: 'for (const found of basesOf(generation).flatMap((base) => (names.extending(base), []))) this',
     include: withRotated,
@@ -237,7 +238,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what the lane is taking of a file counts as unread when its content is compared',
-    file: 'sources/file/known/generations.ts',
+    file: 'sources/file/match/generations.ts',
     find: 'isUntouched(fileSystem, file.disk.fd, file.stream.read)',
     replace: 'isUntouched(fileSystem, file.disk.fd, file.stream)',
     include: alone,

@@ -8,12 +8,12 @@ import type { Tail } from '../../../core/block.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import type { Naming } from './naming.ts';
+import type { Naming } from '../known/naming.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import type { OpenFiles } from './open-files.ts';
-import type { Registry } from './registry.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import type { Holdings } from '../known/holdings.ts';
 import { readBefore } from '../scan/peek.ts';
-import { isDetached, isGone, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
 /** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
 export interface CopyEnd {
@@ -25,7 +25,7 @@ export interface CopyOutcomesOptions {
   readonly fileSystem: FileSystem;
   readonly notices: Notices;
   readonly stats: SourceStats;
-  readonly registry: Registry;
+  readonly holdings: Holdings;
   readonly descriptors: OpenFiles;
   readonly naming: Naming;
   /** No glob matches the path, and rotation may have made it of the other one. */
@@ -41,15 +41,15 @@ export class CopyOutcomes {
 
   /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    const { stats, notices, registry, descriptors, naming } = this.#options;
+    const { stats, notices, holdings, descriptors, naming } = this.#options;
     const { offset, inHand } = generation.stream;
     const lostBytes = isDetached(generation) ? Math.max(0, generation.size - Math.max(stat.size, offset + inHand)) : 0;
     stats.lostBytes += lostBytes;
     const fields = { path: generation.disk.path, copy: copy.disk.path, offset, size: stat.size, lostBytes };
     notices.event(lostBytes > 0 ? 'warn' : 'info', fields, `file was copied and truncated, reading on in its copy${LOWER_BOUND}`);
     descriptors.close(generation);
-    registry.takeOver(generation, copy);
-    registry.remove(copy);
+    holdings.takeOver(generation, copy);
+    holdings.remove(copy);
     descriptors.handOver(copy, generation);
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
@@ -57,7 +57,7 @@ export class CopyOutcomes {
     if (end || isGone(generation)) naming.noteDeleted(generation);
     else naming.noteFound(generation);
     naming.identify(generation);
-    registry.enqueue(generation);
+    holdings.enqueue(generation);
   }
 
   /** Nothing of the file is to be read. A stream of its own says so, also after a restart. */
@@ -72,14 +72,14 @@ export class CopyOutcomes {
 
   /** The file is no copy: it is read from its beginning if it is one of the source's. */
   takeUp(file: TrackedFile, generation: TrackedFile, wasFollowed: boolean): void {
-    const { registry, descriptors, naming, isRotatedFrom } = this.#options;
+    const { holdings, descriptors, naming, isRotatedFrom } = this.#options;
     const isBornSince = file.bornMs > generation.stream.createdMs - BIRTH_SLACK_MS;
     if (wasFollowed || file.disk.place === 'matched' || (isBornSince && isRotatedFrom(file.disk.path, generation.stream.firstPath))) {
       if (file.disk.fd !== undefined) naming.mint(file);
-      registry.enqueue(file);
+      holdings.enqueue(file);
       return;
     }
     descriptors.close(file);
-    registry.remove(file);
+    holdings.remove(file);
   }
 }

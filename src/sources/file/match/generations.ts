@@ -4,171 +4,113 @@
  */
 import type { EventShape } from '../../../core/block.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
-import type { Clock } from '../../../core/time/clock.ts';
-import type { Rescue, SourceStats } from '../../../core/source.ts';
-import type { StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { Copies } from './copies.ts';
 import { CopyOutcomes } from './copy-outcomes.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { Holes } from './nul-gap.ts';
-import { Housekeeping } from './maintenance.ts';
-import { InodeHolders } from './inode-holders.ts';
-import { Naming } from './naming.ts';
-import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
-import { OpenFiles } from './open-files.ts';
-import { Registry } from './registry.ts';
-import { isUntouched } from './content.ts';
+import { NulGaps } from '../known/nul-gap.ts';
+import { Maintenance, type MaintenanceOptions } from '../known/maintenance.ts';
+import { InodeReuse } from './inode-reuse.ts';
+import { match } from './match.ts';
+import { Naming } from '../known/naming.ts';
+import { LOWER_BOUND } from '../scan/notices.ts';
+import { OpenFiles } from '../known/open-files.ts';
+import { Holdings } from '../known/holdings.ts';
+import { isUntouched } from '../known/content.ts';
 import { isRotatedName, rotatedFrom } from '../scan/rotated-names.ts';
-import { Successors } from './order.ts';
-import type { Place } from './file-on-disk.ts';
-import { isDetached, isGone, newTrackedFile, noteSize, type TrackedFile } from './tracked-file.ts';
+import { Order } from '../known/order.ts';
+import type { Place } from '../known/file-on-disk.ts';
+import { isDetached, isGone, newTrackedFile, noteSize, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface GenerationsOptions {
+export interface GenerationsOptions extends Omit<MaintenanceOptions, 'holdings' | 'descriptors' | 'groupTimeoutMs'> {
   /** The source's id. */
   readonly source: string;
   readonly fileSystem: FileSystem;
-  readonly streams: StreamStore;
-  readonly clock: Clock;
-  readonly notices: Notices;
-  readonly stats: SourceStats;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
-  readonly rescue: Rescue | undefined;
-  /** Unread bytes of deleted files that may be held open while the disk buffer is full. */
-  readonly maxDeletedBytes: number;
-  /** Infinity for never. */
-  readonly partialTimeoutMs: number;
   readonly shaping: LineShaping;
-  /** The file of a checkpoint was not found. */
-  onUnfound(file: TrackedFile): void;
   shapeOf(path: string): EventShape;
   /** True for a path that the globs match, and none of those to leave out. */
   isMatched(path: string): boolean;
   isExcluded(path: string): boolean;
 }
 
-/** A record without a file. */
-const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+const AT_ITS_PATH = { path: 'itself', descriptor: 'open', isElsewhere: false, isMountAway: false } as const;
 
 export class Generations {
-  readonly registry: Registry;
+  readonly holdings: Holdings;
   /** The open descriptors of the files. */
   readonly descriptors: OpenFiles;
   /** Their streams. */
   readonly naming: Naming;
-  readonly inodes: InodeHolders;
-  readonly holes: Holes;
+  readonly inodes: InodeReuse;
+  readonly gaps: NulGaps;
   readonly copies: Copies;
-  readonly house: Housekeeping;
-  readonly successors: Successors;
+  readonly maintenance: Maintenance;
+  readonly order: Order;
   readonly #options: GenerationsOptions;
-  /** Generations that are known from before, and whose file was not found at the start. */
-  readonly #unfound = new WeakSet<TrackedFile>();
-  /** Generations whose inode has another file. */
-  readonly #forsaken = new WeakSet<TrackedFile>();
   /** By inode: what was read of the generations that are in no file at the start, as the next ones may begin behind that. */
-  readonly #readBefore = new Map<string, number>();
+  readonly readBefore = new Map<string, number>();
+  readonly fileSystem: FileSystem;
   /** The number of the scan under way. */
   scan = 0;
 
   constructor(options: GenerationsOptions) {
     this.#options = options;
-    const registry = (this.registry = new Registry(options.rescue !== undefined));
+    this.fileSystem = options.fileSystem;
+    const holdings = (this.holdings = new Holdings(options.rescue !== undefined));
     this.descriptors = new OpenFiles(options);
-    this.successors = new Successors({ ...options, registry });
+    this.order = new Order({ ...options, holdings });
     const { groupTimeoutMs } = options.shaping;
-    this.house = new Housekeeping({ ...options, groupTimeoutMs, registry, descriptors: this.descriptors });
-    const holes = (this.holes = new Holes(options));
-    this.naming = new Naming({ ...options, holes });
-    this.inodes = new InodeHolders(options.fileSystem, this.descriptors);
+    this.maintenance = new Maintenance({ ...options, groupTimeoutMs, holdings, descriptors: this.descriptors });
+    const gaps = (this.gaps = new NulGaps(options));
+    this.naming = new Naming({ ...options, gaps });
+    this.inodes = new InodeReuse(options.fileSystem, this.descriptors);
     const { naming, descriptors } = this;
     const isRotatedFrom = (path: string, of: string): boolean => this.isRotatedFrom(path, of);
-    const outcomes = new CopyOutcomes({ ...options, registry, descriptors, naming, isRotatedFrom });
+    const outcomes = new CopyOutcomes({ ...options, holdings, descriptors, naming, isRotatedFrom });
     this.copies = new Copies({
       ...options,
-      registry,
+      holdings,
       descriptors,
       outcomes,
+      inodes: this.inodes,
       track: (path, stat, generation) => this.trackAside(path, stat, generation.stream.firstPath),
       verify: (file) => {
         // Closed, it may have been truncated since it was looked at last.
         this.descriptors.open(file);
         this.current(file);
       },
-      isLost: (file) => this.house.giveUpLost(file, this.#unfound.has(file) ? 'unfound' : this.#forsaken.has(file) ? 'gone' : 'cut off'),
+      isLost: (file) => this.maintenance.giveUpLost(file),
       holderOf: (found) => this.holderOf(found),
-      isUnsure: (holder, found) => this.inodes.mayHaveLost(holder, found),
-      isNamed: (found) => {
-        const file = registry.in(found.stat);
-        return file?.stream.id !== undefined && !this.inodes.hasLost(file, found);
-      },
     });
   }
 
-  /** Takes up a generation that is known from before, and whose file was not found or holds something else now. */
-  remember(record: StreamRecord): TrackedFile {
-    const file = this.#fromRecord(record, { ...NO_FILE, size: record.resumeAt });
-    this.#unfound.add(file);
-    file.disk.place = 'detached';
-    file.disk.leftAtMs = this.#now;
-    if (record.identity && record.resumeAt > 0) this.#readBefore.set(inodeKey(record.identity), record.resumeAt);
-    this.registry.add(file);
-    this.successors.add(file);
-    return file;
-  }
-
-  /** Takes up a file that is known from before. Its content has been compared. */
-  adopt(record: StreamRecord, path: string, stat: FileStat): TrackedFile {
-    const file = this.#fromRecord(record, stat);
-    file.disk.path = path;
-    file.disk.place = this.#placeOf(path);
-    this.registry.add(file);
-    this.successors.add(file);
-    const { device, inode, path: lastPath = record.path } = file.stream.identity;
-    if (device === String(stat.device) && inode === String(stat.inode) && lastPath === path) return file;
-    file.stream.identity = { ...file.stream.identity, device: String(stat.device), inode: String(stat.inode) };
-    this.naming.identify(file);
-    return file;
-  }
-
-  /** Takes up a file that is known from before, and whose file system is not there: it may come back with that. */
-  expect(record: StreamRecord): void {
-    const { path, stat } = lastSightOf(record);
-    const file = this.#fromRecord(record, stat);
-    Object.assign(file.disk, { path, place: 'away', leftAtMs: this.#now });
-    this.registry.add(file);
-    this.successors.add(file);
-  }
-
-  /** Takes up a file that is known from before and that no pattern leads to now: only what was read of it is read again. */
-  leaveOut(record: StreamRecord, { path, stat }: FoundFile = lastSightOf(record)): void {
-    const file = this.#fromRecord(record, stat);
-    file.disk.path = path;
-    this.registry.leftOut.add(file);
+  /** Follows the file from now on. */
+  add(file: TrackedFile): void {
+    this.holdings.add(file);
+    this.order.add(file);
   }
 
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
-    const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.#now);
+    const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.now);
     file.firstScan = this.scan;
-    file.stream.leastGap = Math.min(file.stream.leastGap, this.#readBefore.get(inodeKey(stat)) ?? Infinity);
+    file.stream.leastGap = Math.min(file.stream.leastGap, this.readBefore.get(inodeKey(stat)) ?? Infinity);
     // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
-    this.registry.add(file);
-    this.successors.add(file);
+    this.add(file);
     return file;
   }
 
   /** A file that is beside a matching one, or was until a moment ago. */
   trackAside(path: string, stat: FileStat, firstPath: string): TrackedFile {
-    const place = this.#placeOf(path);
+    const place = this.placeOf(path);
     const first = place === 'matched' ? path : firstPath;
-    const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.#now);
+    const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.now);
     Object.assign(file.disk, { path, place, scan: this.scan });
     file.firstScan = this.scan;
-    this.registry.add(file);
-    this.successors.add(file);
+    this.add(file);
     return file;
   }
 
@@ -177,7 +119,7 @@ export class Generations {
    * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
    */
   renew(file: TrackedFile): TrackedFile {
-    this.#unfound.delete(file);
+    file.detachedAs = 'cut off';
     // What was seen before the look at the content may be the old generation's.
     const stat = this.#options.fileSystem.fstat(file.disk.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
@@ -187,30 +129,30 @@ export class Generations {
       firstPath,
       { ...stat, bornMs: 0 },
       firstPath === file.stream.firstPath ? file.stream.shape : this.#options.shapeOf(firstPath),
-      this.#now,
+      this.now,
     );
     next.firstScan = this.scan;
-    // And what the first scan found in it may be younger than the file, as `successors` knows: its stream tells its place.
+    // And what the first scan found in it may be younger than the file, as `order` knows: its stream tells its place.
     if (file.firstScan <= 1) file.bornMs = 0;
     // What was seen while the content was not looked at may be the next one's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
     if (file.size > 0) next.stream.leastGap = Math.min(next.stream.leastGap, file.size);
-    this.registry.takeOver(next, file);
-    this.successors.add(next);
+    this.holdings.takeOver(next, file);
+    this.order.add(next);
     this.descriptors.handOver(file, next);
     next.disk.seenSize = next.sureSize = stat.size;
     next.disk.seenMtimeMs = stat.mtimeMs;
-    next.disk.changedAtMs = file.disk.leftAtMs = this.#now;
+    next.disk.changedAtMs = file.disk.leftAtMs = this.now;
     // Truncated again, it may have a copy already, which is to be held against it.
-    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined && this.name(next)) this.passHole(next);
-    if (file.stream.id === undefined) this.registry.remove(file);
+    if (next.size > 0 && rotatedFrom(next.disk.path) === undefined && this.name(next)) this.passGap(next);
+    if (file.stream.id === undefined) this.holdings.remove(file);
     else this.copies.seek([file]);
     // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
     if (isDetached(file)) this.naming.noteDeleted(file);
     // What is there now may be known for a copy already.
-    const current = this.registry.in(next.disk) ?? next;
-    this.registry.enqueue(current);
+    const current = this.holdings.in(next.disk) ?? next;
+    this.holdings.enqueue(current);
     return current;
   }
 
@@ -219,28 +161,27 @@ export class Generations {
     if (!this.inodes.hasContent(file, found)) return false;
     if (file.isBusy) return true;
     this.descriptors.close(file);
-    this.registry.replaceInode(file, found.stat);
+    this.holdings.replaceInode(file, found.stat);
     this.naming.identify(file);
     return true;
   }
 
   /** The known file that this is, or that nobody knows better of. */
   holderOf(found: FoundFile): TrackedFile | undefined {
-    const file = this.registry.in(found.stat);
+    const file = this.holdings.in(found.stat);
     if (!file || !this.inodes.hasLost(file, found)) return file;
     this.forsake(file);
     // It may have been taken up where a copy was looked for.
-    return this.registry.in(found.stat);
+    return this.holdings.in(found.stat);
   }
 
   /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
   forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
-    this.#unfound.delete(file);
-    this.registry.vacate(file);
-    file.disk.leftAtMs = this.#now;
+    file.detachedAs = 'gone';
+    this.holdings.detach(file);
+    file.disk.leftAtMs = this.now;
     takeUp();
-    if (file.stream.id === undefined) return this.registry.remove(file);
-    this.#forsaken.add(file);
+    if (file.stream.id === undefined) return this.holdings.remove(file);
     this.copies.seek([file]);
     if (isDetached(file)) this.naming.noteDeleted(file);
   }
@@ -251,7 +192,8 @@ export class Generations {
     if (file.disk.fd === undefined || !this.descriptors.open(file)) return file;
     try {
       const { size } = fileSystem.fstat(file.disk.fd);
-      if (!isUntouched(fileSystem, file.disk.fd, file.stream.read) || this.isBegunAnew(file, size)) return this.renew(file);
+      const isSame = isUntouched(fileSystem, file.disk.fd, file.stream.read) && !this.isBegunAnew(file, size);
+      if (match({ ...AT_ITS_PATH, content: isSame ? 'same' : 'different' }) === 'truncated') return this.renew(file);
       noteSize(file, size);
     } catch (error) {
       this.descriptors.fail(file, error);
@@ -269,7 +211,7 @@ export class Generations {
       size < file.sureSize &&
       file.stream.read.offset === file.stream.startAt &&
       file.stream.id !== undefined &&
-      this.copies.mayHaveCopy(file)
+      this.copies.matcher.mayHaveCopy(file)
     );
   }
 
@@ -289,10 +231,10 @@ export class Generations {
   }
 
   /** Looks at some of the hole that a file with a stream may begin with. */
-  passHole(file: TrackedFile): void {
+  passGap(file: TrackedFile): void {
     if (file.stream.id === undefined || file.isBusy || !this.descriptors.open(file)) return;
     try {
-      this.holes.pass(file);
+      this.gaps.pass(file);
     } catch (error) {
       this.descriptors.fail(file, error);
     }
@@ -301,7 +243,7 @@ export class Generations {
   /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
   place(file: TrackedFile, place: Place, path = file.disk.path): void {
     const wasGone = isGone(file);
-    this.registry.place(file, place, path);
+    this.holdings.place(file, place, path);
     if (isGone(file)) this.naming.noteDeleted(file);
     else if (wasGone) this.naming.noteFound(file);
   }
@@ -330,45 +272,25 @@ export class Generations {
     return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
   }
 
-  #fromRecord(record: StreamRecord, stat: FileStat): TrackedFile {
-    const file = newTrackedFile(record.path, stat, this.#options.shapeOf(record.path), this.#now);
-    file.stream.resume(record);
-    file.firstScan = -1;
-    file.nextBornMs = record.createdMs;
-    noteSize(file, Math.max(record.resumeAt, record.seenSize ?? 0));
-    return file;
-  }
-
-  get #now(): number {
+  get now(): number {
     return this.#options.clock.monotonic();
   }
 
-  #placeOf(path: string): Place {
+  placeOf(path: string): Place {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 
   /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
-    const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, this.#now);
+    const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, this.now);
     next.stream.identity = file.stream.identity;
     next.stream.beginAt(file.stream.offset, file.stream.tail);
     next.firstScan = this.scan;
-    this.registry.takeOver(next, file);
+    this.holdings.takeOver(next, file);
     this.descriptors.handOver(file, next);
-    this.registry.remove(file);
-    this.house.retire(file.stream.id!);
+    this.holdings.remove(file);
+    this.maintenance.retire(file.stream.id!);
     this.naming.mint(next);
     return next;
   }
-}
-
-/** Where the file of a record was last; it has an identity. */
-export function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
-  const { device, inode, path: lastPath = path } = identity!;
-  return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
-}
-
-/** As a stat gives it: a number where that is exact. */
-function toNumber(digits: string): number | bigint {
-  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }

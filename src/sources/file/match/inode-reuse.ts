@@ -4,13 +4,13 @@
  */
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
-import { compare } from './content.ts';
-import type { OpenFiles } from './open-files.ts';
+import { compare } from '../known/content.ts';
+import type { OpenFiles } from '../known/open-files.ts';
 import { withOpen } from '../scan/peek.ts';
-import { isGone, isReplaced, type TrackedFile } from './tracked-file.ts';
-import { statIfAt } from './locate.ts';
+import { isGone, isReplaced, type TrackedFile } from '../known/tracked-file.ts';
+import { statIfAt } from '../scan/locate.ts';
 
-export class InodeHolders {
+export class InodeReuse {
   readonly #fileSystem: FileSystem;
   readonly #descriptors: OpenFiles;
 

@@ -4,75 +4,52 @@
  * two files that are merely alike are two files.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
-import { COPY_CHECK_BYTES, DECIDE_COPY_MS, FORGET_AFTER_MS } from '../limits.ts';
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { FORGET_AFTER_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
-import { CopyComparison, hasFingerprint } from './content.ts';
+import { basesOf, CopyMatcher, type CopyMatcherOptions, extendsName, isUnread, type Undecided } from './copy-matcher.ts';
 import type { CopyEnd, CopyOutcomes } from './copy-outcomes.ts';
-import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import type { FileStat } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import type { OpenFiles } from './open-files.ts';
-import type { Registry } from './registry.ts';
-import { readBefore, readHead, withOpen } from '../scan/peek.ts';
+import { readBefore } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isDetached, isGone, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
-export interface CopiesOptions {
-  readonly fileSystem: FileSystem;
+export interface CopiesOptions extends CopyMatcherOptions {
   readonly clock: Clock;
-  readonly registry: Registry;
-  readonly descriptors: OpenFiles;
   readonly outcomes: CopyOutcomes;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
   /** Starts to follow a file that may be a copy of the generation. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
-  /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
-  verify(file: TrackedFile): void;
   /** The file that is known to be what was found. */
   holderOf(found: FoundFile): TrackedFile | undefined;
-  /** What was found may be another file than that one, which cannot be told just now. */
-  isUnsure(holder: TrackedFile, found: FoundFile): boolean;
-  /** What was found has its stream: it is a copy no more, or never was. */
-  isNamed(found: FoundFile): boolean;
   /** There is no copy of what the generation's file held. */
   isLost(generation: TrackedFile): void;
-}
-
-/** Of a file that may be a copy: the generations to compare it with, the present one first. */
-interface Undecided {
-  /** It is not here only to be compared. */
-  readonly wasFollowed: boolean;
-  readonly originals: TrackedFile[];
-  check: CopyComparison | undefined;
-  /** It is a copy of the first of them, made before the last of it was read. */
-  isShort: boolean;
-  /** Not all of them are known yet. */
-  isIncomplete: boolean;
 }
 
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #undecided = new Map<TrackedFile, Undecided>();
   /** Generations without a file; true once all files that may be their copies are among the undecided. */
-  readonly #homeless = new Map<TrackedFile, boolean>();
+  readonly #detached = new Map<TrackedFile, boolean>();
   /** Of generations of which there was no copy, by the path that a copy's name begins with: how much was seen, for a while. */
   readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
   /** Paths of files that may be copies of the generation, or what is known under their inodes: that is looked at again with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
-  /** This scan has compared as many bytes as one may. */
-  #isSpent = false;
+  readonly matcher: CopyMatcher;
 
   constructor(options: CopiesOptions) {
     this.#options = options;
+    this.matcher = new CopyMatcher(options);
   }
 
   /** True, and the file waits, when it may be a copy of a file that is known. It is open, and has bytes and no stream. */
   suspect(file: TrackedFile): boolean {
-    const { registry } = this.#options;
+    const { holdings } = this.#options;
     const truncated = this.#gather(file);
     for (const each of truncated) this.#compareWith(each);
-    return file.isUndecided || registry.in(file.disk) !== file;
+    return file.isUndecided || holdings.in(file.disk) !== file;
   }
 
   /**
@@ -81,43 +58,26 @@ export class Copies {
    */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
-    for (const each of generations) this.#homeless.set(each, false);
+    for (const each of generations) this.#detached.set(each, false);
     for (const each of generations) this.#findCandidates(each, names);
     for (const each of generations) this.#compareWith(each);
   }
 
-  /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
-  mayHaveCopy(generation: TrackedFile): boolean {
-    const { fileSystem } = this.#options;
-    const names = new FolderNames(fileSystem);
-    const beside = basesOf(generation).flatMap((base) => names.extending(base));
-    return beside.some((found) => {
-      if (found.stat.size < generation.sureSize || this.#options.isNamed(found)) return false;
-      const { identity } = generation.stream;
-      try {
-        const head = withOpen(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
-        return identity.headLength > 0 && hasFingerprint(identity, head);
-      } catch {
-        return false;
-      }
-    });
-  }
-
   /** True while a copy is looked for, or something is not decided. */
   get isBusy(): boolean {
-    return this.#undecided.size + this.#unsure.size + this.#homeless.size > 0;
+    return this.#undecided.size + this.#unsure.size + this.#detached.size > 0;
   }
 
   /** Goes on with everything that is undecided, for each scan. True when it stopped at COPY_CHECK_BYTES and could go on at once. */
   decide(): boolean {
-    this.#isSpent = false;
+    this.matcher.isSpent = false;
     const now = this.#options.clock.monotonic();
     for (const [base, { atMs }] of this.#lost) if (now - atMs >= FORGET_AFTER_MS) this.#lost.delete(base);
     for (const [file, entry] of this.#undecided) this.#decide(file, entry);
     for (const [path, generation] of [...this.#unsure]) this.#lookAgain(path, generation);
     const names = new FolderNames(this.#options.fileSystem);
-    for (const generation of this.#homeless.keys()) this.#search(generation, names);
-    return this.#isSpent;
+    for (const generation of this.#detached.keys()) this.#search(generation, names);
+    return this.matcher.isSpent;
   }
 
   /**
@@ -127,7 +87,7 @@ export class Copies {
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
     let bytes = 0;
-    for (const each of this.#homeless.keys())
+    for (const each of this.#detached.keys())
       if (basesOf(each).some((base) => extendsName(file.disk.path, base)))
         bytes = Math.max(bytes, each.size, each.stream.offset + each.stream.inHand);
     for (const [base, { size }] of this.#lost) if (extendsName(file.disk.path, base)) bytes = Math.max(bytes, size);
@@ -145,21 +105,21 @@ export class Copies {
    * a copy of the next. Returns the generations that turned out to be truncated on the way.
    */
   #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
-    const { registry, once } = this.#options;
+    const { holdings, once } = this.#options;
     const entry: Undecided = { wasFollowed, originals: [], check: undefined, isShort: false, isIncomplete: true };
     this.#undecided.set(file, entry);
     file.isUndecided = true;
     const truncated: TrackedFile[] = [];
     const nameStart = parentOf(file.disk.path).length + 2;
     for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
-      const original = registry.at(file.disk.path.slice(0, end));
+      const original = holdings.at(file.disk.path.slice(0, end));
       if (original?.stream.id === undefined) continue;
       // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
       if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
-      if (this.#mayHold(original, file) && !once) this.#compare(file, original);
+      if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
       else if (isDetached(original)) truncated.push(original);
     }
-    for (const each of [...this.#homeless.keys(), ...registry.gone])
+    for (const each of [...this.#detached.keys(), ...holdings.gone])
       if (each.stream.id !== undefined && basesOf(each).some((base) => extendsName(file.disk.path, base))) this.#compare(file, each);
     entry.isIncomplete = false;
     if (entry.originals.length === 0) this.forget(file);
@@ -177,12 +137,12 @@ export class Copies {
   }
 
   #search(generation: TrackedFile, names: FolderNames): void {
-    if (this.#homeless.get(generation) === false) this.#homeless.set(generation, this.#findCandidates(generation, names));
+    if (this.#detached.get(generation) === false) this.#detached.set(generation, this.#findCandidates(generation, names));
     this.#compareWith(generation);
-    const isFound = this.#homeless.get(generation);
+    const isFound = this.#detached.get(generation);
     if (isFound === undefined || this.#candidatesOf(generation).length > 0) return;
     if (!isFound && this.#options.clock.monotonic() - generation.disk.leftAtMs < FORGET_AFTER_MS) return;
-    this.#homeless.delete(generation);
+    this.#detached.delete(generation);
     for (const base of basesOf(generation)) this.#lost.set(base, { size: generation.size, atMs: this.#options.clock.monotonic() });
     this.#options.isLost(generation);
   }
@@ -210,7 +170,7 @@ export class Copies {
   #consider(found: FoundFile, generation: TrackedFile): void {
     const known = this.#options.holderOf(found);
     if (known?.stream.id !== undefined) {
-      if (this.#options.isUnsure(known, found)) this.#unsure.set(found.path, generation);
+      if (this.#options.inodes.mayHaveLost(known, found)) this.#unsure.set(found.path, generation);
       return;
     }
     const file = known ?? this.#options.track(found.path, found.stat, generation);
@@ -246,9 +206,9 @@ export class Copies {
         if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
         // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
-        const isCopy = this.#isCopy(file, stat, original, entry, age);
-        if (isCopy === undefined) return;
-        if (isCopy) return this.#settle(file, entry, original, stat);
+        const change = this.matcher.match(file, stat, original, entry, age);
+        if (change === 'undecided') return;
+        if (change === 'copied') return this.#settle(file, entry, original, stat);
         entry.originals.shift();
         entry.check = undefined;
         if (entry.originals.length === 0) this.#release(file, original);
@@ -256,20 +216,6 @@ export class Copies {
     } catch (error) {
       descriptors.fail(file, error);
     }
-  }
-
-  #isCopy(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): boolean | undefined {
-    if (isGone(original)) {
-      if (this.#isSpent) return undefined;
-      entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
-      const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
-      this.#isSpent = verdict === 'more';
-      return this.#isSpent ? undefined : verdict === 'same';
-    }
-    if (ageMs < DECIDE_COPY_MS && this.#isAlikeSoFar(file, original)) return undefined;
-    // Its content may be gone since it was looked at: then all that may be its copies were just decided.
-    this.#options.verify(original);
-    return isDetached(original) || original.disk.failure ? undefined : false;
   }
 
   #settle(file: TrackedFile, entry: Undecided, generation: TrackedFile, stat: FileStat): void {
@@ -294,7 +240,7 @@ export class Copies {
   /** Only where there is no better one, a generation lives on in a copy that was made before the last of it was read: the longest. */
   #settleShort(generation: TrackedFile): void {
     const candidates = this.#candidatesOf(generation);
-    if (!this.#homeless.has(generation) || generation.isBusy || candidates.length === 0) return;
+    if (!this.#detached.has(generation) || generation.isBusy || candidates.length === 0) return;
     if (!candidates.every(([, { originals, isShort }]) => isShort && originals[0] === generation)) return;
     try {
       const sized = candidates.map(([file, { check }]) => ({ file, check, stat: this.#options.fileSystem.fstat(file.disk.fd!) }));
@@ -314,7 +260,7 @@ export class Copies {
   }
 
   #move(generation: TrackedFile, file: TrackedFile, stat: FileStat, end?: CopyEnd): void {
-    this.#homeless.delete(generation);
+    this.#detached.delete(generation);
     this.#options.outcomes.moveInto(generation, file, stat, end);
     for (const [other, entry] of this.#candidatesOf(generation)) {
       const { originals } = entry;
@@ -332,44 +278,4 @@ export class Copies {
     this.forget(file);
     this.#options.outcomes.takeUp(file, generation, wasFollowed);
   }
-
-  /** True while the original is there and the file may be its copy. The original may be homeless after that. */
-  #mayHold(original: TrackedFile, file: TrackedFile): boolean {
-    this.#options.verify(original);
-    if (isDetached(original)) return false;
-    if (this.#isAlikeSoFar(file, original)) return true;
-    // Truncated between the two looks, it is not alike any more, though the file is its copy.
-    this.#options.verify(original);
-    return !isDetached(original) && original.disk.failure !== undefined;
-  }
-
-  /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
-  #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
-    const { fileSystem, descriptors } = this.#options;
-    if (!descriptors.open(original) || !descriptors.open(file)) return true;
-    try {
-      const { size } = fileSystem.fstat(file.disk.fd!);
-      const isSame = (at: number, length: number): boolean => {
-        const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
-        return fileSystem.peek(original.disk.fd!, theirs, at) === fileSystem.peek(file.disk.fd!, own, at) && theirs.equals(own);
-      };
-      return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
-    } catch {
-      return true;
-    }
-  }
-}
-
-/** Nothing but its first bytes is known of it. */
-function isUnread(file: TrackedFile): boolean {
-  return isGone(file) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
-}
-
-/** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
-function basesOf({ stream: { firstPath }, disk: { path } }: TrackedFile): string[] {
-  return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
-}
-
-function extendsName(path: string, base: string): boolean {
-  return path.length > base.length && path.startsWith(base);
 }

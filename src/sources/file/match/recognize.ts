@@ -10,13 +10,14 @@ import type { Encoding } from '../../../parsers/text/encoding.ts';
 import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { type Generations, lastSightOf } from './generations.ts';
-import { compare } from './content.ts';
+import type { Generations } from './generations.ts';
+import { lastSightOf, type Restored } from './restored.ts';
+import { compare } from '../known/content.ts';
 import { findLineStart, readBefore, readHead, withOpen } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { isDetached, isRotated, type TrackedFile } from './tracked-file.ts';
+import { isDetached, isRotated, type TrackedFile } from '../known/tracked-file.ts';
 import type { Tracker } from './tracker.ts';
-import { type FolderInodes, inodesIn, isMountAway, statIfAt } from './locate.ts';
+import { type FolderInodes, inodesIn, isMountAway, statIfAt } from '../scan/locate.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
 import { tailOf } from '../../../core/tail.ts';
@@ -26,6 +27,7 @@ export interface RecognizeOptions {
   readonly found: ReadonlyMap<string, FoundFile>;
   readonly tracker: Tracker;
   readonly generations: Generations;
+  readonly restored: Restored;
   readonly fileSystem: FileSystem;
   readonly stableInodes: boolean;
   /** True for a path that a scan comes to, if something is there. */
@@ -42,38 +44,38 @@ export interface Recognized {
 
 /** Hands every recognised file to the tracker; the streams of those that are not found are retired. */
 export async function recognizeFiles(options: RecognizeOptions): Promise<Recognized> {
-  const { records, found, tracker, generations, fileSystem, stableInodes, isReached } = options;
+  const { records, found, tracker, generations, restored, fileSystem, stableInodes, isReached } = options;
   const byInode = new Map([...found.values()].map((file) => [inodeKey(file.stat), file]));
   const folders: FolderInodes = new Map();
   const names = new FolderNames(fileSystem);
-  const homeless: TrackedFile[] = [];
+  const detached: TrackedFile[] = [];
   let away = 0;
   const changed: [StreamRecord, FoundFile][] = [];
   // The newest first: an older generation of the same inode can only be what is left of it.
   for (const record of [...records].reverse()) {
     const file = locate(record);
-    const isRecognized = file !== undefined && !generations.registry.in(file.stat) && isKnown(record, file);
+    const isRecognized = file !== undefined && !generations.holdings.in(file.stat) && isKnown(record, file);
     const isExpected = !file && isAway(record);
     if ((isRecognized || isExpected) && !isReached(record.path) && !(file && isReached(file.path))) {
-      generations.leaveOut(record, file);
+      restored.leaveOut(record, file);
       continue;
     }
-    if (isRecognized) generations.adopt(record, file.path, file.stat);
+    if (isRecognized) restored.adopt(record, file.path, file.stat);
     else if (isExpected) {
-      generations.expect(record);
+      restored.expect(record);
       away += 1;
-    } else homeless.push(generations.remember(record));
+    } else detached.push(restored.remember(record));
     if (file) changed.push([record, file]);
   }
-  const leftOut = generations.registry.leftOut.size;
-  const recognized = records.length - homeless.length - leftOut - away;
-  generations.copies.seek(homeless, names);
+  const leftOut = generations.holdings.leftOut.size;
+  const recognized = records.length - detached.length - leftOut - away;
+  generations.copies.seek(detached, names);
   while (generations.copies.decide()) await setImmediate();
   // Cut off, or made under the inode of what is gone, and rotated away: it is read if no stream has it by now.
   for (const [record, file] of changed) tracker.takeRotated(file, record.path);
   // Streams are made later than their files, and others may have been made in between.
   const lastBorn = new Map<string, number>();
-  for (const file of generations.registry.files) {
+  for (const file of generations.holdings.files) {
     const { firstPath } = file.stream;
     if (isRotated(file) && !isDetached(file) && file.bornMs > 0)
       lastBorn.set(firstPath, Math.max(file.bornMs, lastBorn.get(firstPath) ?? 0));
@@ -81,14 +83,14 @@ export async function recognizeFiles(options: RecognizeOptions): Promise<Recogni
   const made = new Map(records.filter(({ path }) => isReached(path)).map((record) => [record.path, record.createdMs]));
   for (const [path, createdMs] of made) tracker.expectAt(path, Math.min(createdMs, lastBorn.get(path) ?? createdMs), names);
   // What is younger than its stream is a copy: its original was there before, and what was written to that since may have been rotated away.
-  for (const file of [...generations.registry.files]) {
+  for (const file of [...generations.holdings.files]) {
     const { firstPath, createdMs } = file.stream;
     if (isRotated(file) && file.bornMs > createdMs - BIRTH_SLACK_MS) tracker.findWritten(firstPath, file.bornMs, names);
   }
   return { recognized, leftOut, away };
 
   function isAway({ identity, path }: StreamRecord): boolean {
-    if (!identity || generations.registry.in(identity)) return false;
+    if (!identity || generations.holdings.in(identity)) return false;
     return isMountAway(fileSystem, identity.path ?? path, identity.device);
   }
 

@@ -2,20 +2,25 @@
  * Where a file is that is not under its path any more: by its descriptor, by its real path, by inode in the folders it was in; and
  * whether the file system that it is on is there at all.
  */
-import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from '../scan/file-system.ts';
-import { parentOf } from '../scan/finder.ts';
-import { isCompressedName } from '../scan/rotated-names.ts';
-import type { TrackedFile } from './tracked-file.ts';
+import { type FileStat, type FileSystem, inodeKey, isSameFile, pathIn } from './file-system.ts';
+import { parentOf } from './finder.ts';
+import { isCompressedName } from './rotated-names.ts';
 
 /** The regular files of folders by inode, read once: for one scan. */
 export type FolderInodes = Map<string, ReadonlyMap<string, string>>;
 
+type LocatedFile = Pick<FileStat, 'device' | 'inode'> & {
+  readonly path: string;
+  readonly realPath: string | undefined;
+  readonly fd: number | undefined;
+};
+
 /** A path under which the file is now. Never throws. */
-export function findWhereabouts(fileSystem: FileSystem, file: TrackedFile, folders: FolderInodes): string | undefined {
-  const told = file.disk.fd === undefined ? undefined : fileSystem.pathOf(file.disk.fd);
-  for (const path of [told, file.disk.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file.disk)) return path;
-  for (const folder of new Set([parentOf(file.disk.path), parentOf(file.disk.realPath ?? file.disk.path)])) {
-    const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file.disk));
+export function locate(fileSystem: FileSystem, file: LocatedFile, folders: FolderInodes): string | undefined {
+  const told = file.fd === undefined ? undefined : fileSystem.pathOf(file.fd);
+  for (const path of [told, file.realPath]) if (path !== undefined && statIfAt(fileSystem, path, file)) return path;
+  for (const folder of new Set([parentOf(file.path), parentOf(file.realPath ?? file.path)])) {
+    const path = inodesIn(fileSystem, folder, folders).get(inodeKey(file));
     if (path !== undefined) return path;
   }
   return undefined;

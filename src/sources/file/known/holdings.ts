@@ -10,7 +10,7 @@ import { isDetached, isGone, lagOf, type TrackedFile } from './tracked-file.ts';
 
 const NONE: ReadonlySet<TrackedFile> = new Set();
 
-export class Registry {
+export class Holdings {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
   readonly queue = new Set<TrackedFile>();
@@ -117,7 +117,7 @@ export class Registry {
   }
 
   /** What is known of the file is in none any more. */
-  vacate(file: TrackedFile): void {
+  detach(file: TrackedFile): void {
     this.#unindex(file);
     file.disk.place = 'detached';
     this.dequeue(file);
@@ -141,7 +141,7 @@ export class Registry {
     const { device, inode } = to.disk;
     to.stream.identity = { ...to.stream.identity, device: String(device), inode: String(inode) };
     from.disk = { ...from.disk, fd: undefined, isReading: false };
-    this.vacate(from);
+    this.detach(from);
     if (this.dequeue(to)) this.enqueue(to);
     if (this.files.has(to)) this.#index(to);
     else this.add(to);

@@ -1,0 +1,184 @@
+/** Acts on what a scan or a look found out about a file (`match`): the only place that a file's path and place change. */
+import type { Clock } from '../../../core/time/clock.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import type { StreamStore } from '../../../core/stream.ts';
+import type { Place } from '../known/file-on-disk.ts';
+import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import type { FileStat } from '../scan/file-system.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
+import type { Generations } from './generations.ts';
+import type { LeftPaths } from './left-paths.ts';
+import type { Change } from './match.ts';
+
+export interface ApplyOptions {
+  readonly streams: StreamStore;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly generations: Generations;
+  readonly left: LeftPaths;
+  /** Files that are not known and were not changed for so long are left out; Infinity for never. */
+  readonly ignoreOlderMs: number;
+}
+
+/** Where a change was seen. */
+export interface Seen {
+  /** What was found, under which path; of a file that was not found, what its descriptor says. */
+  readonly path?: string | undefined;
+  readonly stat?: FileStat | undefined;
+}
+
+export class Apply {
+  readonly #options: ApplyOptions;
+  #changed = new Set<TrackedFile>();
+  #grownBytes = 0;
+
+  constructor(options: ApplyOptions) {
+    this.#options = options;
+  }
+
+  /** Files with a name that changed since the last call, and by how many bytes they grew. */
+  takeChanged(): { readonly files: ReadonlySet<TrackedFile>; readonly grownBytes: number } {
+    const changed = { files: this.#changed, grownBytes: this.#grownBytes };
+    this.#changed = new Set();
+    this.#grownBytes = 0;
+    return changed;
+  }
+
+  /** `place` is that of the path under which the file was seen. */
+  apply(file: TrackedFile, change: Change, { path, stat }: Seen, place: 'matched' | 'aside'): void {
+    switch (change) {
+      case 'continued':
+      // `see` compares an open file, and has the next generation begin.
+      case 'truncated':
+        return this.see(file, stat!, place);
+      case 'renamed':
+        return this.#move(file, path!, stat!, place);
+      case 'replaced':
+        return this.#options.generations.forsake(file, () => this.takeRotated({ path: path!, stat: stat! }, file.stream.firstPath));
+      case 'undecided':
+        file.disk.scan = this.#options.generations.scan;
+        return;
+      default:
+        return this.#leave(file, stat, change);
+    }
+  }
+
+  /** The file is there, or its descriptor says so: enqueues it when it changed, and has it open before it can vanish. */
+  see(file: TrackedFile, stat: FileStat, place: Place): void {
+    const { generations, clock } = this.#options;
+    const { descriptors } = generations;
+    const { disk } = file;
+    disk.scan = generations.scan;
+    if (disk.place !== place) generations.place(file, place);
+    const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs;
+    if (isChanged) {
+      if (disk.seenSize === 0) file.filledScan = generations.scan;
+      if (!isGone(file)) this.#changed.add(file);
+      this.#grownBytes += Math.max(0, stat.size - Math.max(0, disk.seenSize));
+      disk.seenSize = stat.size;
+      disk.seenMtimeMs = stat.mtimeMs;
+      disk.changedAtMs = clock.monotonic();
+      descriptors.touch(file);
+    } else if (!isBehind(file) && !disk.failure) return;
+    // Open now: the reader may be waiting for the sinks while the file is rotated away.
+    if (!descriptors.isFull) descriptors.open(file);
+    if (file.isUndecided) return;
+    const current = generations.current(file);
+    // While it is closed, it may hold other content; the reader's turn compares it.
+    if (current.disk.fd === undefined && stat.size > current.size) current.size = stat.size;
+    generations.holdings.enqueue(current);
+    if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);
+  }
+
+  /** Takes up a file that is not known, if no glob matches it and rotation may have made its name of the path. */
+  takeRotated({ path, stat }: FoundFile, of: string): void {
+    const { generations, notices } = this.#options;
+    if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;
+    notices.event('info', { path, file: of, size: stat.size }, 'file was made and rotated unseen, reading it');
+    this.see(generations.trackAside(path, stat, of), stat, 'aside');
+  }
+
+  /** True for a file that was not changed for longer than `ignore_older`. */
+  isIgnored(stat: FileStat): boolean {
+    return this.#options.clock.now() - stat.mtimeMs > this.#options.ignoreOlderMs;
+  }
+
+  #nameAndLetGo(file: TrackedFile): void {
+    const { generations } = this.#options;
+    const wasOpen = file.disk.fd !== undefined;
+    generations.name(file);
+    // The reader may be waiting for the sinks while the next generation takes its place.
+    generations.passGap(file);
+    if (!wasOpen && generations.descriptors.isFull) generations.descriptors.close(file);
+  }
+
+  #move(file: TrackedFile, path: string, stat: FileStat, place: Place): void {
+    const { generations, notices } = this.#options;
+    const unreadBytes = unreadOf(file, stat);
+    const fields = { from: file.disk.path, to: path, file: file.stream.firstPath, unreadBytes };
+    notices.event(levelOf(file, unreadBytes), fields, 'file was renamed, reading on');
+    this.#noteRotation(file, path);
+    generations.place(file, place, path);
+    generations.naming.identify(file);
+    // Closed meanwhile, it may be another file under the same inode: a look at its content decides.
+    if (file.disk.fd === undefined) file.disk.seenSize = -1;
+    this.see(file, stat, place);
+  }
+
+  #noteRotation(file: TrackedFile, to?: string): void {
+    if (file.isUndecided) return;
+    const { generations, left } = this.#options;
+    if (generations.scan > 1) left.countRotation(file, to);
+    left.note(file);
+  }
+
+  /** `held`: what the descriptor of the file says. */
+  #leave(file: TrackedFile, held: FileStat | undefined, how: 'deleted' | 'gone' | 'away'): void {
+    const { generations, stats, streams, clock } = this.#options;
+    if (file.isUndecided && !held) {
+      generations.copies.forget(file);
+      generations.holdings.remove(file);
+      return;
+    }
+    const { place } = file.disk;
+    if (!isGone(file) || (place === 'away' && how !== 'away')) {
+      this.#noteRotation(file);
+      file.disk.leftAtMs = clock.monotonic();
+      const isLost = !held && how !== 'away';
+      const lostBytes = isLost ? Math.max(0, lagOf(file) - generations.copies.seenInOriginal(file)) : 0;
+      stats.lostBytes += lostBytes;
+      this.#logLeft(file, lostBytes, held, how);
+      if (isLost) {
+        file.size = file.sureSize = file.stream.readTo = file.stream.offset;
+        // The next start must not count it again.
+        if (file.stream.id !== undefined) streams.see(file.stream.id, file.stream.offset);
+      }
+    }
+    const now = how === 'gone' ? (place === 'deleted' ? 'deleted' : 'missing') : how;
+    generations.place(file, now);
+    if (held) this.see(file, held, now);
+    else file.disk.scan = generations.scan;
+  }
+
+  #logLeft(file: TrackedFile, lostBytes: number, held: FileStat | undefined, how: Change): void {
+    const { notices } = this.#options;
+    const unreadBytes = unreadOf(file, held);
+    const fields = { path: file.disk.path, offset: file.stream.offset, unreadBytes, lostBytes };
+    if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
+    else if (how === 'away') notices.event('info', fields, 'file is gone with the file system that it is on, which is waited for');
+    else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
+    else notices.event('info', fields, `file is gone${LOWER_BOUND}`);
+  }
+}
+
+function unreadOf(file: TrackedFile, { size }: { readonly size: number } = file): number {
+  return Math.max(0, Math.max(size, file.size) - file.stream.position);
+}
+
+/** A rotated file is logged once at most, and not at all when it was read to its end. */
+function levelOf(file: TrackedFile, unreadBytes: number): 'info' | 'debug' {
+  // Without a stream it may be a copy; a file of its own is logged as new.
+  return unreadBytes > 0 && file.disk.place === 'matched' && !isRotated(file) && file.stream.id !== undefined ? 'info' : 'debug';
+}

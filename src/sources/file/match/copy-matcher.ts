@@ -1,0 +1,119 @@
+/** Tells whether a file is a copy of another one, by their bytes: of those that are long, so many as one scan may compare. */
+import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import { CopyComparison, hasFingerprint } from '../known/content.ts';
+import type { Holdings } from '../known/holdings.ts';
+import type { OpenFiles } from '../known/open-files.ts';
+import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
+import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
+import type { FileStat, FileSystem } from '../scan/file-system.ts';
+import { readHead, withOpen } from '../scan/peek.ts';
+import { FolderNames } from '../scan/rotated-names.ts';
+import type { InodeReuse } from './inode-reuse.ts';
+import { type CopyChange, matchCopy } from './match.ts';
+
+export interface CopyMatcherOptions {
+  readonly fileSystem: FileSystem;
+  readonly descriptors: OpenFiles;
+  readonly holdings: Holdings;
+  readonly inodes: InodeReuse;
+  /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
+  verify(file: TrackedFile): void;
+}
+
+/** Of a file that may be a copy: the generations to compare it with, the present one first. */
+export interface Undecided {
+  /** It is not here only to be compared. */
+  readonly wasFollowed: boolean;
+  readonly originals: TrackedFile[];
+  check: CopyComparison | undefined;
+  /** It is a copy of the first of them, made before the last of it was read. */
+  isShort: boolean;
+  /** Not all of them are known yet. */
+  isIncomplete: boolean;
+}
+
+export class CopyMatcher {
+  readonly #options: CopyMatcherOptions;
+  /** This scan has compared as many bytes as one may. */
+  isSpent = false;
+
+  constructor(options: CopyMatcherOptions) {
+    this.#options = options;
+  }
+
+  /** True where a file beside it begins like the generation, which is still in its file, and has as much as was seen of that. */
+  mayHaveCopy(generation: TrackedFile): boolean {
+    const { fileSystem, holdings, inodes } = this.#options;
+    const names = new FolderNames(fileSystem);
+    const beside = basesOf(generation).flatMap((base) => names.extending(base));
+    return beside.some((found) => {
+      const known = holdings.in(found.stat);
+      const isNamed = known?.stream.id !== undefined && !inodes.hasLost(known, found);
+      if (found.stat.size < generation.sureSize || isNamed) return false;
+      const { identity } = generation.stream;
+      try {
+        const head = withOpen(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
+        return identity.headLength > 0 && hasFingerprint(identity, head);
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  match(file: TrackedFile, stat: FileStat, original: TrackedFile, entry: Undecided, ageMs: number): CopyChange {
+    const isSettled = ageMs >= DECIDE_COPY_MS;
+    if (isGone(original)) {
+      if (this.isSpent) return 'undecided';
+      entry.check ??= new CopyComparison(this.#options.fileSystem, original.stream, original.disk.fd);
+      const verdict = entry.check.step(file.disk.fd!, stat.size, COPY_CHECK_BYTES);
+      this.isSpent = verdict === 'more';
+      return matchCopy({ original: 'gone', content: this.isSpent ? 'unknown' : verdict === 'same' ? 'same' : 'different', isSettled });
+    }
+    const isAlike = isSettled || this.#isAlikeSoFar(file, original);
+    const change = matchCopy({ original: 'there', content: isAlike ? 'same' : 'different', isSettled });
+    if (change === 'undecided') return change;
+    // Its content may be gone since it was looked at: then all that may be its copies were just decided.
+    this.#options.verify(original);
+    return isDetached(original) || original.disk.failure ? 'undecided' : change;
+  }
+
+  /** True while the original is there and the file may be its copy. The original may be detached after that. */
+  mayHold(original: TrackedFile, file: TrackedFile): boolean {
+    this.#options.verify(original);
+    if (isDetached(original)) return false;
+    if (this.#isAlikeSoFar(file, original)) return true;
+    // Truncated between the two looks, it is not alike any more, though the file is its copy.
+    this.#options.verify(original);
+    return !isDetached(original) && original.disk.failure !== undefined;
+  }
+
+  /** True while all that the file has is what its original, which is still there, has in its place. True also when it cannot be told. */
+  #isAlikeSoFar(file: TrackedFile, original: TrackedFile): boolean {
+    const { fileSystem, descriptors } = this.#options;
+    if (!descriptors.open(original) || !descriptors.open(file)) return true;
+    try {
+      const { size } = fileSystem.fstat(file.disk.fd!);
+      const isSame = (at: number, length: number): boolean => {
+        const [theirs, own] = [Buffer.alloc(length), Buffer.alloc(length)];
+        return fileSystem.peek(original.disk.fd!, theirs, at) === fileSystem.peek(file.disk.fd!, own, at) && theirs.equals(own);
+      };
+      return isSame(0, Math.min(size, HEAD_BYTES)) && isSame(Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+    } catch {
+      return true;
+    }
+  }
+}
+
+/** Nothing but its first bytes is known of it. */
+export function isUnread(file: TrackedFile): boolean {
+  return isGone(file) && file.disk.fd === undefined && file.stream.offset === file.stream.startAt;
+}
+
+/** What the name of a copy extends: the path that the file had first, or has now, if that is not one that rotation gave it. */
+export function basesOf({ stream: { firstPath }, disk: { path } }: TrackedFile): string[] {
+  return path.startsWith(firstPath) ? [firstPath] : [firstPath, path];
+}
+
+export function extendsName(path: string, base: string): boolean {
+  return path.length > base.length && path.startsWith(base);
+}

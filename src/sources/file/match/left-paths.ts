@@ -1,0 +1,101 @@
+/**
+ * Paths that their file left. What had such a path next, and was rotated away before a scan saw it, is looked for; files that were
+ * created and deleted in between left nothing, so rotations that nobody saw are counted and logged.
+ */
+import type { SourceStats } from '../../../core/source.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { TrackedFile } from '../known/tracked-file.ts';
+import { FORGET_AFTER_MS } from '../limits.ts';
+import type { Notices } from '../scan/notices.ts';
+import { type FolderNames, isRotatedName } from '../scan/rotated-names.ts';
+
+export interface LeftPathsOptions {
+  readonly notices: Notices;
+  readonly stats: SourceStats;
+  readonly clock: Clock;
+}
+
+/** What is appended by rotation that counts: `a.log.2` was rotated twice. */
+const NUMBER = /^\.(\d{1,4})$/;
+
+/** A file that left a path: the one that rotation began with, its number behind that, and where it is; undefined for a deleted one. */
+interface Rotation {
+  readonly base: string;
+  readonly number: number;
+  readonly bornMs: number;
+  readonly to: string | undefined;
+}
+
+export class LeftPaths {
+  readonly #options: LeftPathsOptions;
+  readonly #paths = new Map<string, { readonly nextBornMs: number; readonly untilMs: number }>();
+  /** Since the last `logMissed`. */
+  #rotations: Rotation[] = [];
+
+  constructor(options: LeftPathsOptions) {
+    this.#options = options;
+  }
+
+  /** The file leaves its matching path. */
+  note({ disk, nextBornMs }: TrackedFile): void {
+    if (disk.place !== 'matched' || nextBornMs === undefined) return;
+    this.expect(disk.path, nextBornMs);
+  }
+
+  /** A file created after `nextBornMs` may have had the path since. */
+  expect(path: string, nextBornMs: number): void {
+    this.#paths.set(path, { nextBornMs, untilMs: this.#options.clock.monotonic() + FORGET_AFTER_MS });
+  }
+
+  has(path: string): boolean {
+    return this.#paths.has(path);
+  }
+
+  /** Has each path searched, until another file is seen there. `search` returns false when it must be tried again. */
+  search(search: (path: string, nextBornMs: number) => boolean, isSeen: (path: string) => boolean): void {
+    for (const [path, { nextBornMs, untilMs }] of this.#paths) {
+      const isRead = search(path, nextBornMs);
+      if (isRead && (isSeen(path) || this.#options.clock.monotonic() >= untilMs)) this.#paths.delete(path);
+    }
+  }
+
+  /** The file left its path, for another one or for none. */
+  countRotation({ disk: { path, bornMs }, stream: { firstPath } }: TrackedFile, to: string | undefined): void {
+    const number = numberOf(firstPath, path);
+    if (path === firstPath || number > 0) this.#rotations.push({ base: firstPath, number, bornMs, to });
+  }
+
+  /** Counts and logs how often the paths were rotated, by the file that was rotated most often: what was deleted in between was never seen. */
+  logMissed(names: FolderNames): void {
+    const { notices, stats } = this.#options;
+    const most = new Map<string, number>();
+    for (const { base, number, bornMs, to } of this.#rotations) {
+      const rotations = to === undefined ? this.#passed(base, number, bornMs, names) : numberOf(base, to) - number;
+      most.set(base, Math.max(rotations, most.get(base) ?? 0));
+    }
+    this.#rotations = [];
+    for (const [path, rotations] of most) {
+      if (rotations <= 1) continue;
+      stats.missedRotations = (stats.missedRotations ?? 0) + rotations - 1;
+      const text = 'file was rotated more than once between two looks; what was also deleted in between was not read';
+      notices.event('warn', { path, rotations }, text);
+    }
+  }
+
+  /** How often a file was rotated at least that went through all rotated names, which have later files now. */
+  #passed(base: string, number: number, bornMs: number, names: FolderNames): number {
+    try {
+      const rotated = names.extending(base).filter(({ path }) => isRotatedName(path, base));
+      if (rotated.length === 0 || !rotated.every(({ stat }) => stat.bornMs > bornMs)) return 0;
+      const last = number === 0 ? rotated.length : Math.max(...rotated.map(({ path }) => numberOf(base, path)));
+      return last + 1 - number;
+    } catch {
+      // It cannot be told; the finder names folders that cannot be read.
+      return 0;
+    }
+  }
+}
+
+function numberOf(path: string, to: string): number {
+  return to.startsWith(path) ? Number(NUMBER.exec(to.slice(path.length))?.[1] ?? 0) : 0;
+}
