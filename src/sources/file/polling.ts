@@ -7,29 +7,27 @@ import type { Lane } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf } from '../../core/errors.ts';
 import { LOOK_EVERY_MS, LOOK_PAUSE_MS_PER_FILE, NAMES_LOOK_MS } from './limits.ts';
-import type { Log } from '../../core/log.ts';
-import type { Rescue, SourceStats } from '../../core/source.ts';
+import type { Rescue } from '../../core/source.ts';
 import type { StepDeadline } from '../../core/time/step-deadline.ts';
 import { type Archives, takeArchives } from './compressed/compressed.ts';
 import type { Finder } from './scan/finder.ts';
-import type { Generations } from './match/generations.ts';
 import type { FileStat, FileSystem } from './scan/file-system.ts';
 import { FolderWatches } from './watch/folder-watches.ts';
 import type { WatchedFolder } from './watch/folder-watch.ts';
-import { LOWER_BOUND, type Notices } from './scan/notices.ts';
+import type { Notices } from './scan/notices.ts';
+import { finishDeleted, type FinishOptions } from './read/finish-deleted.ts';
 import type { Reader } from './read/reader.ts';
 import { ScanPace, untilNextLookMs } from './watch/scan-pace.ts';
-import { lagOf, type TrackedFile } from './known/tracked-file.ts';
+import type { TrackedFile } from './known/tracked-file.ts';
 import type { Tracker } from './match/tracker.ts';
 
-export interface PollingOptions {
+export interface PollingOptions extends FinishOptions {
   readonly config: FileSourceConfig;
   readonly fileSystem: FileSystem;
   readonly finder: Finder;
   /** Of the scans. */
   readonly deadline: StepDeadline;
   readonly tracker: Tracker;
-  readonly generations: Generations;
   readonly reader: Reader;
   readonly lane: Lane;
   /** Reads deleted files; undefined where these wait with all others. */
@@ -39,8 +37,6 @@ export interface PollingOptions {
   readonly archives: Archives | undefined;
   readonly notices: Notices;
   readonly clock: Clock;
-  readonly log: Log;
-  readonly stats: SourceStats;
 }
 
 /** Milliseconds of reading after which timers, sockets and other sources get a turn. */
@@ -81,7 +77,6 @@ export class Polling {
     this.#wake();
   }
 
-  /** Every archive that can be read now. */
   async archiveRound(): Promise<void> {
     await this.#options.archives?.readRound();
   }
@@ -137,12 +132,10 @@ export class Polling {
     this.#options.archives?.stop();
     this.#wake();
     await this.#running.catch(() => undefined);
-    const { rescuer, generations } = this.#options;
-    if (!rescuer) return;
+    if (!this.#options.rescuer) return;
     // What was deleted or cut off since the last scan.
     if (this.#hasRun) await this.scanOnce();
-    const gone = [...generations.holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
-    for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0) await this.#finish(file);
+    await finishDeleted(this.#options, this.#options.rescuer);
   }
 
   get #isStopping(): boolean {
@@ -289,39 +282,12 @@ export class Polling {
     }
   }
 
-  /** Each scan may have found some. */
   async #readArchivesUntilStopped(): Promise<void> {
     while (!this.#isStopping) {
       await this.archiveRound();
       if (!this.#isStopping) await this.#untilWoken();
     }
   }
-
-  /** Reads a deleted file to its end: nothing of it will be there after the stop. */
-  async #finish(file: TrackedFile): Promise<void> {
-    const { rescuer, stats, log } = this.#options;
-    try {
-      for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
-        before = file.stream.position;
-        file.finalAt = Infinity;
-        await rescuer!.turn(file);
-      }
-    } catch (error) {
-      if (codeOf(error) !== 'E_STOPPED') throw error;
-    }
-    const lostBytes = lagOf(file);
-    if (lostBytes === 0) return;
-    stats.lostBytes += lostBytes;
-    log.error(
-      { path: file.disk.path, offset: file.stream.offset, lostBytes },
-      `deleted file could not be read to its end before the stop${LOWER_BOUND}`,
-    );
-  }
-}
-
-/** How many files go before it that it goes on with. */
-function placeInRow({ before }: TrackedFile): number {
-  return before ? placeInRow(before) + 1 : 0;
 }
 
 function statOf(fileSystem: FileSystem, path: string): FileStat | undefined {

@@ -4,12 +4,15 @@
  * same as within one file. Moves no position.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import type { Block, StreamRange, Tail } from '../../../core/block.ts';
+import type { Block, Lane, StreamRange, Tail } from '../../../core/block.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { KEEP_OPEN_MS } from '../limits.ts';
+import type { SourceStats } from '../../../core/source.ts';
 import { tailOf } from '../../../core/tail.ts';
 import { findBom, LONGEST_BOM_BYTES, sumWithBom, type WindowBlock } from '../../framing/byte-window.ts';
+import { countLongLine } from '../../framing/long-line.ts';
 import type { Lines } from '../../framing/lines.ts';
+import { offerBlock } from './offer.ts';
 import type { FileSystem } from '../scan/file-system.ts';
 import type { Generations } from '../match/generations.ts';
 import { compare, isUntouched } from '../known/content.ts';
@@ -25,6 +28,8 @@ export interface ReadOnOptions {
   /** After this long, an event that nothing follows is over. */
   readonly groupTimeoutMs: number;
 }
+
+export type OfferOptions = Pick<ReadOnOptions, 'lines' | 'generations'> & { readonly lane: Lane; readonly stats: SourceStats };
 
 /** A file in which the event goes on, as far as it does. */
 export interface Continuation {
@@ -150,4 +155,38 @@ function isStill({ clock, groupTimeoutMs }: ReadOnOptions, parts: readonly Part<
 
 function tailBehind(before: Buffer, bytes: Buffer): Tail {
   return tailOf(Buffer.concat([before, bytes.subarray(-TAIL_BYTES)]));
+}
+
+/** Offers an event whose lines are in several files, and moves the positions in all of them once the lane took it. */
+export async function offerJoined(
+  { lane, lines, stats, generations }: OfferOptions,
+  file: TrackedFile,
+  { block, continuations }: OpenEvent,
+): Promise<void> {
+  const { length, sum, tail } = block.single!;
+  Object.assign(file.stream, { inHand: length, tailInHand: tail });
+  for (const { file: next, range } of continuations) Object.assign(next.stream, { inHand: range.to - range.from, tailInHand: range.tail });
+  try {
+    await offerBlock(lane, file.stream, block, lines.readAtMs);
+  } catch (error) {
+    for (const { file: next } of continuations) if (!generations.holdings.files.has(next)) stats.lostBytes += next.stream.inHand;
+    throw error;
+  } finally {
+    for (const { file: next } of continuations) next.stream.inHand = 0;
+  }
+  file.stream.inHand = 0;
+  const ranges = [{ file, to: block.offset + length, length, sum, tail }];
+  for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
+  for (const each of ranges) {
+    const { stream } = each.file;
+    stream.advance(each.to, [each], each.tail);
+    stream.readTo = Math.max(stream.readTo, each.to);
+    stats.readBytes += each.length;
+  }
+  countLongLine(stats, block);
+}
+
+/** The files that go on with the file, in their order. */
+export function followers(file: TrackedFile): TrackedFile[] {
+  return file.after ? [file.after, ...followers(file.after)] : [];
 }

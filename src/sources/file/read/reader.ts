@@ -24,7 +24,7 @@ import type { Generations } from '../match/generations.ts';
 import { compare, fingerprintOf, isUntouched } from '../known/content.ts';
 import type { Notices } from '../scan/notices.ts';
 import { LaneRefusal, offerBlock } from './offer.ts';
-import { type OpenEvent, readOn } from './read-on.ts';
+import { followers, offerJoined, readOn } from './read-on.ts';
 import { readBefore, readHead } from '../scan/peek.ts';
 import { resetInLine } from './split-line.ts';
 import { isDetached, isBehind, noteSize, type TrackedFile } from '../known/tracked-file.ts';
@@ -197,7 +197,7 @@ export class Reader {
       file.finalAt = file.linesFinalAt = -1;
       if (!event) return false;
       if (event.continuations.length === 0) await this.#offer(file, event.block, false);
-      else await this.#offerJoined(file, event);
+      else await offerJoined(this.#options, file, event);
       file.stream.hasOpenEvent = false;
       if (position < file.size) generations.noteCut(file, position);
       for (const each of files) if (each === file.after || each.stream.offset > each.stream.startAt) generations.order.release(each);
@@ -205,32 +205,6 @@ export class Reader {
     } finally {
       for (const each of files) each.isBusy = false;
     }
-  }
-
-  async #offerJoined(file: TrackedFile, { block, continuations }: OpenEvent): Promise<void> {
-    const { lane, lines, stats, generations } = this.#options;
-    const { length, sum, tail } = block.single!;
-    Object.assign(file.stream, { inHand: length, tailInHand: tail });
-    for (const { file: next, range } of continuations)
-      Object.assign(next.stream, { inHand: range.to - range.from, tailInHand: range.tail });
-    try {
-      await offerBlock(lane, file.stream, block, lines.readAtMs);
-    } catch (error) {
-      for (const { file: next } of continuations) if (!generations.holdings.files.has(next)) stats.lostBytes += next.stream.inHand;
-      throw error;
-    } finally {
-      for (const { file: next } of continuations) next.stream.inHand = 0;
-    }
-    file.stream.inHand = 0;
-    const ranges = [{ file, to: block.offset + length, length, sum, tail }];
-    for (const { file: next, range } of continuations) ranges.push({ file: next, length: range.to - range.from, ...range });
-    for (const each of ranges) {
-      const { stream } = each.file;
-      stream.advance(each.to, [each], each.tail);
-      stream.readTo = Math.max(stream.readTo, each.to);
-      stats.readBytes += each.length;
-    }
-    countLongLine(stats, block);
   }
 
   /** The oversize line that an earlier turn left, unless the file was cut back into it since. */
@@ -311,9 +285,4 @@ export class Reader {
       at += count;
     }
   }
-}
-
-/** The files that go on with the file, in their order. */
-function followers(file: TrackedFile): TrackedFile[] {
-  return file.after ? [file.after, ...followers(file.after)] : [];
 }

@@ -97,8 +97,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a stop does not read deleted files to their ends',
-    file: 'sources/file/polling.ts',
-    find: 'if (file.disk.fd !== undefined && lagOf(file) > 0) await this.#finish(file);',
+    file: 'sources/file/read/finish-deleted.ts',
+    find: 'if (file.disk.fd !== undefined && lagOf(file) > 0) await finish(file, options, reader);',
     replace: 'void file;',
     include: alone,
   },

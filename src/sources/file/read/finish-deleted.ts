@@ -1,0 +1,44 @@
+/** At a stop, reads deleted files to their ends: nothing of them will be there after it. */
+import { codeOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/log.ts';
+import type { SourceStats } from '../../../core/source.ts';
+import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
+import type { Generations } from '../match/generations.ts';
+import { LOWER_BOUND } from '../scan/notices.ts';
+import type { Reader } from './reader.ts';
+
+export interface FinishOptions {
+  readonly generations: Generations;
+  readonly stats: SourceStats;
+  readonly log: Log;
+}
+
+/** Files that continue an event of another one come after it. What the lane does not take any more is counted as lost. */
+export async function finishDeleted(options: FinishOptions, reader: Reader): Promise<void> {
+  const gone = [...options.generations.holdings.gone].sort((a, b) => placeInRow(a) - placeInRow(b));
+  for (const file of gone) if (file.disk.fd !== undefined && lagOf(file) > 0) await finish(file, options, reader);
+}
+
+async function finish(file: TrackedFile, { stats, log }: FinishOptions, reader: Reader): Promise<void> {
+  try {
+    for (let before = -1; lagOf(file) > 0 && file.stream.position > before;) {
+      before = file.stream.position;
+      file.finalAt = Infinity;
+      await reader.turn(file);
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'E_STOPPED') throw error;
+  }
+  const lostBytes = lagOf(file);
+  if (lostBytes === 0) return;
+  stats.lostBytes += lostBytes;
+  log.error(
+    { path: file.disk.path, offset: file.stream.offset, lostBytes },
+    `deleted file could not be read to its end before the stop${LOWER_BOUND}`,
+  );
+}
+
+/** How many files go before it that it goes on with. */
+function placeInRow({ before }: TrackedFile): number {
+  return before ? placeInRow(before) + 1 : 0;
+}
