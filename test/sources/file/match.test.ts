@@ -8,71 +8,71 @@ interface Row<S, C> {
   /** Facts that a row leaves out do not count: looking at one of them would cost, and fails the test. */
   readonly sight: Partial<S>;
   readonly change: C;
-  readonly then: string;
+  readonly isRead: string;
 }
 
 const files: readonly Row<Sight, Change>[] = [
-  { seen: 'its path leads to it', sight: { path: 'itself', content: 'same' }, change: 'continued', then: 'read on' },
+  { seen: 'its path leads to it', sight: { path: 'itself', content: 'same' }, change: 'continued', isRead: 'read on' },
   {
     seen: 'its path leads to it, its content cannot be compared',
     sight: { path: 'itself', content: 'unknown' },
     change: 'continued',
-    then: 'read on once it can be',
+    isRead: 'read on once it can be',
   },
   {
     seen: 'its path leads to it, it is open and has other content',
     sight: { path: 'itself', content: 'different', descriptor: 'open' },
     change: 'truncated',
-    then: 'the new content from 0; a copy of the old one is looked for',
+    isRead: 'the new content from 0; a copy of the old one is looked for',
   },
   {
     seen: 'its path leads to its inode, it was closed and is another file',
     sight: { path: 'itself', content: 'different', descriptor: 'closed' },
     change: 'replaced',
-    then: 'the other file from 0; a copy of the old one is looked for',
+    isRead: 'the other file from 0; a copy of the old one is looked for',
   },
-  { seen: 'its path cannot be looked at', sight: { path: 'unknown' }, change: 'undecided', then: 'nothing is given up' },
+  { seen: 'its path cannot be looked at', sight: { path: 'unknown' }, change: 'undecided', isRead: 'nothing is given up' },
   {
     seen: 'its path leads elsewhere, its descriptor does not answer',
     sight: { path: 'something else', descriptor: 'unknown' },
     change: 'undecided',
-    then: 'nothing is given up',
+    isRead: 'nothing is given up',
   },
   {
     seen: 'its last name is gone, it is open',
     sight: { path: 'something else', descriptor: 'unlinked' },
     change: 'deleted',
-    then: 'to its end through the descriptor',
+    isRead: 'to its end through the descriptor',
   },
   {
     seen: 'another path leads to its inode, with its content',
     sight: { path: 'something else', descriptor: 'closed', isElsewhere: true, content: 'same' },
     change: 'renamed',
-    then: 'read on there',
+    isRead: 'read on there',
   },
   {
     seen: 'another path leads to its inode, with other content',
     sight: { path: 'something else', descriptor: 'closed', isElsewhere: true, content: 'different' },
     change: 'replaced',
-    then: 'the other file from 0; a copy of the old one is looked for',
+    isRead: 'the other file from 0; a copy of the old one is looked for',
   },
   {
     seen: 'another path leads to its inode, its content cannot be compared',
     sight: { path: 'something else', descriptor: 'open', isElsewhere: true, content: 'unknown' },
     change: 'undecided',
-    then: 'nothing is given up, for a minute',
+    isRead: 'nothing is given up, for a minute',
   },
   {
     seen: 'no path leads to its inode, its file system is not there',
     sight: { path: 'something else', descriptor: 'closed', isElsewhere: false, isMountAway: true },
     change: 'away',
-    then: 'waited for, up to a day',
+    isRead: 'waited for, up to a day',
   },
   {
     seen: 'no path leads to its inode',
     sight: { path: 'something else', descriptor: 'closed', isElsewhere: false, isMountAway: false },
     change: 'gone',
-    then: 'what is open, to its end; what is not is lost and counted',
+    isRead: 'what is open, to its end; what is not is lost and counted',
   },
 ];
 
@@ -81,31 +81,31 @@ const copies: readonly Row<CopySight, CopyChange>[] = [
     seen: 'a new file whose name extends that of another, which was truncated, replaced or deleted; it holds what was read of that',
     sight: { original: 'gone', content: 'same' },
     change: 'copied',
-    then: 'the other one is read on in it',
+    isRead: 'the other one is read on in it',
   },
   {
     seen: 'the same, not all of it is compared yet',
     sight: { original: 'gone', content: 'unknown' },
     change: 'undecided',
-    then: 'nothing yet; the next scan compares more',
+    isRead: 'nothing yet; the next scan compares more',
   },
   {
     seen: 'the same, its content differs',
     sight: { content: 'different' },
     change: 'new',
-    then: 'from 0',
+    isRead: 'from 0',
   },
   {
     seen: 'a new file that is like another, which is still there',
     sight: { original: 'there', content: 'same', isSettled: false },
     change: 'undecided',
-    then: 'nothing until that is truncated, or for 10 s after its last change',
+    isRead: 'nothing until that is truncated, or for 10 s after its last change',
   },
   {
     seen: 'the same, it did not change for 10 s',
     sight: { original: 'there', content: 'same', isSettled: true },
     change: 'new',
-    then: 'from 0: two files that are alike are two files',
+    isRead: 'from 0: two files that are alike are two files',
   },
 ];
 
@@ -129,7 +129,7 @@ test.for(copies)('copy is $change: $seen', ({ sight, change }) => {
 });
 
 test('docs/tailing.md shows the same table', () => {
-  const rows = [...files, ...copies].map(({ seen, change, then }) => `| ${seen} | ${change} | ${then} |`);
+  const rows = [...files, ...copies].map(({ seen, change, isRead }) => `| ${seen} | ${change} | ${isRead} |`);
   const docs = readFileSync(new URL('../../../docs/tailing.md', import.meta.url), 'utf8').split('\n');
   const begin = docs.indexOf('| what a scan sees | it is | what is read |');
   expect(begin).toBeGreaterThan(0);

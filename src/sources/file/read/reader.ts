@@ -19,7 +19,6 @@ import { type Lines, streamBytesIn, streamBytesOf } from '../../framing/lines.ts
 import { countLongLine, type SuspendedLine } from '../../framing/long-line.ts';
 import { sumParts } from '../known/content-sum.ts';
 import type { FileSystem } from '../scan/file-system.ts';
-import type { FileOnDisk } from '../known/file-on-disk.ts';
 import type { Generations } from '../match/generations.ts';
 import { compare, fingerprintOf, isUntouched } from '../known/content.ts';
 import type { Notices } from '../scan/notices.ts';
@@ -141,9 +140,17 @@ export class Reader {
     // Past TURN_BYTES only while not even one event was complete: a turn always gets further.
     while (!isAtEnd && (position < stopAt || (file.stream.offset === begin && !lines.isSkipping))) {
       const into = lines.free();
-      const { fd } = file.disk;
+      const { disk } = file;
+      const { fd } = disk;
       if (fd === undefined) return false;
-      const count = await this.#readInto(file.disk, into, position);
+      let count: number;
+      // The descriptor stays open until the read is over, whoever has the file by then.
+      disk.isReading = true;
+      try {
+        count = await fileSystem.read(fd, into, position);
+      } finally {
+        disk.isReading = false;
+      }
       // After the read, so that it holds for what was read: a truncation before it would show.
       if (file.disk.fd !== fd || (count > 0 && !isUntouched(fileSystem, fd, file.stream))) return !isDetached(file);
       lines.commit(count);
@@ -172,16 +179,6 @@ export class Reader {
     if (isAtEnd && position < file.size) generations.noteCut(file, position);
     // It grew while the lane was taking what was read.
     return !isAtEnd || position < file.size;
-  }
-
-  /** The descriptor stays open until the read is over. */
-  async #readInto(disk: FileOnDisk, into: Buffer, position: number): Promise<number> {
-    disk.isReading = true;
-    try {
-      return await this.#options.fileSystem.read(disk.fd!, into, position);
-    } finally {
-      disk.isReading = false;
-    }
   }
 
   /** The file ends in an event that is open, and another one goes on with it. */
