@@ -14,7 +14,7 @@ import type { Agent, AgentOptions } from './agent.ts';
 import { keepDeadLetters } from './keep-dead-letters.ts';
 import { answerCommand } from './control/commands.ts';
 import { type ControlRequest, type ControlServer, startControl } from './control/control.ts';
-import { Builder, prepareCompression } from './build/builder.ts';
+import { Builder } from './build/builder.ts';
 import { isRereadable } from './build/create-source.ts';
 import { observeSink, observeSources } from './control/observe.ts';
 import { pageSourceOf } from './control/page-source.ts';
@@ -158,6 +158,7 @@ export class RunningAgent implements Agent {
 
   async #reconfigureComponents(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void> {
     const builder = this.#builder!;
+    const transforms = await builder.changeTransforms(after);
     const work = reconfigure({
       ...{ before: this.#inForce.config, after, changes, stopping },
       ...{ components: this.#components, state: this.#state, clock: this.#clock, log: this.#log },
@@ -165,14 +166,14 @@ export class RunningAgent implements Agent {
       createSource: (config, former) => builder.createSource(config, former),
       use: (config) => {
         this.#inForce.config = config;
+        transforms.use(config);
         this.#deadLetters.limit(config.deadLetter.maxBytes, config.deadLetter.whenFull);
       },
       run: (pipeline) => this.#startReading(pipeline),
     });
     // The agent has not ended while no source reads.
     this.#note(work.catch(() => {}));
-    prepareCompression(after);
-    await work;
+    await work.finally(() => transforms.closeUnused());
   }
 
   drop(ids: readonly string[]): number {

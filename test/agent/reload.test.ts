@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -14,8 +14,8 @@ interface Rig {
   readonly service: FakeIngest;
   readonly folder: string;
   readonly program: Program;
-  /** Writes the configuration anew: lines of YAML for the sources, and for the top level. */
-  readonly configure: (sources: string, top?: string) => void;
+  /** Writes the configuration anew: lines of YAML for the sources, and for the top level, and keys of the sink. */
+  readonly configure: (sources: string, top?: string, sink?: string) => void;
   readonly reload: () => void;
   /** `tailrace reload`, to its end. */
   readonly command: (...args: string[]) => Promise<{ readonly code: unknown; readonly out: string; readonly error: string }>;
@@ -27,7 +27,7 @@ async function startRig(more = ''): Promise<Rig> {
   const service = await FakeIngest.start();
   const folder = makeTree({ 'a.log': '', 'b.log': '' });
   const config = join(folder, 'tailrace.yaml');
-  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}${more}`): void =>
+  const configure = (sources: string, top = `telemetry: {listen: "127.0.0.1:0"}${more}`, sink = ''): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
@@ -35,7 +35,7 @@ ${top}
 sources:
 ${sources}
 sinks:
-  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}}
+  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}${sink}}
 `,
     );
   configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`);
@@ -242,7 +242,8 @@ test('run is stopped by a signal that comes during a reload', async () => {
   // This takes a restart of the agent, which waits for the request.
   configure(
     `  b: {type: file, include: ["${folder}/b.log"]}`,
-    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ntransform: extend a = 1',
+    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s',
+    ', concurrency: 2',
   );
   reload();
   await program.says('reloading the configuration');
@@ -251,4 +252,94 @@ test('run is stopped by a signal that comes during a reload', async () => {
   program.process.kill('SIGINT');
   expect(await program.exited).toBe(0);
   expect(program.stderr()).not.toContain('the changed configuration is in force');
+});
+
+test('reload takes transforms of the top, the source and the sink into force without a restart', async () => {
+  const { service, folder, program, configure, command, reloads } = await startRig();
+  const source = (more = ''): string => `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms${more}}`;
+  const top = (transform: string): string => `telemetry: {listen: "127.0.0.1:0"}\n${transform}`;
+  let stored = 0;
+  const write = async (line: string): Promise<string> => {
+    appendFileSync(join(folder, 'a.log'), `{"n":0}\n${line}\n`);
+    await until('they are stored', () => linesOf(service).some(({ n }, at) => at >= stored && n !== 0));
+    const [first, ...rest] = service.lines.slice(stored).map((each) => JSON.parse(each) as object);
+    stored = service.lines.length;
+    return JSON.stringify([first, ...rest], (key, value: unknown) =>
+      key === '_time' || key === 'host' || key === 'file' ? undefined : value,
+    );
+  };
+  expect(await write('{"n":1}')).toBe('[{"n":0},{"n":1}]');
+  configure(source(), top('transform: where n != 0 | extend a = 1'));
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write('{"n":2}')).toBe('[{"n":2,"a":1}]');
+  configure(source(), top('transform: extend a = 2'), ', transform: "extend b = a + 1"');
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write('{"n":3}')).toBe('[{"n":0,"a":2,"b":3},{"n":3,"a":2,"b":3}]');
+  configure(source(', transform: "extend c = n"'), undefined, ', transform: "where c > 0"');
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write('{"n":4}')).toBe('[{"n":4,"c":4}]');
+  configure(source());
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write('{"n":5}')).toBe('[{"n":0},{"n":5}]');
+  // Counters begin anew with a restart.
+  expect(await reloads('success')).toBe(4);
+  expect(program.stderr()).not.toContain('by a restart of the agent');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('reload takes a script into force whose content changed, and ends the process of the one before', async () => {
+  const { service, folder, program, configure, command } = await startRig();
+  const script = join(folder, 'shape.ts');
+  const say = (value: number): void =>
+    writeFileSync(
+      script,
+      `import { defineTransform } from 'tailrace/transform';\nexport default defineTransform((event) => ({ ...event, a: ${value} }), { deterministic: true });\n`,
+      { mode: 0o600 },
+    );
+  const children = (): number =>
+    readFileSync(`/proc/${program.process.pid}/task/${program.process.pid}/children`, 'utf8').split(' ').length - 1;
+  const write = async (n: number): Promise<unknown> => {
+    appendFileSync(join(folder, 'a.log'), `{"n":${n}}\n`);
+    await until('it is stored', () => linesOf(service).some((each) => each.n === n));
+    return linesOf(service).find((each) => each.n === n);
+  };
+  say(1);
+  configure(`  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms, transform: {script: ./shape.ts}}`);
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write(1)).toMatchObject({ a: 1 });
+  const before = children();
+  say(2);
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write(2)).toMatchObject({ a: 2 });
+  await until('the process before has ended', () => children() === before);
+  expect(await command()).toMatchObject({ code: 0 });
+  expect(await write(3)).toMatchObject({ a: 2 });
+  expect(children()).toBe(before);
+  expect(program.stderr()).not.toContain('by a restart of the agent');
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('a batch that is under way keeps its events and its key when a reload changes the transform', async () => {
+  const { service, folder, program, configure, command } = await startRig();
+  const source = `  a: {type: file, include: ["${folder}/a.log"], scan_interval: 100ms}`;
+  const top = (value: number): string => `telemetry: {listen: "127.0.0.1:0"}\ntransform: extend a = ${value}`;
+  configure(source, top(1));
+  expect(await command()).toMatchObject({ code: 0 });
+  let isAway = true;
+  service.respond = (request, response) => (isAway ? void response.writeHead(503).end() : service.storeAll(request, response));
+  appendFileSync(join(folder, 'a.log'), '{"n":1}\n');
+  await until('it is sent', () => service.requests.length > 0);
+  configure(source, top(2));
+  expect(await command()).toMatchObject({ code: 0 });
+  appendFileSync(join(folder, 'a.log'), '{"n":2}\n');
+  isAway = false;
+  await until('both are stored', () => service.lines.length === 2);
+  expect(linesOf(service).toSorted((x, y) => x.n - y.n)).toMatchObject([
+    { n: 1, a: 1 },
+    { n: 2, a: 2 },
+  ]);
+  const first = service.requests.filter(({ body }) => body.includes('"n":1'));
+  expect(first.length).toBeGreaterThan(1);
+  expect(new Set(first.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  expect(await program.end('SIGTERM')).toBe(0);
 });

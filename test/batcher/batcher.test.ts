@@ -385,6 +385,16 @@ test('batcher begins a span when the shape of the events changes, and tells shap
     expect(shapes.compile({ ...shape, ...changed }).digest).not.toBe(digests[0]);
 });
 
+test('shapes name the transforms that a reload put into force, for shapes that it knows', () => {
+  const shapes = new Shapes(kernel, 'ndjson', undefined);
+  const shaperOf = (digest: string, isDeterministic = true) => ({ digest, isDeterministic, shape: () => expect.unreachable() });
+  const digestWith = (...args: Parameters<typeof shaperOf>) => shapes.compile(shape, shaperOf(...args)).digest;
+  const [first, plain] = [digestWith('first'), shapes.compile(shape).digest];
+  expect(new Set([first, plain, digestWith('second'), digestWith('once', false)]).size).toBe(4);
+  expect(digestWith('first')).toBe(first);
+  expect(shapes.compile(shape).digest).toBe(plain);
+});
+
 const line = fc.oneof(
   { weight: 6, arbitrary: fc.string({ maxLength: 40 }) },
   { weight: 2, arbitrary: fc.constantFrom('', '\r', '{"a":1}', '{"_time":"x","service":1}', '{"broken"') },

@@ -1,6 +1,7 @@
 /** Makes the sinks and sources of a running agent from what they share: kernel memory, transforms, state and clock. */
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { prepareContentSum } from '../../kernel/content-sum.ts';
@@ -36,34 +37,64 @@ export class Builder {
   readonly #kernel: Kernel;
   /** Where events are made before they are shaped. */
   readonly #shapingScratch: Region | undefined;
-  /** Absent where nothing is shaped. */
-  readonly shapers: Shapers | undefined;
+  /** Those in force; absent where nothing is shaped. */
+  #shapers: Shapers | undefined;
 
-  private constructor(options: BuilderOptions, kernel: Kernel, shapers: Shapers | undefined) {
+  private constructor(options: BuilderOptions, kernel: Kernel) {
     this.#options = options;
     this.#kernel = kernel;
-    this.shapers = shapers;
-    this.#shapingScratch = shapers && kernel.reserve(SHAPING_SCRATCH_BYTES);
+    this.#shapingScratch = options.sinksOnly ? undefined : kernel.reserve(SHAPING_SCRATCH_BYTES);
   }
 
   /** Takes memory and compiles transforms. Throws `TailraceError` where the address space does not hold all of it, not later on. */
   static async create(options: BuilderOptions): Promise<Builder> {
-    const { inForce, sinksOnly, log } = options;
-    const { config } = inForce;
-    const kernel = createRoomyKernel(kernelBytesOf(config));
-    let shapers: Shapers | undefined;
+    const { config } = options.inForce;
+    const builder = new Builder(options, createRoomyKernel(kernelBytesOf(config)));
+    if (!options.sinksOnly) builder.#shapers = await builder.#compileTransforms(config);
     try {
-      if (hasTransforms(config) && !sinksOnly) {
-        shapers = new (await import('./shapers.ts')).Shapers(config, log);
-        await shapers.compile();
-      }
       prepareContentSum();
       prepareCompression(config);
-      return new Builder(options, kernel, shapers);
+      return builder;
     } catch (error) {
-      await shapers?.close();
+      await builder.#shapers?.close();
       throw error;
     }
+  }
+
+  get shapers(): Shapers | undefined {
+    return this.#shapers;
+  }
+
+  /** The transforms of another configuration, for a change to it and back. Throws `TailraceError`. */
+  async changeTransforms(next: Config): Promise<{ use(config: Config): void; closeUnused(): void }> {
+    const former = this.#shapers;
+    const shapers = await this.#compileTransforms(next);
+    prepareCompression(next);
+    return {
+      use: (config) => (this.#shapers = config === next ? shapers : former),
+      closeUnused: () => this.#closeUnused(former, shapers),
+    };
+  }
+
+  /** Undefined where nothing is shaped. Throws `TransformProblems`. */
+  async #compileTransforms(config: Config): Promise<Shapers | undefined> {
+    if (!hasTransforms(config)) return undefined;
+    const { Shapers } = await import('./shapers.ts');
+    const shapers = new Shapers(config, this.#options.log);
+    await shapers.compile(this.#shapers);
+    return shapers;
+  }
+
+  /** Closes what is not in force, once the blocks under way are shaped by what they began with. */
+  #closeUnused(...all: readonly (Shapers | undefined)[]): void {
+    const { components, log } = this.#options;
+    const inForce = this.#shapers;
+    const close = async (): Promise<void> => {
+      const lanes = [...components.sources.values()].flatMap(({ lane, rescue }) => [lane, rescue.lane]);
+      await Promise.all(lanes.map((lane) => lane.idle()));
+      for (const each of all) if (each !== inForce) await each?.close(inForce);
+    };
+    close().catch((error: unknown) => log.error({ reason: messageOf(error) }, 'a transform that is not in force any more did not close'));
   }
 
   createSink(config: SinkConfig): SinkPipeline {
@@ -84,7 +115,7 @@ export class Builder {
     const { state, log } = this.#options;
     const datasets = createRoutedDatasets(state, log, (sink) => this.#basesOf(sink));
     const routed = { datasets, baseOf: this.#baseOf };
-    return createSourcePipeline({ ...this.#options, kernel: this.#kernel, shapers: this.shapers, routed, config, former });
+    return createSourcePipeline({ ...this.#options, kernel: this.#kernel, shapers: () => this.shapers, routed, config, former });
   }
 
   /** Sends what the last process left again. */

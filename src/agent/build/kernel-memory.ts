@@ -23,7 +23,8 @@ export function createRoomyKernel(bytes: number): Kernel {
 export function kernelBytesOf(config: Config): number {
   const windows = config.sources.reduce((sum, source) => sum + windowBytesOf(source), 0);
   const slots = config.sinks.reduce((sum, sink) => sum + (memoryOf(sink).slots + 1) * (memoryOf(sink).slotBytes + 1024), 0);
-  const shaping = hasTransforms(config) ? SHAPING_SCRATCH_BYTES + 1024 : 0;
+  // A reload may bring the first transform.
+  const shaping = SHAPING_SCRATCH_BYTES + 1024;
   return windows + slots + shaping + scratchBytesOf(config) + 1024 * 1024;
 }
 

@@ -1,7 +1,8 @@
 /** Whose marks the events of a source move: those of the sinks that it feeds, or of their datasets where `to_dataset` says where events go. */
 import { createHash } from 'node:crypto';
-import type { Config, SourceConfig } from '../../config/model.ts';
+import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
 import { routedOwner } from '../../core/owner.ts';
+import { readScript } from '../../shaping/script/script-file.ts';
 
 const ROUTES = /\bto_dataset\s*\(/;
 const VARIABLES = /\benv\s*\(\s*["']([^"']*)["']\s*\)/g;
@@ -14,6 +15,11 @@ export function ownersOf(config: Config, source: string): string[] {
   return sinks.map((sink) => (found && routedBaseOf(config, found, sink)) ?? sink.id);
 }
 
+/** Whether a pipeline says with `to_dataset` where events go. */
+export function routesEvents({ sources, transform }: Config): boolean {
+  return [...sources.map((source) => source.transform), transform].some((each) => each?.kind === 'pipeline' && ROUTES.test(each.text));
+}
+
 /** The owner of the marks of the sink's own dataset, where the source's events may go to several; else undefined. */
 export function routedBaseOf(
   config: Config,
@@ -24,7 +30,24 @@ export function routedBaseOf(
   if (!texts.some((text) => ROUTES.test(text))) return undefined;
   // What the text does not show may decide, too.
   const variables = texts.flatMap((text) => Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null));
-  const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? each.file : ''));
+  const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? contentOf(each) : ''));
   const rules = JSON.stringify([texts, variables, scripts, source.dataset ?? sink.dataset]);
   return routedOwner(sink.id, createHash('sha256').update(rules).digest('hex').slice(0, RULES_LENGTH));
+}
+
+/** Scripts as they were first asked for: what is in force until the configuration is read anew. */
+const contents = new WeakMap<TransformConfig, string>();
+
+/** The script's checksum, or its path where it cannot be read. */
+function contentOf(script: TransformConfig & { readonly kind: 'script' }): string {
+  let content = contents.get(script);
+  if (content === undefined) {
+    try {
+      content = readScript(script.file).sha256;
+    } catch {
+      content = script.file;
+    }
+    contents.set(script, content);
+  }
+  return content;
 }

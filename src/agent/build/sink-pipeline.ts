@@ -146,7 +146,14 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     },
     ...{ sink, budget, batcher, delivery, buffer, spool },
     reconfigure(next) {
-      const transportOf = ({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, ...rest }: SinkConfig) => rest;
+      const transportOf = ({
+        inputs: _inputs,
+        batch: _batch,
+        retry: _retry,
+        buffer: _buffer,
+        transform: _transform,
+        ...rest
+      }: SinkConfig) => rest;
       if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
       config = next;
       Object.assign(retry, next.retry);
@@ -164,14 +171,13 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
 /** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
 export function needsNewPipeline(before: SinkConfig, after: SinkConfig): boolean {
   const fixedOf = (config: SinkConfig) => {
-    const { encoding, csv, json, transform, concurrency } = config;
+    const { encoding, csv, json, concurrency } = config;
     return {
       memory: memoryOf(config),
       concurrency,
       encoding,
       csv,
       json,
-      transform,
     };
   };
   return !isDeepStrictEqual(fixedOf(before), fixedOf(after));

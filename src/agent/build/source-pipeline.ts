@@ -9,6 +9,7 @@ import type { SinkConfig, SourceConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Shaper } from '../../core/shaping.ts';
 import type { SourceStats } from '../../core/source.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { State } from '../../state/database/store.ts';
@@ -28,8 +29,8 @@ export interface SourcePipelineOptions {
   readonly once: boolean;
   /** Of the same id, stopped: its counters go on. */
   readonly former?: SourcePipeline | undefined;
-  /** Absent where nothing is shaped. */
-  readonly shapers?: Shapers | undefined;
+  /** Those in force; they give undefined where nothing is shaped. */
+  readonly shapers?: (() => Shapers | undefined) | undefined;
   /** The datasets of routed events, and whose marks those of a source move through a sink (agent/build/owners). */
   readonly routed?: { readonly datasets: DatasetRegistry; baseOf(source: SourceConfig, sink: SinkConfig): string | undefined } | undefined;
   /** Makes the source itself; a test may put another file system under it. */
@@ -54,8 +55,7 @@ export async function createSourcePipeline({
   const books = former?.books ?? components.formerBooks.get(config.id) ?? new Books(config.id);
   const rescueBooks = former?.rescue.books ?? new Books(config.id);
   const replayed = former?.replayed ?? new Books(config.id);
-  const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher): Route => {
-    const shaper = shapers?.shaperFor(config, sink);
+  const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher, shaper: Shaper | undefined): Route => {
     const base = routed?.baseOf(config, sink);
     const route = { sink: sink.id, dataset, batcher, shaper };
     if (!shaper || !routed || base === undefined) return route;
@@ -72,8 +72,11 @@ export async function createSourcePipeline({
       .filter((sink) => sink.config.inputs.includes(config.id))
       .map(({ config: sink, batcher }) => {
         const dataset = config.dataset ?? sink.dataset;
-        const same = kept.find((route) => route.batcher === batcher && route.dataset === dataset);
-        return same ?? routeTo(sink, dataset, batcher);
+        const shaper = shapers?.()?.shaperFor(config, sink);
+        const same = kept.find(
+          (route) => route.batcher === batcher && route.dataset === dataset && route.shaper?.digest === shaper?.digest,
+        );
+        return same ?? routeTo(sink, dataset, batcher, shaper);
       });
   const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
   const canReread = isRereadable(config);

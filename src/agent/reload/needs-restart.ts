@@ -3,12 +3,12 @@ import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig } from '../../config/model.ts';
 import { sinkOf } from '../../core/owner.ts';
 import type { State } from '../../state/database/store.ts';
-import { hasTransforms } from '../build/kernel-memory.ts';
 import type { Components } from '../build/components.ts';
+import { routesEvents } from '../build/owners.ts';
 import { needsNewPipeline } from '../build/sink-pipeline.ts';
 
 /** Keys of the top level that take effect while the agent runs. */
-const LIVE_KEYS: ReadonlySet<string> = new Set(['shutdown_timeout', 'telemetry', 'dead_letter', 'tests']);
+const LIVE_KEYS: ReadonlySet<string> = new Set(['shutdown_timeout', 'telemetry', 'dead_letter', 'tests', 'transform']);
 
 /** Why the agent has to start anew; undefined where it need not. */
 export function whyRestart(
@@ -37,7 +37,9 @@ export function whyRestart(
     );
   });
   const hasNewWays = sources.added.length + sources.changed.length + sinks.added.length > 0 || reroutes;
-  if (hasTransforms(after) && (hasNewWays || usesScripts(after))) return 'transforms are compiled at a start';
+  const reshapes = other.includes('transform') || sinks.changed.length > 0;
+  if ((routesEvents(before) || routesEvents(after)) && (hasNewWays || reshapes || usesScripts(after)))
+    return 'the ways of to_dataset are laid at a start';
   return undefined;
 }
 

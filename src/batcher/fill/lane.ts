@@ -55,6 +55,11 @@ export class SourceLane implements Lane {
     return turn;
   }
 
+  /** Resolves when the blocks that were offered so far are taken, or turned away. */
+  async idle(): Promise<void> {
+    await this.#turn;
+  }
+
   rest(): void {
     for (const { batcher } of this.#routes) batcher.closeEarly();
   }

@@ -9,6 +9,8 @@ import { ONCE } from '../span.ts';
 interface CompiledShape {
   readonly template: Template;
   readonly digest: string;
+  /** The shaper's own digest. */
+  readonly shaper: string | undefined;
 }
 
 export class Shapes {
@@ -24,15 +26,16 @@ export class Shapes {
     this.#timestampField = timestampField;
   }
 
-  /** One shape always has the same shaper. */
   compile(shape: EventShape, shaper?: Shaper): CompiledShape {
     let compiled = this.#compiled.get(shape);
-    if (!compiled) {
+    // A reload may have changed what shapes the events.
+    if (!compiled || compiled.shaper !== shaper?.digest) {
       const shaped = [SHAPING_VERSION, this.#form, shape, this.#timestampField ?? null, ...(shaper ? [shaper.digest] : [])];
       const digest = createHash('sha256').update(JSON.stringify(shaped)).digest('hex').slice(0, 16);
       compiled = {
         template: this.#kernel.compile(shape, this.#timestampField),
         digest: shaper?.isDeterministic === false ? digest + ONCE : digest,
+        shaper: shaper?.digest,
       };
       this.#compiled.set(shape, compiled);
     }

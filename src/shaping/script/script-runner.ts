@@ -55,6 +55,7 @@ export class ScriptRunner {
   readonly #replaced: (why: string) => void;
   #process: ScriptProcess | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
   isDeterministic = false;
 
   /** Starts the process and evaluates the script. Rejects with a `ScriptError`. */
@@ -76,7 +77,10 @@ export class ScriptRunner {
     return results;
   }
 
+  /** Later events fail. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#turn;
     await this.#process?.close();
     this.#process = undefined;
   }
@@ -107,6 +111,7 @@ export class ScriptRunner {
     to: number,
     results: ScriptResult[],
   ): Promise<string | undefined> {
+    if (this.#isClosed && !this.#process) return 'the script was closed';
     let script: ScriptProcess;
     try {
       script = this.#process?.isAlive ? this.#process : await this.#start();
