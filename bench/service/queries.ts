@@ -15,8 +15,8 @@ import { FRESH_SETTINGS, querySettings, settingsClause } from '../../src/service
 import { openChdb } from '../../src/service/engine/chdb.ts';
 import { ownFieldsOf } from '../../src/service/engine/own-columns.ts';
 import { programOf } from '../../src/service/query/plan/program.ts';
-import { planOf, readQuery } from '../../src/language/plan/query-text.ts';
-import { Params } from '../../src/service/query/sql/sql.ts';
+import { planOf, readQuery } from '../../src/language/text/query-text.ts';
+import { Params } from '../../src/service/query/values/sql.ts';
 import { lineMaker } from '../inputs.ts';
 import { readCpuSeconds } from '../measure.ts';
 import { median } from '../run.ts';

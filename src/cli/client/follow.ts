@@ -7,7 +7,7 @@ import { FollowWindow } from '../../core/follow-window.ts';
 import { UsageError } from '../../core/errors.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
-import { sinceStored } from '../../language/plan/arrivals-text.ts';
+import { sinceStored } from '../../language/text/arrivals-text.ts';
 import { flush, plural, say } from './output/print.ts';
 import { type Output, rowWriter } from './output/row-writers.ts';
 import { rowsOfTables, type Rows } from './output/rows.ts';

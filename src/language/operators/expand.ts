@@ -2,7 +2,6 @@
 import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
 import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
 import { extended } from '../plan/scope.ts';
-import type { PipelineText } from '../plan/sources.ts';
 import { constantNode, type Column, type Node, type Stage, type Tree } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readTypeName } from '../syntax/expressions.ts';
@@ -83,7 +82,9 @@ function hasItems(stage: Stage, at: number): Stage {
 function appliedTo(expansion: (names: Names) => Result, inner: Pipeline, names: Names): Result {
   const { stages, scope } = expansion(names);
   const source = (): Tree => ({ source: { kind: 'rows', columns: [], rows: [] }, stages: [], scope, weight: 1 });
-  const tree = names.plan!({ ...(inner as PipelineText), source } as PipelineText, names.lets);
+  // The pipeline as it was read, with a source of its own.
+  const whole: Pipeline = { ...inner, ...{ source } };
+  const tree = names.plan!(whole, names.lets);
   const other = tree.stages.find(({ kind }) => !APPLIED.includes(kind));
   if (other)
     throw new AplError('meaning', inner.at, 'mv-apply takes where, extend, project-away and project-rename', 'to count, sum or sort items write mv-expand, then summarize by a key of the row'); // prettier-ignore

@@ -1,7 +1,7 @@
 /** Events as the service stores them, newest on top, until one stops it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { FollowWindow } from '../../core/follow-window.ts';
-import { sinceStored } from '../../language/plan/arrivals-text.ts';
+import { sinceStored } from '../../language/text/arrivals-text.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Api, Refused, type Value } from './data/api.ts';

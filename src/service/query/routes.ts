@@ -12,7 +12,7 @@ import { datasetsOf, usingAll } from './datasets-of.ts';
 import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
 import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
-import { planOf, readQuery } from '../../language/plan/query-text.ts';
+import { planOf, readQuery } from '../../language/text/query-text.ts';
 import { APL_REPLY, LEGACY_REPLY } from './replies.ts';
 import type { Message } from './results/answer.ts';
 import { echoOf } from './results/echo.ts';
@@ -20,7 +20,7 @@ import { writeLegacy } from './results/legacy.ts';
 import { writeTables } from './results/tabular.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
-import { autoStep } from './times.ts';
+import { autoStep } from './plan/times.ts';
 
 const PARAMETERS = {
   nocache: 'true: nothing that an earlier query left behind is used',

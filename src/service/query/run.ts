@@ -11,9 +11,9 @@ import { programOf, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
-import { Params, sql, tableSql } from './sql/sql.ts';
+import { Params, sql, tableSql } from './values/sql.ts';
 import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
-import { autoStep, parseTime } from './times.ts';
+import { autoStep, parseTime } from './plan/times.ts';
 
 export interface QueryRequest {
   /** Those that the query reads, the first of them first; none for a query of made rows. */

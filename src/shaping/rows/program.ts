@@ -3,7 +3,7 @@
  * The typed tree of each step is there, too, for what can be done without taking an event apart.
  */
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
-import { readTransform, type TransformStep } from '../../language/plan/transform-text.ts';
+import { readTransform, type TransformStep } from '../../language/text/transform-text.ts';
 import type { Stage } from '../../language/plan/tree.ts';
 import type { Scope } from './call/call.ts';
 import type { RowContext } from './call/context.ts';

@@ -1,8 +1,8 @@
 /** The compiler alone, without a service: a text becomes statements, or is refused. */
 import type { Dataset } from '../../../src/service/datasets/catalog.ts';
 import { programOf } from '../../../src/service/query/plan/program.ts';
-import { planOf, readQuery } from '../../../src/language/plan/query-text.ts';
-import { Params } from '../../../src/service/query/sql/sql.ts';
+import { planOf, readQuery } from '../../../src/language/text/query-text.ts';
+import { Params } from '../../../src/service/query/values/sql.ts';
 import { AplError } from '../../../src/language/syntax/apl-error.ts';
 import { MARK } from './query-texts.ts';
 

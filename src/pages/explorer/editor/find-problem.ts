@@ -1,5 +1,5 @@
 /** What the compiler has against a query's text, and where. Runs in the page: a keystroke never waits for the service. */
-import { planOf, readQuery } from '../../../language/plan/query-text.ts';
+import { planOf, readQuery } from '../../../language/text/query-text.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 
 export interface Problem {

@@ -3,10 +3,10 @@
  * `arg_max` and `arg_min` make several columns and are in the summarize operator.
  */
 import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../limits.ts';
-import type { Kind } from '../sql/kind.ts';
-import { list, sql, type Sql } from '../sql/sql.ts';
-import { jsonOf } from '../sql/text.ts';
-import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
+import type { Kind } from '../values/kind.ts';
+import { list, sql, type Sql } from '../values/sql.ts';
+import { jsonOf } from '../values/text.ts';
+import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { AGGREGATES } from '../../../language/functions/aggregates.ts';
 import type { AggregateBuilders, AggregateCall } from './call.ts';

@@ -1,6 +1,6 @@
 /** + - * / %, of numbers, datetimes and timespans, and rounding to bins. */
-import { sql, type Sql } from '../sql/sql.ts';
-import { constantValue, one, oneRequired, type Value } from '../sql/value.ts';
+import { sql, type Sql } from '../values/sql.ts';
+import { constantValue, one, oneRequired, type Value } from '../values/value.ts';
 import type { Constant, Type } from '../../../language/types.ts';
 import type { ARITHMETIC, ROUNDING } from '../../../language/functions/arithmetic.ts';
 import { added, subtracted } from '../../../language/functions/result-types.ts';

@@ -1,10 +1,10 @@
 /** Functions of arrays as SQL, over the JSON texts of the items. */
 import { SERVICE_QUERY_MADE_ROWS } from '../../../language/limits.ts';
 import type { ARRAYS } from '../../../language/functions/arrays.ts';
-import type { Kind } from '../sql/kind.ts';
-import { alias, all, list, sql, type Sql } from '../sql/sql.ts';
-import { jsonOf } from '../sql/text.ts';
-import { asJson, firstOf, NULL_VALUE, one, oneRequired, type Value } from '../sql/value.ts';
+import type { Kind } from '../values/kind.ts';
+import { alias, all, list, sql, type Sql } from '../values/sql.ts';
+import { jsonOf } from '../values/text.ts';
+import { asJson, firstOf, NULL_VALUE, one, oneRequired, type Value } from '../values/value.ts';
 import type { Build, Builders, Call } from './call.ts';
 
 /** Computes values once, for an expression that uses them several times. `letters` tell it from one around it. */

@@ -1,8 +1,8 @@
 /** Functions of objects, and of arrays as sets, as SQL over JSON texts. */
 import type { BAGS } from '../../../language/functions/arrays.ts';
-import { all, list, sql, type Sql } from '../sql/sql.ts';
-import { jsonString } from '../sql/text.ts';
-import { one, oneRequired, type Value } from '../sql/value.ts';
+import { all, list, sql, type Sql } from '../values/sql.ts';
+import { jsonString } from '../values/text.ts';
+import { one, oneRequired, type Value } from '../values/value.ts';
 import { arrayOf, jsonText, lengthOf, ofItems, once, rawItem, valuesOf } from './arrays.ts';
 import type { Builders, Call } from './call.ts';
 

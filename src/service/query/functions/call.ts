@@ -1,7 +1,7 @@
 /** One use of a function as its SQL builder sees it, and the tables of builders. */
 import type { Constant, Type } from '../../../language/types.ts';
-import type { Params, Sql } from '../sql/sql.ts';
-import type { Numeric, Value } from '../sql/value.ts';
+import type { Params, Sql } from '../values/sql.ts';
+import type { Numeric, Value } from '../values/value.ts';
 
 /** Known when a query is compiled. */
 export interface Environment {

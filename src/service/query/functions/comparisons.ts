@@ -1,7 +1,7 @@
 /** Operators that compare: ==, <, in, between and what combines them. What is null in them: docs/service.md. */
-import type { Kind } from '../sql/kind.ts';
-import { all, any, first, joinSql, list, sql, type Sql } from '../sql/sql.ts';
-import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
+import type { Kind } from '../values/kind.ts';
+import { all, any, first, joinSql, list, sql, type Sql } from '../values/sql.ts';
+import { asBool, constantValue, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
 import type { Constant } from '../../../language/types.ts';
 import type { COMPARISONS } from '../../../language/functions/comparisons.ts';
 import type { Build, Builders, Call } from './call.ts';

@@ -1,9 +1,9 @@
 /** From one type to another, what is there and what is not, and choosing between values. */
-import type { Kind } from '../sql/kind.ts';
-import { sql, type Sql } from '../sql/sql.ts';
-import { asJson, choose, constantValue, exists, facetsOf, firstOf, isNull, one, oneRequired, type Value } from '../sql/value.ts';
+import type { Kind } from '../values/kind.ts';
+import { sql, type Sql } from '../values/sql.ts';
+import { asJson, choose, constantValue, exists, facetsOf, firstOf, isNull, one, oneRequired, type Value } from '../values/value.ts';
 import { readDatetime, readSpanText } from '../../../language/syntax/literals.ts';
-import { jsonValue } from '../sql/json.ts';
+import { jsonValue } from '../values/json.ts';
 import type { Type } from '../../../language/types.ts';
 import { timeOf } from './arithmetic.ts';
 import type { CONDITIONALS, CONVERSIONS } from '../../../language/functions/conversions.ts';

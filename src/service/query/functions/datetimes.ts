@@ -1,6 +1,6 @@
 /** Functions of time, all in UTC. Weeks begin on Sunday, as in the public language; `week_of_year` counts as ISO 8601 does. */
-import { list, sql, type Sql } from '../sql/sql.ts';
-import { constantValue, one, type Value } from '../sql/value.ts';
+import { list, sql, type Sql } from '../values/sql.ts';
+import { constantValue, one, type Value } from '../values/value.ts';
 import { binTime, timeOf } from './arithmetic.ts';
 import { readSpanFormat, readTimeFormat, SPAN_PARTS, type DATETIMES } from '../../../language/functions/datetimes.ts';
 import type { Build, Builders, Call } from './call.ts';

@@ -1,6 +1,6 @@
 /** Functions of numbers. What has no result (the root of -1) is null in replies. */
-import { list, sql, type Sql } from '../sql/sql.ts';
-import { one, oneRequired, type Value } from '../sql/value.ts';
+import { list, sql, type Sql } from '../values/sql.ts';
+import { one, oneRequired, type Value } from '../values/value.ts';
 import type { MATH } from '../../../language/functions/math.ts';
 import type { Build, Builders, Call } from './call.ts';
 

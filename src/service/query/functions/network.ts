@@ -9,9 +9,9 @@ import {
   URL_PATTERN,
   type NETWORK,
 } from '../../../language/functions/network.ts';
-import { any, list, sql, type Sql } from '../sql/sql.ts';
-import { jsonString } from '../sql/text.ts';
-import { one, type Value } from '../sql/value.ts';
+import { any, list, sql, type Sql } from '../values/sql.ts';
+import { jsonString } from '../values/text.ts';
+import { one, type Value } from '../values/value.ts';
 import type { Builders, Call } from './call.ts';
 
 /** The address as a number; null where it is none. */

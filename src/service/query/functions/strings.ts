@@ -1,7 +1,7 @@
 /** Functions of text. Positions count characters from 0. */
-import { joinSql, list, sql, type Sql } from '../sql/sql.ts';
-import { jsonString } from '../sql/text.ts';
-import { asJson, one, type Value } from '../sql/value.ts';
+import { joinSql, list, sql, type Sql } from '../values/sql.ts';
+import { jsonString } from '../values/text.ts';
+import { asJson, one, type Value } from '../values/value.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
 import { PATH_PATTERN, translation, type STRINGS } from '../../../language/functions/strings.ts';
 import type { Build, Builders, Call } from './call.ts';

@@ -1,7 +1,7 @@
 /** How each function of the language becomes SQL. */
 import type { NamedFunction } from '../../../language/functions/spec.ts';
 import type { AggregateName, ScalarName } from '../../../language/functions/table.ts';
-import type { Value } from '../sql/value.ts';
+import type { Value } from '../values/value.ts';
 import { AGGREGATES_SQL } from './aggregates.ts';
 import { ARITHMETIC_SQL, ROUNDING_SQL } from './arithmetic.ts';
 import { ARRAYS_SQL } from './arrays.ts';

@@ -1,6 +1,6 @@
 /** Operators that look into text: contains, startswith, has, matches regex and their kin. A value that is not there matches nothing but `!…`. */
-import { all, any, sql, type Sql } from '../sql/sql.ts';
-import { facetsOf, oneRequired, type Value } from '../sql/value.ts';
+import { all, any, sql, type Sql } from '../values/sql.ts';
+import { facetsOf, oneRequired, type Value } from '../values/value.ts';
 import { listItems, negate } from './comparisons.ts';
 import { MATCH_FORMS, type MatchForm, type MatchName, type TEXT_MATCHING } from '../../../language/functions/text-matching.ts';
 import type { Build, Builders, Call } from './call.ts';

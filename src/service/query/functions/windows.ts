@@ -1,7 +1,7 @@
 /** Functions that look at other rows. */
 import type { WINDOWS } from '../../../language/functions/windows.ts';
-import { sql, type Sql } from '../sql/sql.ts';
-import { asNumber, choose, facetsOf, NULL_VALUE, one, oneRequired, type Value } from '../sql/value.ts';
+import { sql, type Sql } from '../values/sql.ts';
+import { asNumber, choose, facetsOf, NULL_VALUE, one, oneRequired, type Value } from '../values/value.ts';
 import type { Builders, Call } from './call.ts';
 
 const ALL_ROWS = sql` rows between unbounded preceding and unbounded following`;

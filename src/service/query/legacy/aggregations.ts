@@ -5,8 +5,8 @@ import { AGGREGATE_FUNCTIONS } from '../../../language/functions/table.ts';
 import { checkArguments } from '../../../language/plan/analysis.ts';
 import type { Aggregation, Node } from '../../../language/plan/tree.ts';
 import type { OwnAggregate } from '../functions/table.ts';
-import { joinSql, sql, type Sql } from '../sql/sql.ts';
-import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../sql/value.ts';
+import { joinSql, sql, type Sql } from '../values/sql.ts';
+import { asJson, asNumber, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
 import { literal } from './nodes.ts';
 
 export interface AggregationNames {

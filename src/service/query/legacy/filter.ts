@@ -3,7 +3,7 @@ import { SERVICE_QUERY_DEPTH } from '../../../language/limits.ts';
 import { SERVICE_QUERY_PARTS } from '../../limits.ts';
 import { badRequest, quote } from '../../http/api-error.ts';
 import { constantNode, type Node } from '../../../language/plan/tree.ts';
-import { parseTime } from '../times.ts';
+import { parseTime } from '../plan/times.ts';
 import { apply, FALSE, literal, settled, TRUE } from './nodes.ts';
 import { FILTER } from './schema.ts';
 

@@ -3,7 +3,7 @@ import { SERVICE_QUERY_MAX_EVENTS } from '../../limits.ts';
 import type { Engine, QueryOptions, QueryResult } from '../../engine/engine.ts';
 import type { Param } from '../../engine/engine.ts';
 import type { Program, Table } from '../plan/program.ts';
-import type { Sql } from '../sql/sql.ts';
+import type { Sql } from '../values/sql.ts';
 import { rowIdOf, writeValue, type Row } from './cells.ts';
 
 export interface Message {

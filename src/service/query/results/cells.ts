@@ -3,7 +3,7 @@ import type { Cell } from '../../engine/engine.ts';
 import { formatTime } from '../../../core/time/time-text.ts';
 import type { OutputColumn, Table } from '../plan/program.ts';
 import { writeRowId } from '../sql/field.ts';
-import type { Kind } from '../sql/kind.ts';
+import type { Kind } from '../values/kind.ts';
 
 export type Row = readonly Cell[];
 

@@ -3,11 +3,23 @@ import type { AggregateCall, Call, Environment } from '../functions/call.ts';
 import { aggregateBuilder, SCALAR_SQL } from '../functions/table.ts';
 import type { Aggregation, Node, Tree } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
-import { itemAt, itemOf } from './json.ts';
+import { itemAt, itemOf } from '../values/json.ts';
 import { among, scalar } from './subquery.ts';
-import type { InnerRows } from './relation/relation-parts.ts';
-import { sql, type Sql } from './sql.ts';
-import { asBool, asInt, asNumber, asReal, asSpan, asString, asTime, choose, constantValue, NULL_VALUE, type Value } from './value.ts';
+import type { InnerRows } from './relation-parts.ts';
+import { sql, type Sql } from '../values/sql.ts';
+import {
+  asBool,
+  asInt,
+  asNumber,
+  asReal,
+  asSpan,
+  asString,
+  asTime,
+  choose,
+  constantValue,
+  NULL_VALUE,
+  type Value,
+} from '../values/value.ts';
 
 export interface ExpressionContext {
   readonly environment: Environment;

@@ -5,8 +5,8 @@
  */
 import type { OwnFields, OwnMap } from '../../engine/own-columns.ts';
 import { EMPTY_BIT, HUGE_BIT, OLD_BIT, TYPE_BITS, ZERO_BIT } from '../../datasets/catalog.ts';
-import { any, list, ownColumnSql, sql, type Params, type Sql } from './sql.ts';
-import { NULL_VALUE, type Facets, type Value } from './value.ts';
+import { any, list, ownColumnSql, sql, type Params, type Sql } from '../values/sql.ts';
+import { NULL_VALUE, type Facets, type Value } from '../values/value.ts';
 
 /** The maps of an event at one level of a statement, and what the service itself knows of it. */
 export interface EventSql {

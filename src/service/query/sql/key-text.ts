@@ -1,6 +1,6 @@
 /** Values as texts to compare and to join by, whatever their types. */
-import { list, sql, type Sql } from './sql.ts';
-import { facetsOf, type Value } from './value.ts';
+import { list, sql, type Sql } from '../values/sql.ts';
+import { facetsOf, type Value } from '../values/value.ts';
 
 /**
  * The value as text that is the same for values that `==` takes for the same, and null where there is none. Whole floats are

@@ -1,9 +1,9 @@
 /** Queries inside of expressions: `toscalar(…)` and `in (…)`. */
 import type { Node } from '../../../language/plan/tree.ts';
 import { keyText } from './key-text.ts';
-import { whereSql, type InnerRows } from './relation/relation-parts.ts';
-import { sql, type Sql } from './sql.ts';
-import { facetsOf, NULL_VALUE, oneRequired, type Value } from './value.ts';
+import { whereSql, type InnerRows } from './relation-parts.ts';
+import { sql, type Sql } from '../values/sql.ts';
+import { facetsOf, NULL_VALUE, oneRequired, type Value } from '../values/value.ts';
 
 const firstColumn = ({ parts }: InnerRows): Value => [...parts.columns.values()][0]?.value ?? NULL_VALUE;
 

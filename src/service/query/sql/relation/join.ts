@@ -5,10 +5,10 @@ import { compile } from '../expressions.ts';
 import { flat } from './flat.ts';
 import { keyText } from '../key-text.ts';
 import { Names } from './names.ts';
-import { checkedLevel, countSql, orderOf, whereSql, type Made } from './relation-parts.ts';
+import { checkedLevel, countSql, orderOf, whereSql, type Made } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { joinSql, list, NOTHING, sql, type Sql } from '../sql.ts';
-import { facetsOf, type Value } from '../value.ts';
+import { joinSql, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
+import { facetsOf, type Value } from '../../values/value.ts';
 
 const WORDS: Readonly<Record<JoinKind, Sql>> = {
   inner: sql`inner join`, innerunique: sql`inner join`, leftouter: sql`left join`, rightouter: sql`right join`, fullouter: sql`full join`,

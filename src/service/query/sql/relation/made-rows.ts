@@ -4,11 +4,11 @@ import type { Source } from '../../../../language/plan/tree.ts';
 import type { Constant, Type } from '../../../../language/types.ts';
 import type { Dataset } from '../../../datasets/catalog.ts';
 import { compile } from '../expressions.ts';
-import type { Made, Parts } from './relation-parts.ts';
+import type { Made, Parts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { alias, list, sql, type Sql } from '../sql.ts';
-import { asInt, asTime, constantValue, facetsOf, oneRequired, type Value } from '../value.ts';
-import type { Kind } from '../kind.ts';
+import { alias, list, sql, type Sql } from '../../values/sql.ts';
+import { asInt, asTime, constantValue, facetsOf, oneRequired, type Value } from '../../values/value.ts';
+import type { Kind } from '../../values/kind.ts';
 
 type Frame = Pick<Parts, 'environment' | 'missing' | 'relationOf'>;
 

@@ -1,6 +1,6 @@
 /** Names for the columns of one select: letters and numbers of the program's own, the same for the same SQL. */
-import { alias, sql, type Sql } from '../sql.ts';
-import { facetsOf, type Value } from '../value.ts';
+import { alias, sql, type Sql } from '../../values/sql.ts';
+import { facetsOf, type Value } from '../../values/value.ts';
 
 export class Names {
   readonly columns: Sql[] = [];

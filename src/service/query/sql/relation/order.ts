@@ -1,7 +1,7 @@
 /** The order of rows: the keys that a value sorts by, and the clause that makes the order total. */
-import type { Parts } from './relation-parts.ts';
-import { list, NOTHING, sql, type Sql } from '../sql.ts';
-import { exists, facetsOf, type Value } from '../value.ts';
+import type { Parts } from '../relation-parts.ts';
+import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
+import { exists, facetsOf, type Value } from '../../values/value.ts';
 
 /** Numbers sort before texts, those before the rest; what is missing comes last, unless told otherwise. */
 export function sortKeys(value: Value, desc: boolean, nullsFirst: boolean): { sql: Sql; desc: boolean }[] {

@@ -4,8 +4,8 @@
  */
 import type { OwnMap } from '../../../engine/own-columns.ts';
 import { fieldValue, type EventSql, type OwnSql } from '../field.ts';
-import type { Parts } from './relation-parts.ts';
-import { alias, sql, type Sql } from '../sql.ts';
+import type { Parts } from '../relation-parts.ts';
+import { alias, sql, type Sql } from '../../values/sql.ts';
 
 /** Cells of this kind that a union carries at most, all tables together: their SQL is bounded. */
 const MOST_CELLS = 320;

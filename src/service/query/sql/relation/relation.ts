@@ -17,13 +17,13 @@ import {
 } from '../../../../language/plan/tree.ts';
 import { compile, compileCondition, type ExpressionContext } from '../expressions.ts';
 import { eventText, fieldValue, mapEvent, ownSql, rowIdText, TABLE_EVENT } from '../field.ts';
-import { itemAt } from '../json.ts';
+import { itemAt } from '../../values/json.ts';
 import { Names } from './names.ts';
 import { refuseWindows, usesWindow } from './windows.ts';
 import { orderSql, sortKeys } from './order.ts';
-import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
-import { list, NOTHING, sql, tableSql, type Sql } from '../sql.ts';
-import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from '../value.ts';
+import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
+import { list, NOTHING, sql, tableSql, type Sql } from '../../values/sql.ts';
+import { asString, choose, NULL_VALUE, oneRequired, sizeOf, type Value } from '../../values/value.ts';
 
 type Expand = Stage & { readonly kind: 'expand' };
 /** No name of a user's has a NUL. */

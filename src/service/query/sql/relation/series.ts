@@ -7,11 +7,11 @@ import { AplError } from '../../../../language/syntax/apl-error.ts';
 import type { Constant } from '../../../../language/types.ts';
 import type { Environment } from '../../functions/call.ts';
 import { Names } from './names.ts';
-import { checkedLevel, whereSql, type Made } from './relation-parts.ts';
+import { checkedLevel, whereSql, type Made } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { list, NOTHING, sql, type Sql } from '../sql.ts';
+import { list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { summarize } from './summarize.ts';
-import { asInt, asJson, constantValue, facetsOf, one } from '../value.ts';
+import { asInt, asJson, constantValue, facetsOf, one } from '../../values/value.ts';
 
 type Series = Stage & { readonly kind: 'series' };
 /** No name of a user's has a NUL. */

@@ -3,11 +3,11 @@ import type { Aggregation, Column, Key, Node } from '../../../../language/plan/t
 import { compile, compileAggregation, type ExpressionContext } from '../expressions.ts';
 import { mapEvent, type EventSql } from '../field.ts';
 import { Names } from './names.ts';
-import { checkedLevel, countSql, whereSql, type Made, type Parts } from './relation-parts.ts';
+import { checkedLevel, countSql, whereSql, type Made, type Parts } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { alias, list, NOTHING, sql, type Sql } from '../sql.ts';
+import { alias, list, NOTHING, sql, type Sql } from '../../values/sql.ts';
 import { refuseWindows } from './windows.ts';
-import { asNumber, facetsOf, type Value } from '../value.ts';
+import { asNumber, facetsOf, type Value } from '../../values/value.ts';
 
 /** One row for each group. `window`: ns that a row stands for when no key is a bin of time. */
 export function summarize(relation: Relation, aggregations: readonly Aggregation[], keys: readonly Key[], window: bigint): Relation {

@@ -3,11 +3,11 @@ import type { JoinKey, Key, NestedLevel, Node } from '../../../../language/plan/
 import { join } from './join.ts';
 import { Names } from './names.ts';
 import { orderSql } from './order.ts';
-import { checkedLevel, whereSql, type Made } from './relation-parts.ts';
+import { checkedLevel, whereSql, type Made } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { list, NOTHING, sql } from '../sql.ts';
+import { list, NOTHING, sql } from '../../values/sql.ts';
 import { summarize } from './summarize.ts';
-import { facetsOf } from '../value.ts';
+import { facetsOf } from '../../values/value.ts';
 
 const column = ({ name, node }: Key): Node => ({ kind: 'column', type: node.type, name });
 

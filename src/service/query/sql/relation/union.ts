@@ -4,11 +4,11 @@ import { OLD_BIT } from '../../../datasets/catalog.ts';
 import { isStored, TABLE_EVENT } from '../field.ts';
 import { carriedColumns, wholeMaps } from './own-in-union.ts';
 import { flat } from './flat.ts';
-import { KINDS, type Kind } from '../kind.ts';
-import { checkedLevel, orderOf, whereSql, type Made } from './relation-parts.ts';
+import { KINDS, type Kind } from '../../values/kind.ts';
+import { checkedLevel, orderOf, whereSql, type Made } from '../relation-parts.ts';
 import { Relation } from './relation.ts';
-import { alias, joinSql, list, sql, type Sql } from '../sql.ts';
-import { oneRequired } from '../value.ts';
+import { alias, joinSql, list, sql, type Sql } from '../../values/sql.ts';
+import { oneRequired } from '../../values/value.ts';
 
 const TYPES: Readonly<Record<Kind, Sql>> = {
   int: sql`'Nullable(Int64)'`, real: sql`'Nullable(Float64)'`, string: sql`'Nullable(String)'`, bool: sql`'Nullable(Bool)'`,

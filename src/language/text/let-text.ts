@@ -3,10 +3,10 @@ import { AplError } from '../syntax/apl-error.ts';
 import { readColumnName, readExpression, readTypeName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
-import { analyze, type Names } from './analysis.ts';
-import { boundedNode, boundedTree, type Bound, type LetFunction } from './lets.ts';
-import { closed } from './scope.ts';
-import type { Node } from './tree.ts';
+import { analyze, type Names } from '../plan/analysis.ts';
+import { boundedNode, boundedTree, type Bound, type LetFunction } from '../plan/lets.ts';
+import { closed } from '../plan/scope.ts';
+import type { Node } from '../plan/tree.ts';
 
 type Parameters = LetFunction['parameters'];
 

@@ -8,10 +8,10 @@ import { readAssignment, readColumnName, readExpression, readTypeName } from '..
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression, Pipeline } from '../syntax/tree.ts';
 import { TYPE_WORDS, type Constant, type Type } from '../types.ts';
-import { analyze, argumentsOf, wrongType, type Names } from './analysis.ts';
+import { analyze, argumentsOf, wrongType, type Names } from '../plan/analysis.ts';
 import type { TableNames } from './let-text.ts';
-import { closed, EVENTS } from './scope.ts';
-import type { DatasetName, Node, Source, Tree } from './tree.ts';
+import { closed, EVENTS } from '../plan/scope.ts';
+import type { DatasetName, Node, Source, Tree } from '../plan/tree.ts';
 
 /** Makes the rows that a query begins with, once names have a meaning. */
 type SourceStep = (names: Names) => Tree;

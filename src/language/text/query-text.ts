@@ -9,11 +9,11 @@ import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
-import { boundedTree, queriesIn, type Lets } from './lets.ts';
+import { boundedTree, queriesIn, type Lets } from '../plan/lets.ts';
 import { bindLets, readLets, type LetText } from './let-text.ts';
 import { Reading, readSource, tableText, type PipelineText } from './sources.ts';
-import { closed } from './scope.ts';
-import { constantNode, type DatasetName, type Node, type Stage, type Tree } from './tree.ts';
+import { closed } from '../plan/scope.ts';
+import { constantNode, type DatasetName, type Node, type Stage, type Tree } from '../plan/tree.ts';
 
 export interface QueryText {
   /** Datasets that are named anywhere in it, in the order of the text. */

@@ -8,9 +8,9 @@ import { Parser } from '../syntax/parser.ts';
 import { OPERATORS_BY_NAME } from '../operators/table.ts';
 import { readLets } from './let-text.ts';
 import { letsOf, operatorWordAt, readStep } from './query-text.ts';
-import { EVENT_ON_ITS_WAY } from './scope.ts';
-import type { Scope } from './tree.ts';
-import type { Stage } from './tree.ts';
+import { EVENT_ON_ITS_WAY } from '../plan/scope.ts';
+import type { Scope } from '../plan/tree.ts';
+import type { Stage } from '../plan/tree.ts';
 
 export interface TransformStep {
   /** The operator's name. */

@@ -1,13 +1,13 @@
 /** What is known of rows at one point of a query, and the clauses that follow from it. */
-import { SERVICE_QUERY_NESTING } from '../../../limits.ts';
-import type { Dataset } from '../../../datasets/catalog.ts';
-import type { Environment } from '../../functions/call.ts';
-import type { AggregationInfo, NamePattern, Tree } from '../../../../language/plan/tree.ts';
-import { AplError } from '../../../../language/syntax/apl-error.ts';
-import type { Type } from '../../../../language/types.ts';
-import type { EventSql } from '../field.ts';
-import { joinSql, NOTHING, sql, type Sql } from '../sql.ts';
-import type { Value } from '../value.ts';
+import { SERVICE_QUERY_NESTING } from '../../limits.ts';
+import type { Dataset } from '../../datasets/catalog.ts';
+import type { Environment } from '../functions/call.ts';
+import type { AggregationInfo, NamePattern, Tree } from '../../../language/plan/tree.ts';
+import { AplError } from '../../../language/syntax/apl-error.ts';
+import type { Type } from '../../../language/types.ts';
+import type { EventSql } from './field.ts';
+import { joinSql, NOTHING, sql, type Sql } from '../values/sql.ts';
+import type { Value } from '../values/value.ts';
 
 /** A column that a stage made. */
 export interface Made {

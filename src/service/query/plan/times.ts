@@ -1,8 +1,8 @@
 /** Times as queries write them. */
-import { badRequest, quote } from '../http/api-error.ts';
-import { parseDuration } from '../http/duration.ts';
-import { MAX_TIME_NS, MIN_TIME_NS } from '../../core/time/time-text.ts';
-import { timeReader } from '../ingest/timestamps.ts';
+import { badRequest, quote } from '../../http/api-error.ts';
+import { parseDuration } from '../../http/duration.ts';
+import { MAX_TIME_NS, MIN_TIME_NS } from '../../../core/time/time-text.ts';
+import { timeReader } from '../../ingest/timestamps.ts';
 
 const readTime = timeReader('');
 
