@@ -118,7 +118,7 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
       bom: true,
       delimiter,
       // The first record is the names, unless they were given.
-      cast: (value, { quoting, records }) => (quoting || (!columns && records === 0) ? value : typed(value)),
+      cast: (value, { quoting, records }) => (quoting || (!columns && records === 0) ? value : held(typed(value))),
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_error: true,
@@ -148,7 +148,8 @@ export function readCsv(text: string, delimiter: string, columns: readonly strin
     if (row instanceof Error) throw row;
     if (row.length !== names.length) throw new Error(`the row has ${row.length} values for ${names.length} columns`);
     const event = Object.create(null) as Record<string, unknown>;
-    for (const [column, value] of row.entries()) if (value !== undefined) event[names[column]!] = value;
+    for (const [column, value] of row.entries())
+      if (value !== undefined) event[names[column]!] = value instanceof BigCell ? value.value : value;
     return event;
   };
   return { count: rows.length, read, readExact: read, lossy: false, envelopes: false, scalars: false };
@@ -158,6 +159,19 @@ function headerOf(row: unknown[] | Error | undefined): string[] {
   if (row instanceof Error) throw badRequest(`the first line, which names the columns, is not CSV: ${row.message}`);
   return (row ?? []).map((name) => (typeof name === 'string' ? name.trim() : ''));
 }
+
+/** An integer beyond 2^53 until its row is read: csv-parse writes a faulty row as JSON, which takes no bigint. */
+class BigCell {
+  readonly #value: bigint;
+  constructor(value: bigint) {
+    this.#value = value;
+  }
+  get value(): bigint {
+    return this.#value;
+  }
+}
+
+const held = (value: ReturnType<typeof typed>) => (typeof value === 'bigint' ? new BigCell(value) : value);
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const FLOAT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
