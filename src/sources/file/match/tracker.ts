@@ -203,7 +203,8 @@ export class Tracker {
   #seeNew(found: FoundFile, folders: FolderInodes): void {
     const file = this.#trackNew(found);
     this.#apply.see(file, found.stat, 'matched');
-    if (file.disk.fd === undefined && file.stream.id === undefined && !file.disk.failure) this.#lookElsewhere(file, folders);
+    const isUnseen = file.disk.fd === undefined && file.stream.id === undefined && !file.disk.failure;
+    if (isUnseen && !isDetached(file)) this.#lookElsewhere(file, folders);
   }
 
   #trackNew(found: FoundFile): TrackedFile {
