@@ -84,10 +84,3 @@ export const clockUsers: Readonly<Record<string, string>> = {
   'src/telemetry/': 'samples and cached replies in real time; tests give server.ts a `now`',
   'src/kernel/zone-table.ts': 'how far into the future a table of offsets reaches',
 };
-
-/** Pairs of folders that still import each other. Entries go, none come. */
-export const stillMutual: readonly string[] = [];
-/** Folders that still hold too many files. Entries go, none come. */
-export const stillCrowded: readonly string[] = [];
-/** Files that are still too long. Entries go, none come. */
-export const stillLong: readonly string[] = [];
