@@ -14,7 +14,6 @@ import { tailraceFor } from './tailrace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
 let service: LocalService;
-let again: Program | undefined;
 
 beforeAll(async () => {
   service = await startLocalService(folder, 'logs');
@@ -22,7 +21,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.program.end('SIGKILL');
-  await again?.end('SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
@@ -38,35 +36,6 @@ function follow(query: string, ...more: string[]): { program: Program; messages:
   const lines = () => program.stdout().split('\n').slice(0, -1);
   return { program, messages: () => lines().map((line) => (JSON.parse(line) as { message: unknown }).message) };
 }
-
-test('query --follow shows each event once as it is stored, goes on over a restart of the service, and ends with 0 at Ctrl-C', async () => {
-  const { program, messages: all } = follow(`['logs'] | where kind == "a" | project message`);
-  // What was stored long before it began is not shown.
-  await sendUntil('a', () => all().length > 0);
-  const messages = () => all().filter((message) => message !== 0);
-  await send([{ kind: 'a', message: 1 }, { kind: 'b', message: 1 }]); // prettier-ignore
-  await until('the first is shown', () => messages().length === 1);
-  // Stored late: its own time is long before those that were shown.
-  await send([{ kind: 'a', message: 2, _time: new Date(Date.now() - 600_000).toISOString() }]);
-  await until('the second is shown', () => messages().length === 2);
-  await service.program.end('SIGKILL');
-  await until('it says that the service is away', () => program.stderr() !== '');
-  const { host } = new URL(service.url);
-  again = startProgram(['serve', '--listen', host, '--data', join(folder, 'service'), '--json'], {
-    TAILRACE_API_TOKEN: API_TOKEN,
-    TAILRACE_ORG_ID: 'test-org',
-  });
-  await until('the service runs again', () => again!.stdout().includes('\n'));
-  await send(Array.from({ length: 100 }, (_, n) => ({ kind: 'a', message: n + 3 })));
-  await until('the others are shown', () => messages().length >= 102);
-  await send([{ kind: 'a', message: 103 }]);
-  await until('the last is shown', () => messages().includes(103));
-  expect(messages().slice(0, 2)).toEqual([1, 2]);
-  expect(messages().at(-1)).toBe(103);
-  expect(messages().toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 103 }, (_, n) => n + 1));
-  program.process.kill('SIGINT');
-  expect(await program.exited).toBe(0);
-});
 
 test('query --follow --limit ends after so many, and refuses what it cannot follow', async () => {
   const { program, messages } = follow(`['logs'] | where kind == "few"`, '--limit', '2');
@@ -133,4 +102,34 @@ test('chart lines are no wider than the terminal, and leave out what has no room
     }
   expect(chartLines(table, 20)).toEqual([]);
   expect(chartLines({ ...table, columns: table.columns.map((column) => column.slice(0, 1)) }, 100)).toEqual([]);
+});
+
+// The last, as it ends the service.
+test('query --follow shows each event once as it is stored, goes on over a restart of the service, and ends with 0 at Ctrl-C', async () => {
+  const { program, messages: all } = follow(`['logs'] | where kind == "a" | project message`);
+  // What was stored long before it began is not shown.
+  await sendUntil('a', () => all().length > 0);
+  const messages = () => all().filter((message) => message !== 0);
+  await send([{ kind: 'a', message: 1 }, { kind: 'b', message: 1 }]); // prettier-ignore
+  await until('the first is shown', () => messages().length === 1);
+  // Stored late: its own time is long before those that were shown.
+  await send([{ kind: 'a', message: 2, _time: new Date(Date.now() - 600_000).toISOString() }]);
+  await until('the second is shown', () => messages().length === 2);
+  await service.program.end('SIGKILL');
+  await until('it says that the service is away', () => program.stderr() !== '');
+  const { host } = new URL(service.url);
+  const again = startProgram(['serve', '--listen', host, '--data', join(folder, 'service'), '--json'], {
+    TAILRACE_API_TOKEN: API_TOKEN,
+    TAILRACE_ORG_ID: 'test-org',
+  });
+  await until('the service runs again', () => again.stdout().includes('\n'));
+  await send(Array.from({ length: 100 }, (_, n) => ({ kind: 'a', message: n + 3 })));
+  await until('the others are shown', () => messages().length >= 102);
+  await send([{ kind: 'a', message: 103 }]);
+  await until('the last is shown', () => messages().includes(103));
+  expect(messages().slice(0, 2)).toEqual([1, 2]);
+  expect(messages().at(-1)).toBe(103);
+  expect(messages().toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 103 }, (_, n) => n + 1));
+  program.process.kill('SIGINT');
+  expect(await program.exited).toBe(0);
 });
