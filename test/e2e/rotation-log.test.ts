@@ -60,7 +60,11 @@ test.skipIf(LOGROTATE === undefined).each([
   const told = lines.filter((line) => line['path'] !== undefined || line['from'] !== undefined);
   const about = (log: string): unknown[] =>
     told.filter(
-      (line) => `${line['path'] ?? ''} ${line['from'] ?? ''}`.includes(log) && (line['level'] === 'info' || line['level'] === 'warn'),
+      (line) =>
+        `${line['path'] ?? ''} ${line['from'] ?? ''}`.includes(log) &&
+        (line['level'] === 'info' || line['level'] === 'warn') &&
+        // A loss is logged on top: on a slow machine copytruncate's copy may be gone before anybody looks.
+        !(scheme === 'copytruncate' && Number(line['lostBytes']) > 0),
     );
   for (const [n, log] of logs.entries())
     expect.soft(about(log).length, `${FILES[n]}: ${JSON.stringify(about(log), null, 1)}`).toBeLessThanOrEqual(ROTATIONS);

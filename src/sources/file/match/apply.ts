@@ -169,7 +169,8 @@ export class Apply {
     if (held) notices.event(levelOf(file, unreadBytes), fields, 'file was deleted, reading it to its end');
     else if (how === 'away') notices.event('info', fields, 'file is gone with the file system that it is on, which is waited for');
     else if (lostBytes > 0) notices.event('warn', fields, `file was deleted before it was read to its end${LOWER_BOUND}`);
-    else notices.event('info', fields, `file is gone${LOWER_BOUND}`);
+    // A copy that vanished before it had a stream: its original has its bytes.
+    else notices.event(file.stream.id === undefined ? 'debug' : 'info', fields, `file is gone${LOWER_BOUND}`);
   }
 }
 

@@ -207,6 +207,8 @@ export class Copies {
         // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
         const change = this.matcher.match(file, stat, original, entry, age);
+        // Looking at the original may have decided it: it is no candidate, and not open, any more.
+        if (this.#undecided.get(file) !== entry) return;
         if (change === 'undecided') return;
         if (change === 'copied') return this.#settle(file, entry, original, stat);
         entry.originals.shift();
