@@ -2,9 +2,8 @@
  * What shaping made of the events of a batch, in their order: how many are sent of each, and what becomes of the rest. Kept as runs of
  * like events, as most batches have few of them.
  */
-import type { Unsent } from '../core/shaping.ts';
+import { UNSENT, type Unsent } from '../core/shaping.ts';
 
-const UNSENT: readonly Unsent[] = ['none', 'filtered', 'dropped', 'dead_lettered'];
 const NUMBERS = 3;
 
 export interface FateRun {
@@ -20,6 +19,12 @@ export class Fates {
 
   constructor(stored: readonly number[] = []) {
     this.#runs = [...stored];
+  }
+
+  /** Each event is sent as one. */
+  get isPlain(): boolean {
+    const runs = this.#runs;
+    return runs.length === 0 || (runs.length === NUMBERS && runs[1] === 1 && runs[2] === 0);
   }
 
   get runCount(): number {

@@ -17,7 +17,8 @@ export interface EventsIn {
 }
 
 /** What becomes of the parts of an event that are not sent, the worst last. */
-export type Unsent = 'none' | 'filtered' | 'dropped' | 'dead_lettered';
+export const UNSENT = ['none', 'filtered', 'dropped', 'dead_lettered'] as const;
+export type Unsent = (typeof UNSENT)[number];
 
 /** An event, or one of the siblings that an event became, that goes to the dead letters because its transform failed. */
 export interface Withheld {
@@ -35,10 +36,11 @@ export interface Shaped {
   /** Valid until the next call. */
   readonly bytes: Buffer;
   /** Where in `bytes` the event's own ones end. */
-  readonly ends: readonly number[];
+  readonly ends: Uint32Array;
   /** How many events are sent of it. */
-  readonly sent: readonly number[];
-  readonly unsent: readonly Unsent[];
+  readonly sent: Uint32Array;
+  /** Places in UNSENT. */
+  readonly unsent: Uint8Array;
   /** In the order of their events. */
   readonly withheld: readonly Withheld[];
   /** Times that a transform failed. */
@@ -49,10 +51,11 @@ export interface Shaped {
   readonly routes?: Routes;
 }
 
+/** By event that is sent; valid until the next call. */
 export interface Routes {
   readonly datasets: readonly (string | undefined)[];
-  readonly ends: readonly number[];
-  readonly origins: readonly number[];
+  readonly ends: Uint32Array;
+  readonly origins: Uint32Array;
 }
 
 /** Shapes the events of one source on their way to one sink. One call at a time. */

@@ -11,8 +11,9 @@ interface Exports {
 }
 
 export interface TransformRun {
-  /** The first event that nothing became of. */
+  /** The first event that nothing became of, and where it begins in what was loaded. */
   readonly event: number;
+  readonly reached: number;
   /** Those that are sent, and their bytes, valid until the next call. */
   readonly written: number;
   readonly bytes: Buffer;
@@ -80,5 +81,6 @@ export function runTransform(image: Buffer, from: number, to: number, first: num
     loaded = image;
   }
   kernel.run(INPUT_AT + from, INPUT_AT + to, OUTPUT_AT, OUTPUT_AT + OUTPUT_BYTES, SENT_AT, MOST_SENT, first);
-  return { event: results[2]!, written: results[3]!, bytes: bytes.subarray(OUTPUT_AT, results[1]), stop: STOPS[results[4]!]! };
+  const reached = results[0]! - INPUT_AT;
+  return { event: results[2]!, reached, written: results[3]!, bytes: bytes.subarray(OUTPUT_AT, results[1]), stop: STOPS[results[4]!]! };
 }

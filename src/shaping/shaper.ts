@@ -1,10 +1,9 @@
 /** A shaper from its stages: each takes what the one before left, and what became of every event is counted by the event that was accepted. */
 import { createHash } from 'node:crypto';
-import type { EventsIn, Shaped, Shaper, Unsent, Withheld } from '../core/shaping.ts';
+import { type EventsIn, type Shaped, type Shaper, UNSENT, type Unsent, type Withheld } from '../core/shaping.ts';
 import type { EventList, Stage, StageContext, StageResult } from './stages/stage.ts';
 
 const NEWLINE = 0x0a;
-const BADNESS: readonly Unsent[] = ['none', 'filtered', 'dropped', 'dead_lettered'];
 
 export function createShaper(stages: readonly Stage[]): Shaper {
   const named = stages.map(({ digest }) => digest);
@@ -13,7 +12,7 @@ export function createShaper(stages: readonly Stage[]): Shaper {
     isDeterministic: stages.every(({ isDeterministic }) => isDeterministic),
     shape(events) {
       const outcome = new Outcome(events.count);
-      return runFrom(stages, 0, listOf(events), events, outcome);
+      return runFrom(stages, 0, new AcceptedEvents(events), events, outcome);
     },
   };
 }
@@ -34,62 +33,75 @@ function runFrom(
   return outcome.finish(list);
 }
 
-function listOf({ bytes, count }: EventsIn): EventList {
-  const ends: number[] = [];
-  const origins: number[] = [];
-  for (let event = 0, at = 0; event < count; event++) {
-    at = bytes.indexOf(NEWLINE, at) + 1;
-    ends.push(at);
-    origins.push(event);
+/** The events as they were accepted. Where each ends is looked for only when it is asked. */
+class AcceptedEvents implements EventList {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly origins: Uint32Array;
+  readonly subs: Uint32Array;
+  #ends: Uint32Array | undefined;
+
+  constructor({ bytes, count }: EventsIn) {
+    this.bytes = bytes;
+    this.count = count;
+    this.subs = new Uint32Array(count);
+    this.origins = new Uint32Array(count);
+    for (let event = 0; event < count; event++) this.origins[event] = event;
   }
-  return { bytes, ends, origins, subs: Array<number>(count).fill(0) };
+
+  get ends(): Uint32Array {
+    return (this.#ends ??= this.#findEnds());
+  }
+
+  #findEnds(): Uint32Array {
+    const ends = new Uint32Array(this.count);
+    for (let event = 0, at = 0; event < this.count; event++) ends[event] = at = this.bytes.indexOf(NEWLINE, at) + 1;
+    return ends;
+  }
 }
 
+const unsentAs = (fate: Unsent): number => UNSENT.indexOf(fate);
+const FILTERED = unsentAs('filtered');
+
 class Outcome {
-  readonly #unsent: Unsent[];
+  readonly #unsent: Uint8Array;
   readonly #withheld: Withheld[] = [];
-  readonly #sent: number[];
+  readonly #sent: Uint32Array;
   #errors = 0;
   #isRepeatable = true;
 
   constructor(events: number) {
-    this.#unsent = Array<Unsent>(events).fill('none');
-    this.#sent = Array<number>(events).fill(0);
+    this.#unsent = new Uint8Array(events);
+    this.#sent = new Uint32Array(events);
   }
 
   note({ list, failures, errors, isRepeatable }: StageResult): EventList {
     this.#errors += errors;
     this.#isRepeatable &&= isRepeatable;
     for (const { origin, sub, fate, reason, text } of failures) {
-      this.#worsen(origin, fate === 'dropped' ? 'dropped' : 'dead_lettered');
+      this.#worsen(origin, unsentAs(fate === 'dropped' ? 'dropped' : 'dead_lettered'));
       if (fate === 'withheld') this.#withheld.push({ event: origin, sub, reason, text });
     }
     return list;
   }
 
-  finish({ bytes, ends: listEnds, origins, datasets }: EventList): Shaped {
-    const count = this.#sent.length;
-    const ends: number[] = [];
-    let n = 0;
-    for (let event = 0; event < count; event++) {
-      for (; origins[n] === event; n++) this.#sent[event]! += 1;
-      ends.push(n === 0 ? 0 : listEnds[n - 1]!);
-      if (this.#sent[event] === 0) this.#worsen(event, 'filtered');
+  finish({ bytes, count, ends: listEnds, origins, datasets }: EventList): Shaped {
+    const sent = this.#sent;
+    const ends = new Uint32Array(sent.length);
+    for (let event = 0, n = 0, end = 0; event < sent.length; event++) {
+      for (; n < count && origins[n] === event; n++) {
+        sent[event]! += 1;
+        end = listEnds[n]!;
+      }
+      ends[event] = end;
+      if (sent[event] === 0) this.#worsen(event, FILTERED);
     }
     const withheld = this.#withheld.sort((a, b) => a.event - b.event || a.sub - b.sub);
-    const shaped = {
-      bytes,
-      ends,
-      sent: this.#sent,
-      unsent: this.#unsent,
-      withheld,
-      errors: this.#errors,
-      isRepeatable: this.#isRepeatable,
-    };
+    const shaped = { bytes, ends, sent, unsent: this.#unsent, withheld, errors: this.#errors, isRepeatable: this.#isRepeatable };
     return datasets ? { ...shaped, routes: { datasets, ends: listEnds, origins } } : shaped;
   }
 
-  #worsen(event: number, as: Unsent): void {
-    if (BADNESS.indexOf(as) > BADNESS.indexOf(this.#unsent[event]!)) this.#unsent[event] = as;
+  #worsen(event: number, as: number): void {
+    if (as > this.#unsent[event]!) this.#unsent[event] = as;
   }
 }

@@ -1,5 +1,5 @@
 /** A shaper for tests of the batcher's room: a rule says what becomes of each event. */
-import type { EventsIn, Shaped, Shaper, Unsent, Withheld } from '../../src/core/shaping.ts';
+import { type EventsIn, type Shaped, type Shaper, UNSENT, type Unsent, type Withheld } from '../../src/core/shaping.ts';
 
 export interface Shaping {
   readonly out: readonly string[];
@@ -23,15 +23,17 @@ export function testShaper(
     const events = bytes.toString().split('\n').slice(0, -1);
     if (events.length !== count) throw new Error(`${count} events were told, ${events.length} came`);
     const out: Buffer[] = [];
-    const [ends, sent, unsent, withheld]: [number[], number[], Unsent[], Withheld[]] = [[], [], [], []];
+    const withheld: Withheld[] = [];
+    const [ends, sent, unsent] = [new Uint32Array(count), new Uint32Array(count), new Uint8Array(count)];
+    let end = 0;
     for (const [n, event] of events.entries()) {
       const offset = from.offsetOf(n);
       seen.push(`${stream} ${offset} ${event}`);
       const shaping = rule(event, { offset, readAtMs });
       out.push(Buffer.from(shaping.out.map((each) => `${each}\n`).join('')));
-      ends.push((ends.at(-1) ?? 0) + out.at(-1)!.length);
-      sent.push(shaping.out.length);
-      unsent.push(shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'));
+      ends[n] = end += out.at(-1)!.length;
+      sent[n] = shaping.out.length;
+      unsent[n] = UNSENT.indexOf(shaping.unsent ?? (shaping.withheld ? 'dead_lettered' : shaping.out.length === 0 ? 'filtered' : 'none'));
       shaping.withheld?.forEach((text, sub) => withheld.push({ event: n, sub, reason: 'test', text }));
     }
     return { bytes: Buffer.concat(out), ends, sent, unsent, withheld, errors: withheld.length, isRepeatable: true };

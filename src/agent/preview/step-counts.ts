@@ -3,10 +3,12 @@
  * the same events.
  */
 import type { TransformConfig } from '../../config/model.ts';
-import type { Shaper } from '../../core/shaping.ts';
+import { type Shaper, UNSENT } from '../../core/shaping.ts';
 import { compileRows } from '../../shaping/rows/program.ts';
 import { createShaper } from '../../shaping/shaper.ts';
 import { type CompiledTransform, compileTransform } from '../../shaping/transforms.ts';
+
+const DROPPED = UNSENT.indexOf('dropped');
 
 export interface StepCount {
   /** The transform's place in the configuration. */
@@ -69,7 +71,7 @@ export class StepCounts {
       const shaped = await shaper.shape({ bytes, count: 1, source, stream: '0'.repeat(32), readAtMs, offsetOf: () => offset });
       const sent = shaped.sent[0] ?? 0;
       const wasLost = isLost;
-      isLost = shaped.unsent[0] === 'dead_lettered' || shaped.unsent[0] === 'dropped';
+      isLost = shaped.unsent[0]! >= DROPPED;
       const failed = Math.max(0, shaped.errors - errors);
       count.events += events;
       count.failed += failed;

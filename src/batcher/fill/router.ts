@@ -110,6 +110,8 @@ export class Router implements RouteGroup {
 
 /** The shaper's own is overwritten by the next call. */
 function copyOf(shaped: Shaped): Shaped {
-  const length = shaped.routes?.ends.at(-1) ?? shaped.ends.at(-1) ?? 0;
-  return { ...shaped, bytes: Buffer.from(shaped.bytes.subarray(0, length)) };
+  const { bytes, ends, routes } = shaped;
+  const length = routes?.ends.at(-1) ?? ends.at(-1) ?? 0;
+  const own = routes && { ...routes, ends: routes.ends.slice(), origins: routes.origins.slice() };
+  return { ...shaped, bytes: Buffer.from(bytes.subarray(0, length)), ...(own ? { routes: own } : {}) };
 }

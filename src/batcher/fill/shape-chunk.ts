@@ -1,6 +1,6 @@
 /** A piece of a block on its way through shaping: the kernel makes its events in a scratch region, and the shaper makes of them what is sent. */
 import type { Block, Region } from '../../core/block.ts';
-import type { Shaped, Shaper } from '../../core/shaping.ts';
+import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';
 import { endsFrom, eventEndAt, eventStarts, streamRange } from '../block-events.ts';
 import { Fates } from '../fates.ts';
@@ -65,13 +65,11 @@ export async function shapeChunk(
 
 /** What became of the events `[from, to)`; undefined where each is sent as one. */
 export function fatesOf({ sent, unsent }: Shaped, from: number, to: number): Fates | undefined {
-  let fates: Fates | undefined;
-  for (let event = from; event < to; event++) {
-    if (!fates && (sent[event] !== 1 || unsent[event] !== 'none')) {
-      fates = new Fates();
-      fates.add(event - from, 1, 'none');
-    }
-    fates?.add(1, sent[event]!, unsent[event]!);
+  const fates = new Fates();
+  for (let event = from, first = from; event < to; first = event) {
+    do event++;
+    while (event < to && sent[event] === sent[first] && unsent[event] === unsent[first]);
+    fates.add(event - first, sent[first]!, UNSENT[unsent[first]!]!);
   }
-  return fates;
+  return fates.isPlain ? undefined : fates;
 }

@@ -6,6 +6,8 @@ import type { EventList } from '../stages/stage.ts';
 import { planBytes } from './byte-plan.ts';
 import { encodePlan } from './byte-program.ts';
 
+const NEWLINE = 0x0a;
+
 /** Shapes the list; calls `shapeOne` for each event that has to be shaped by its values. */
 export type ByteShaping = (list: EventList, shapeOne: (event: number) => void) => void;
 
@@ -15,34 +17,34 @@ export function createByteShaping({ steps }: { readonly steps: readonly Pick<Pro
   const image = plan && encodePlan(plan);
   if (!image) return undefined;
   return (list, shapeOne) => {
-    const { bytes, ends } = list;
-    const startOf = (event: number): number => (event === 0 ? 0 : ends[event - 1]!);
-    for (let event = 0; event < ends.length;) {
-      const from = startOf(event);
-      const stop = lastWithin(ends, event, from + TRANSFORM_INPUT_BYTES);
-      if (stop === event) {
+    const { bytes } = list;
+    let event = 0;
+    for (let from = 0; event < list.count;) {
+      const to = lastEnd(bytes, from);
+      if (to === from) {
+        from = list.ends[event]!;
         shapeOne(event++);
         continue;
       }
-      const to = ends[stop - 1]!;
       loadEvents(bytes, from, to);
-      while (event < stop) {
-        const run = runTransform(image, startOf(event) - from, to - from, event);
+      for (let at = from; at < to;) {
+        const run = runTransform(image, at - from, to - from, event);
         if (run.written > 0) out.take(run.bytes, sentEvents(), run.written, list);
+        at = from + run.reached;
         event = run.event;
-        if (run.stop === 'values' || (run.stop === 'full' && run.written === 0)) shapeOne(event++);
+        if (run.stop === 'end' || (run.stop === 'full' && run.written > 0)) continue;
+        at = list.ends[event]!;
+        shapeOne(event++);
       }
+      from = to;
     }
   };
 } // prettier-ignore
 
-/** Behind the last event from `event` on that ends within the limit; the event itself where none does. */
-function lastWithin(ends: readonly number[], event: number, limit: number): number {
-  let [low, high] = [event, ends.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ends[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Behind the last event that begins at `from` or later and is taken at once with those before it; `from` where the next is too large. */
+function lastEnd(bytes: Buffer, from: number): number {
+  const limit = from + TRANSFORM_INPUT_BYTES;
+  if (limit >= bytes.length) return bytes.length;
+  const newline = bytes.subarray(from, limit).lastIndexOf(NEWLINE);
+  return from + newline + 1;
 }

@@ -118,7 +118,7 @@ export function createPipelineStage(options: PipelineStageOptions): Stage {
     run(list, context) {
       out.clear();
       if (bytes) bytes(list, (n) => shapeOne(list, n, context));
-      else for (let n = 0; n < list.ends.length; n++) shapeOne(list, n, context);
+      else for (let n = 0; n < list.count; n++) shapeOne(list, n, context);
       return out.result;
     },
   };

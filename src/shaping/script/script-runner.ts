@@ -23,7 +23,7 @@ export interface ScriptBatch {
   /** Events as NDJSON, the last newline included; the process's own, no other changes them meanwhile. */
   readonly bytes: Buffer;
   /** Where each ends. */
-  readonly ends: readonly number[];
+  readonly ends: Uint32Array;
   readonly source: string;
   readonly readAtMs: number;
 }

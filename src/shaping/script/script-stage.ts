@@ -34,9 +34,10 @@ export function createScriptStage(options: ScriptStageOptions): Stage {
     async run(list, { source, readAtMs }) {
       // Its own: the list's bytes may be overwritten while the script works.
       const bytes = Buffer.from(list.bytes.subarray(0, list.ends.at(-1) ?? 0));
-      const { results, isRepeatable } = await runner.run({ bytes, ends: list.ends, source, readAtMs });
+      const own = { ...list, ends: list.ends, bytes };
+      const { results, isRepeatable } = await runner.run({ bytes, ends: own.ends, source, readAtMs });
       out.clear();
-      for (const [n, result] of results.entries()) write({ ...list, bytes }, n, result);
+      for (const [n, result] of results.entries()) write(own, n, result);
       return { ...out.result, isRepeatable };
     },
   };

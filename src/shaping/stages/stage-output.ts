@@ -3,6 +3,7 @@ import { MAX_SHAPED_BYTES } from '../limits.ts';
 import { ByteWriter } from '../events/byte-writer.ts';
 import type { Members } from '../events/members.ts';
 import { writeWith } from '../events/write-event.ts';
+import { NumberList } from './number-list.ts';
 import type { EventList, Failure, OnError, StageResult } from './stage.ts';
 
 export interface StageOutputOptions {
@@ -16,29 +17,32 @@ export interface StageOutputOptions {
 export class StageOutput {
   readonly writer = new ByteWriter();
   readonly #options: StageOutputOptions;
-  #ends: number[] = [];
-  #origins: number[] = [];
-  #subs: number[] = [];
+  readonly #ends = new NumberList();
+  readonly #origins = new NumberList();
+  readonly #subs = new NumberList();
+  /** Of each event, where any event says so. */
   #datasets: (string | undefined)[] = [];
   #failures: Failure[] = [];
   #errors = 0;
   /** Where what comes of the event under way begins. */
-  #from = { bytes: 0, events: 0 };
+  #fromBytes = 0;
+  #fromEvents = 0;
   /** Where the event under way went before this stage. */
   #dataset: string | undefined;
-  #hasDatasets = false;
+  #hasDatasets: boolean;
 
   constructor(options: StageOutputOptions) {
     this.#options = options;
+    this.#hasDatasets = options.routes === true;
   }
 
   clear(): void {
     this.writer.clear();
-    this.#ends = [];
-    this.#origins = [];
-    this.#subs = [];
+    this.#ends.clear();
+    this.#origins.clear();
+    this.#subs.clear();
     this.#datasets = [];
-    this.#hasDatasets = false;
+    this.#hasDatasets = this.#options.routes === true;
     this.#failures = [];
     this.#errors = 0;
   }
@@ -47,17 +51,14 @@ export class StageOutput {
   begin({ datasets }: EventList, n: number): void {
     this.#hasDatasets ||= datasets !== undefined;
     this.#dataset = datasets?.[n];
-    this.#from = { bytes: this.writer.length, events: this.#ends.length };
+    this.#fromBytes = this.writer.length;
+    this.#fromEvents = this.#ends.length;
   }
 
   /** Takes what was written since the last call as one event, for that dataset. False when it is more than may come of one event. */
   note(origin: number, dataset = this.#dataset): boolean {
-    if (this.writer.length - this.#from.bytes > MAX_SHAPED_BYTES) return false;
-    const last = this.#origins.length - 1;
-    this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
-    this.#origins.push(origin);
-    this.#datasets.push(dataset);
-    this.#ends.push(this.writer.length);
+    if (this.writer.length - this.#fromBytes > MAX_SHAPED_BYTES) return false;
+    this.#add(origin, this.writer.length, dataset);
     return true;
   }
 
@@ -67,27 +68,32 @@ export class StageOutput {
     const base = this.writer.length;
     this.writer.copy(bytes, 0, bytes.length);
     for (let n = 0; n < count; n++) {
-      const origin = origins[sent[2 * n]!]!;
-      const last = this.#origins.length - 1;
-      this.#subs.push(last >= 0 && this.#origins[last] === origin ? this.#subs[last]! + 1 : 0);
-      this.#origins.push(origin);
-      this.#datasets.push(datasets?.[sent[2 * n]!]);
-      this.#ends.push(base + sent[2 * n + 1]!);
+      const event = sent[2 * n]!;
+      this.#add(origins[event]!, base + sent[2 * n + 1]!, datasets?.[event]);
     }
+  }
+
+  #add(origin: number, end: number, dataset: string | undefined): void {
+    this.#subs.push(this.#origins.last === origin ? this.#subs.last! + 1 : 0);
+    this.#origins.push(origin);
+    this.#ends.push(end);
+    if (this.#hasDatasets) this.#datasets.push(dataset);
   }
 
   /** The transform failed on event `n` of the list: what was written of it goes, and it fares as `on_error` says. */
   fail(list: EventList, n: number, members: Members, reason: string): void {
     const { onError } = this.#options;
-    this.writer.cut(this.#from.bytes);
-    this.#ends.length = this.#origins.length = this.#subs.length = this.#datasets.length = this.#from.events;
+    this.writer.cut(this.#fromBytes);
+    this.#ends.length = this.#origins.length = this.#subs.length = this.#fromEvents;
+    if (this.#hasDatasets) this.#datasets.length = this.#fromEvents;
     this.#errors += 1;
     this.#options.failed(reason);
     const origin = list.origins[n]!;
     if (onError === 'keep') {
       writeWith(this.writer, members, 'transform_error', JSON.stringify(reason));
       // An event that was the largest possible before is not lost for the text.
-      this.#from = { bytes: this.writer.length, events: this.#ends.length };
+      this.#fromBytes = this.writer.length;
+      this.#fromEvents = this.#ends.length;
       this.note(origin);
       return;
     }
@@ -96,8 +102,14 @@ export class StageOutput {
   }
 
   get result(): StageResult {
-    const routed = this.#hasDatasets || this.#options.routes === true ? { datasets: this.#datasets } : {};
-    const list = { bytes: this.writer.bytes, ends: this.#ends, origins: this.#origins, subs: this.#subs, ...routed };
+    const list = {
+      bytes: this.writer.bytes,
+      count: this.#ends.length,
+      ends: this.#ends.view,
+      origins: this.#origins.view,
+      subs: this.#subs.view,
+      ...(this.#hasDatasets ? { datasets: this.#datasets } : {}),
+    };
     return { list, failures: this.#failures, errors: this.#errors, isRepeatable: true };
   }
 }

@@ -2,10 +2,11 @@
 /** Events as NDJSON, each with the number of the accepted event that it comes from and its place among the siblings. */
 export interface EventList {
   readonly bytes: Buffer;
+  readonly count: number;
   /** Where each ends, its newline included. */
-  readonly ends: readonly number[];
-  readonly origins: readonly number[];
-  readonly subs: readonly number[];
+  readonly ends: Uint32Array;
+  readonly origins: Uint32Array;
+  readonly subs: Uint32Array;
   /** Where each goes by `to_dataset`, undefined for the sink's own dataset; absent where no pipeline says. */
   readonly datasets?: readonly (string | undefined)[];
 }

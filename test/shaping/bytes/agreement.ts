@@ -188,8 +188,8 @@ export interface Outcome {
 export function outcomeOf(stage: Stage, lines: readonly string[]): Outcome {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   let end = 0;
-  const ends = lines.map((line) => (end += Buffer.byteLength(line) + 1));
-  const list = { bytes, ends, origins: lines.map((_, n) => n), subs: lines.map(() => 0) };
+  const ends = Uint32Array.from(lines, (line) => (end += Buffer.byteLength(line) + 1));
+  const list = { bytes, count: lines.length, ends, origins: Uint32Array.from(lines.keys()), subs: new Uint32Array(lines.length) };
   const { list: made } = stage.run(list, CONTEXT) as StageResult;
   const starts = [0, ...made.ends];
   return { lines: Array.from(made.ends, (to, n) => made.bytes.toString('utf8', starts[n], to)), origins: [...made.origins] };
