@@ -66,10 +66,13 @@ export class Members {
 
 /** The text of a JSON string in its quotes. */
 export function readString(bytes: Buffer, from: number, to: number): string {
+  let isAscii = true;
   for (let at = from; at < to; at++) {
-    if (bytes[at] === BACKSLASH) return JSON.parse(bytes.toString('utf8', from, to)) as string;
+    const byte = bytes[at]!;
+    if (byte === BACKSLASH) return JSON.parse(bytes.toString('utf8', from, to)) as string;
+    if (byte >= 0x80) isAscii = false;
   }
-  return bytes.toString('utf8', from + 1, to - 1);
+  return bytes.toString(isAscii ? 'latin1' : 'utf8', from + 1, to - 1);
 }
 
 function skipSpaces(bytes: Buffer, at: number): number {

@@ -133,13 +133,18 @@ class FewFields {
   /** By slot: the value before, undefined where the event has none. */
   readonly #before: (Value | undefined)[];
   /** By member: its slot. */
-  #slots: number[] = [];
+  readonly #slots: number[] = [];
+  /** By slot: the JSON text that it gets, null where it goes, undefined where it stays. */
+  readonly #changes: (string | null | undefined)[];
+  /** By member. */
+  readonly #edits: Edit[] = [];
 
   constructor(members: Members, reads: ReadonlySet<string>, writes: ReadonlySet<string>) {
     this.#members = members;
     this.#index = new NameIndex(new Set([...reads, ...writes]));
     this.#isWritten = this.#index.names.map((name) => writes.has(name));
     this.#before = this.#index.names.map(() => undefined);
+    this.#changes = this.#index.names.map(() => undefined);
   }
 
   read(): Row {
@@ -159,35 +164,44 @@ class FewFields {
   /** Writes the event as the row says; false where nothing of it changed. */
   write(row: Row, out: ByteWriter): boolean {
     const { names } = this.#index;
-    let edits: (Edit | undefined)[] | undefined;
-    let added: [string, string][] | undefined;
+    const changes = this.#changes.fill(undefined);
+    let isChanged = false;
+    let hasAdded = false;
     for (let slot = 0; slot < names.length; slot++) {
       if (!this.#isWritten[slot]) continue;
       const value = row.get(names[slot]!);
       const before = this.#before[slot];
       if (value === before) continue;
-      edits ??= [];
-      if (value === undefined) edits[slot] = names[slot] === TIME ? 'keep' : 'remove';
-      else if (before !== undefined) edits[slot] = { json: writeJson(value) };
-      else added = [];
+      isChanged = true;
+      if (value !== undefined && before === undefined) hasAdded = true;
+      else if (value !== undefined) changes[slot] = writeJson(value);
+      else if (names[slot] !== TIME) changes[slot] = null;
     }
-    if (!edits) return false;
-    // In the order of the row.
-    if (added)
-      for (const [name, value] of row) {
-        const slot = names.indexOf(name);
-        if (slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined) added.push([name, writeJson(value)]);
-      }
-    const placed = new Set<number>();
-    const byMember = this.#slots.map((slot): Edit => {
-      const edit = slot < 0 ? undefined : edits[slot];
-      if (edit === undefined || typeof edit === 'string') return edit ?? 'keep';
-      if (placed.has(slot)) return 'remove';
-      placed.add(slot);
-      return edit;
-    });
-    writeSpliced(out, this.#members, byMember, added ?? []);
+    if (!isChanged) return false;
+    writeSpliced(out, this.#members, this.#editsOf(changes), hasAdded ? this.#addedOf(row) : []);
     return true;
+  }
+
+  /** Of a name that stands there several times the first member gets the new value, and the others go. */
+  #editsOf(changes: (string | null | undefined)[]): readonly Edit[] {
+    const edits = this.#edits;
+    edits.length = this.#slots.length;
+    for (const [n, slot] of this.#slots.entries()) {
+      const change = slot < 0 ? undefined : changes[slot];
+      edits[n] = change === undefined ? 'keep' : change === null ? 'remove' : { json: change };
+      if (typeof change === 'string') changes[slot] = null;
+    }
+    return edits;
+  }
+
+  /** Members that the event did not have, in the order of the row. */
+  #addedOf(row: Row): (readonly [name: string, json: string])[] {
+    const added: [string, string][] = [];
+    for (const [name, value] of row) {
+      const slot = this.#index.names.indexOf(name);
+      if (slot >= 0 && this.#isWritten[slot] === true && this.#before[slot] === undefined) added.push([name, writeJson(value)]);
+    }
+    return added;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Value } from './value.ts';
 
 /** Sixteen digits may be more than a double holds. */
 const LONG_NUMBER = /\d{16}/;
+const LONG_DIGITS = 16;
 const INTEGER = /^-?\d+$/;
 
 const exactly = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
@@ -11,7 +12,8 @@ const exactly = (_key: string, value: unknown, { source }: { source?: string }):
 /** Undefined for what is no JSON. */
 export function parseJson(text: string): Value | undefined {
   try {
-    return (LONG_NUMBER.test(text) ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown) : JSON.parse(text)) as Value;
+    const isLong = text.length >= LONG_DIGITS && LONG_NUMBER.test(text);
+    return (isLong ? JSON.parse(text, exactly as (key: string, value: unknown) => unknown) : JSON.parse(text)) as Value;
   } catch {
     return undefined;
   }
@@ -20,4 +22,13 @@ export function parseJson(text: string): Value | undefined {
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 const raw = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
 
-export const writeJson = (value: Value): string => JSON.stringify(value, raw);
+export function writeJson(value: Value): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It holds a `bigint`. Asking for each value costs ten times as much.
+    return JSON.stringify(value, raw);
+  }
+}

@@ -73,25 +73,55 @@ const matchesAny = (patterns: readonly NamePattern[], name: string): boolean => 
 
 /** Removes what matches, inside objects, too; an object that was emptied stays. */
 export function removeFields(row: Row, patterns: readonly NamePattern[]): void {
+  for (const pattern of patterns) {
+    if (pattern.prefix) removeMatching(row, pattern);
+    else removeNamed(row, pattern.text);
+  }
+}
+
+function removeNamed(row: Row, name: string): void {
+  row.delete(name);
+  for (const [head, rest] of splitsOf(name)) {
+    const value = row.get(head);
+    const left = isObject(value) ? withoutNamed(value, rest) : value;
+    if (left !== value) row.set(head, left!);
+  }
+}
+
+function withoutNamed(object: JsonObject, name: string): JsonObject {
+  let left = object;
+  if (Object.hasOwn(left, name)) {
+    const { [name]: _removed, ...others } = left;
+    left = others;
+  }
+  for (const [head, rest] of splitsOf(name)) {
+    const value = Object.hasOwn(left, head) ? left[head] : undefined;
+    const inside = isObject(value) ? withoutNamed(value, rest) : value;
+    if (inside !== value) left = { ...left, [head]: inside! };
+  }
+  return left;
+}
+
+function removeMatching(row: Row, pattern: NamePattern): void {
   for (const [name, value] of row) {
-    if (matchesAny(patterns, name)) row.delete(name);
-    else if (isObject(value) && patterns.some((pattern) => leadsTo(pattern, name))) {
-      const left = withoutInside(value, name, patterns);
+    if (matchesPattern(pattern, name)) row.delete(name);
+    else if (isObject(value) && leadsTo(pattern, name)) {
+      const left = withoutMatching(value, name, pattern);
       if (left !== value) row.set(name, left);
     }
   }
 }
 
-function withoutInside(object: JsonObject, path: string, patterns: readonly NamePattern[]): JsonObject {
+function withoutMatching(object: JsonObject, path: string, pattern: NamePattern): JsonObject {
   let changed = false;
   const left: [string, Value][] = [];
   for (const [key, value] of Object.entries(object)) {
     const name = `${path}.${key}`;
-    if (matchesAny(patterns, name)) {
+    if (matchesPattern(pattern, name)) {
       changed = true;
       continue;
     }
-    const kept = isObject(value) && patterns.some((pattern) => leadsTo(pattern, name)) ? withoutInside(value, name, patterns) : value;
+    const kept = isObject(value) && leadsTo(pattern, name) ? withoutMatching(value, name, pattern) : value;
     changed ||= kept !== value;
     left.push([key, kept]);
   }
