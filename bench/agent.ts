@@ -35,6 +35,7 @@ export interface AgentSetup {
 
 export interface Shaping {
   readonly transform: string | undefined;
+  readonly time: 'read' | 'auto';
 }
 
 /** Writes the configuration and answers the command line that runs the agent on it. */
@@ -62,7 +63,7 @@ ${adds ? `fields: ${JSON.stringify(ADDED_FIELD)}\n` : ''}sources:
   input:
     type: file
     include: [${JSON.stringify(include)}]
-${shaping ? `    time: read\n${shaping.transform === undefined ? '' : `    transform: ${JSON.stringify(shaping.transform)}\n`}` : ''}sinks:
+${shaping ? `    time: ${shaping.time}\n${shaping.transform === undefined ? '' : `    transform: ${JSON.stringify(shaping.transform)}\n`}` : ''}sinks:
   store:
     type: ingest
     url: http://127.0.0.1:${port}

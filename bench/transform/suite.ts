@@ -13,6 +13,7 @@ export interface TransformRow {
   readonly name: string;
   readonly text: string | undefined;
   readonly target: number | undefined;
+  readonly over: string | undefined;
   /** Medians; CPU without starting up. */
   readonly cpuSecondsPerGiB: number;
   readonly peakRssBytes: number;
@@ -22,7 +23,7 @@ const wants = ({ only }: Options, name: string): boolean => only.length === 0 ||
 
 export const wantsTransforms = (options: Options): boolean => PIPELINES.some(({ name }) => wants(options, name));
 
-interface Scenario extends Pick<TransformRow, 'name' | 'text' | 'target'> {
+interface Scenario extends Pick<TransformRow, 'name' | 'text' | 'target' | 'over'> {
   readonly startup: 'agent' | 'syslog-ng';
   readonly bytes: number;
   readonly pass: () => Promise<Figures>;
@@ -40,18 +41,19 @@ export async function measureTransforms(options: Options, program: string, folde
   const syslogNg = findSyslogNg();
   const scenarios = PIPELINES.filter(({ name }) => wants(options, name)).map((pipeline): Scenario => {
     const input = pipeline.kind === 'text' ? text : pipeline.filters === true ? kept : json;
-    const pass = (): Promise<Figures> => runAgent(program, run, input, 'none', { transform: pipeline.text });
-    return { name: pipeline.name, text: pipeline.text, target: pipeline.target, startup: 'agent', bytes: input.bytes, pass };
+    const pass = (): Promise<Figures> => runAgent(program, run, input, 'none', { transform: pipeline.text, time: pipeline.time ?? 'read' });
+    const { name, text: steps, target, over } = pipeline;
+    return { name, text: steps, target, over, startup: 'agent', bytes: input.bytes, pass };
   });
   if (syslogNg && wants(options, 'three steps')) {
     const pass = (): Promise<Figures> => runSyslogNg(syslogNg, run, kept, 'transform');
     const name = `three steps, by syslog-ng ${syslogNg.version}`;
-    scenarios.push({ name, text: undefined, target: undefined, startup: 'syslog-ng', bytes: kept.bytes, pass });
+    scenarios.push({ name, text: undefined, target: undefined, over: undefined, startup: 'syslog-ng', bytes: kept.bytes, pass });
   }
   const starts: Record<Scenario['startup'], number[]> = { agent: [], 'syslog-ng': [] };
   const passes = scenarios.map((): Figures[] => []);
   for (let turn = 1; turn <= options.runs; turn++) {
-    starts.agent.push((await runAgent(program, run, one, 'none', { transform: undefined })).cpuSeconds);
+    starts.agent.push((await runAgent(program, run, one, 'none', { transform: undefined, time: 'read' })).cpuSeconds);
     if (syslogNg) starts['syslog-ng'].push((await runSyslogNg(syslogNg, run, one, 'text')).cpuSeconds);
     for (const [n, { name, pass }] of scenarios.entries()) {
       const figures = await pass();
@@ -59,10 +61,11 @@ export async function measureTransforms(options: Options, program: string, folde
       say(`transform/${name} ${turn}/${options.runs}: ${figures.cpuSecondsPerGiB.toFixed(2)} CPU-s/GiB`);
     }
   }
-  return scenarios.map(({ name, text: pipeline, target, startup, bytes: size }, n) => ({
+  return scenarios.map(({ name, text: pipeline, target, over, startup, bytes: size }, n) => ({
     name,
     text: pipeline,
     target,
+    over,
     cpuSecondsPerGiB: (median(passes[n]!.map(({ cpuSeconds }) => cpuSeconds)) - median(starts[startup])) / (size / GIB),
     peakRssBytes: median(passes[n]!.map(({ peakRssBytes }) => peakRssBytes)),
   }));
