@@ -3,15 +3,16 @@
  * passes through with fields spliced in, any other is wrapped as text. Owns no memory: the wrapper (../kernel.ts) lays
  * it out and gives every address. Input must end in a newline; input and output must each have 64 bytes of slack.
  */
-import { growth, isEmpty, objectEnd, present, repairs, setUpJson, skipSpaces } from './json';
+import { growth, isEmpty, objectEnd, present, repairs, setUpJson } from './json';
 import { setUpIndex } from './index';
 import { setUpKeys, useKeys } from './keys';
+import { skipSpaces } from './scalars';
 import { learnShape, setUpShapes, shapeEnd } from './shapes';
-import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, stoppedAt } from './text';
+import { escapeLine, lineEnd, measureLine, replaced, setLastBreak, skipBreaks, stoppedAt, textEnd } from './text';
 import { readTimeOfKeys, setUpTimeKeys, useTimeKeys } from './time-keys';
 import { forgetTimes, putTime, readLeading, setUpTime, timeLength } from './time/time';
 import { setUpZone, useOffsets } from './time/zone';
-import { copyOver, putReplacement, sequence } from './utf8';
+import { copyOver, copyRepaired } from './utf8';
 
 /** `{"_time":"…","message":"`: always this long, and 64 bytes may be read. */
 const PREFIX_BYTES: usize = 47;
@@ -139,49 +140,6 @@ function putPrefix(o: usize): usize {
   o = putTime(o + OPENING_BYTES);
   v128.store(o, v128.load(prefix + OPENING_BYTES + READ_TIME_BYTES));
   return o + PREFIX_BYTES - OPENING_BYTES - READ_TIME_BYTES;
-}
-
-/** Copies an object's bytes with U+FFFD for what is no UTF-8; returns the address behind them. */
-function copyRepaired(o: usize, from: usize, to: usize): usize {
-  while (from < to) {
-    const c = load<u8>(from);
-    if (c < 0x80) {
-      store<u8>(o++, c);
-      from++;
-      continue;
-    }
-    const n = sequence(from);
-    if (n > 0) {
-      store<u32>(o, load<u32>(from));
-      o += n;
-      from += n;
-    } else {
-      putReplacement(o);
-      o += 3;
-      from += -n;
-    }
-  }
-  return o;
-}
-
-/** Behind the empty lines at `p`; `end` where there is nothing else. */
-function skipBreaks(p: usize, end: usize): usize {
-  while (p < end) {
-    const c = <u32>load<u8>(p);
-    if (c == 0x0a) p++;
-    else if (c == 0x0d && load<u8>(p + 1) == 0x0a) p += 2;
-    else break;
-  }
-  return p;
-}
-
-/** Where the last line before `end` that is not empty ends. There is one after `p`. */
-function textEnd(p: usize, end: usize): usize {
-  while (end > p && load<u8>(end - 1) == 0x0a) {
-    end--;
-    if (end > p && load<u8>(end - 1) == 0x0d) end--;
-  }
-  return end;
 }
 
 /**

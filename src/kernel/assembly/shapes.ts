@@ -8,7 +8,8 @@
  * object without a path is left to the grammar; if that accepts it, its shape is learnt.
  */
 import { someDigits } from './digits';
-import { acceptShape, beginShape, literalEnd, numberEnd, repairs, skipSpaces, stringEnd } from './json';
+import { acceptShape, beginShape, repairs, stringEnd } from './json';
+import { literalEnd, numberEnd, skipSpaces } from './scalars';
 import { careMask } from './text';
 import { keyOfValue, noteTimeValue } from './time-keys';
 

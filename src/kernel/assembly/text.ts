@@ -153,3 +153,23 @@ export function measureLine(p: usize): usize {
     p += 1;
   }
 }
+
+/** Behind the empty lines at `p`; `end` where there is nothing else. */
+export function skipBreaks(p: usize, end: usize): usize {
+  while (p < end) {
+    const c = <u32>load<u8>(p);
+    if (c == 0x0a) p++;
+    else if (c == 0x0d && load<u8>(p + 1) == 0x0a) p += 2;
+    else break;
+  }
+  return p;
+}
+
+/** Where the last line before `end` that is not empty ends. There is one after `p`. */
+export function textEnd(p: usize, end: usize): usize {
+  while (end > p && load<u8>(end - 1) == 0x0a) {
+    end--;
+    if (end > p && load<u8>(end - 1) == 0x0d) end--;
+  }
+  return end;
+}

@@ -81,3 +81,26 @@ export function copyOver(to: usize, from: usize, length: usize): void {
     to += 32;
   }
 }
+
+/** Copies an object's bytes with U+FFFD for what is no UTF-8; returns the address behind them. */
+export function copyRepaired(o: usize, from: usize, to: usize): usize {
+  while (from < to) {
+    const c = load<u8>(from);
+    if (c < 0x80) {
+      store<u8>(o++, c);
+      from++;
+      continue;
+    }
+    const n = sequence(from);
+    if (n > 0) {
+      store<u32>(o, load<u32>(from));
+      o += n;
+      from += n;
+    } else {
+      putReplacement(o);
+      o += 3;
+      from += -n;
+    }
+  }
+  return o;
+}
