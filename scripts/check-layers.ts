@@ -40,7 +40,10 @@ export function checkLayers(root: string): string[] {
   return [
     ...violations,
     ...findMutualFolders(sources, imports),
-    ...findCrowded(root, all.filter((file) => file.startsWith('src/'))),
+    ...findCrowded(
+      root,
+      all.filter((file) => file.startsWith('src/')),
+    ),
     ...findClockUsers(root, sources),
     ...findDead(files, imports),
   ];
