@@ -31,7 +31,7 @@ interface Scenario extends Pick<TransformRow, 'name' | 'text' | 'target' | 'over
 
 /** Throws when another number of events arrives than a pipeline lets through. */
 export async function measureTransforms(options: Options, program: string, folder: string): Promise<TransformRow[]> {
-  const bytes = Math.ceil(options.bytes / 4);
+  const bytes = options.bytes;
   say('making the inputs of transforms');
   const json = writeJsonInput(SEED, bytes, join(folder, 'transform-json.log'));
   const text = writeInput('text', SEED, bytes, join(folder, 'transform-text.log'));
