@@ -13,6 +13,6 @@ export const MAX_SPOOL_WRITES = 2;
 /** The log says this often at most that a disk buffer is full. */
 export const FULL_NOTICE_MS = 60_000;
 /** Part of the digest that identifies how events are shaped: raised when the same configuration makes other events of the same bytes. */
-export const SHAPING_VERSION = 2;
+export const SHAPING_VERSION = 3;
 /** Reads whose times one span keeps. */
 export const MAX_SPAN_READS = 256;

@@ -6,7 +6,7 @@ import type { JsonValue } from '../core/block.ts';
 import type { GivenTime } from './values/given-time.ts';
 import type { FormatParser, LineParser } from './formats/line-parser.ts';
 import { editJson } from './formats/json-edit.ts';
-import { parseExactly } from './values/exact-json.ts';
+import { digitsOf, parseExactly, parseExactObject } from './values/exact-json.ts';
 import type { EventFields, ValueErrors } from './values/fields.ts';
 import { withMessageJson } from './values/message-json.ts';
 import { placeOf } from './values/place.ts';
@@ -68,12 +68,17 @@ export function createLineParser(format: FormatParser | undefined, steps: ShapeS
     const changed: (readonly string[])[] = [];
     convert(event, readAtMs, changed);
     const typed = changed.length === 0 ? text : editJson(text, event, changed);
-    const written = step && !Object.hasOwn(event, '_time') ? parseObject(typed, parseAsWritten) : undefined;
+    const written = step && !Object.hasOwn(event, '_time') ? parseObject(typed, parseExactly) : undefined;
     return step && written ? withAdded(typed, written, timed(written, step, readAtMs)) : typed;
+  };
+  const shapedObject = (text: string, readAtMs: number): EventFields | string => {
+    const object = isTaken && parseExactObject(text);
+    return object ? shaped(object, readAtMs) : (shapedLine(text, readAtMs) ?? text);
   };
   return {
     parse(text, readAtMs) {
-      if (format) return format.parse(text).map((event) => shaped(event, readAtMs));
+      if (format)
+        return format.parse(text).map((event) => (typeof event === 'string' ? shapedObject(event, readAtMs) : shaped(event, readAtMs)));
       const line = shapedLine(text, readAtMs);
       if (line !== undefined) return [line];
       const made = isTaken ? withMessageJson({ message: text }, isTaken) : undefined;
@@ -102,18 +107,26 @@ function timeOf(event: EventFields, { field, readsOwn, keys, leads, time, wanted
     const place = placeOf(event, name);
     const value = place?.holder[place.key];
     if (value === undefined || value === null) return undefined;
-    const written = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    const text = typeof value === 'object' ? undefined : time.whole(written, readAtMs);
-    return { ...(text === undefined ? {} : { text }), error: wanted ?? written.slice(0, MAX_QUOTED).toWellFormed() };
+    const scalar = scalarText(value);
+    const text = scalar === undefined ? undefined : time.whole(scalar, readAtMs);
+    return {
+      ...(text === undefined ? {} : { text }),
+      error: wanted ?? (scalar ?? JSON.stringify(value)).slice(0, MAX_QUOTED).toWellFormed(),
+    };
   }
   for (const key of keys) {
-    const value = Object.hasOwn(event, key) ? event[key] : undefined;
-    const text = typeof value === 'string' || typeof value === 'number' ? time.whole(String(value), readAtMs) : undefined;
+    const scalar = Object.hasOwn(event, key) ? scalarText(event[key]!) : undefined;
+    const text = scalar === undefined ? undefined : time.whole(scalar, readAtMs);
     if (text !== undefined) return { text, error: '' };
   }
   const { message } = event;
   const text = leads && typeof message === 'string' ? time.leading(message, readAtMs) : undefined;
   return text === undefined ? undefined : { text, error: '' };
+}
+
+/** Undefined for objects, lists and null. */
+function scalarText(value: JsonValue): string | undefined {
+  return digitsOf(value) ?? (typeof value === 'object' ? undefined : String(value));
 }
 
 /** The object's own bytes, with what was added behind them. */
@@ -129,13 +142,6 @@ function withAdded(text: string, before: EventFields, after: EventFields): strin
 const LONG_NUMBER = /\d{16}/;
 
 const parsePlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
-
-// Node passes what was written as a third parameter, which the compiler does not know yet.
-const numbersAsWritten: (key: string, value: JsonValue) => JsonValue = (...args) => {
-  const [, value, context] = args as unknown as [string, JsonValue, { source?: string }];
-  return typeof value === 'number' ? (context.source ?? value) : value;
-};
-const parseAsWritten = (text: string): JsonValue => JSON.parse(text, numbersAsWritten) as JsonValue;
 
 function parseObject(text: string, parse: (text: string) => JsonValue | undefined): EventFields | undefined {
   if (!/^[ \t\r]*\{/.test(text)) return undefined;

@@ -1,7 +1,7 @@
 /** Each rule of the configuration: what is accepted and how it is told when it is broken. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load/load.ts';
+import { loadConfig, readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { configOf, configWith, fileSourceOf, problemsOf, sinkOf, sourceOf } from './reading.ts';
 
@@ -184,6 +184,21 @@ describe('listen', () => {
     expect(problemsOf(configWith({ sources: '  n: {type: syslog, listen: [udp://127.0.0.1:0], timezone: Europe/Athen}' }))).toEqual([
       '5:60: `timezone`: `Europe/Athen` is not a known time zone; did you mean `Europe/Athens`?',
     ]);
+  });
+
+  test.each([
+    ['2006-01-02 15:04:05 MST', 'MST'],
+    ['2006-01-02 15:04:05 CEST', 'CEST'],
+    ['2006-01-02 15:04:05 EET', 'EET'],
+    ['2006-01-02 15:04:05 UTC', undefined],
+    ['2006-01-02 15:04:05 GMT', undefined],
+    ['2006-01-02T15:04:05Z', undefined],
+    ['2006-01-02 15:04:05 -0700', undefined],
+  ])('a layout that names a zone gets a warning: %s', (layout, name) => {
+    const text = configWith({ source: `time: {field: at, format: "${layout}"}` });
+    const { warnings } = readConfig(join(makeTree({ 'tailrace.yaml': text }), 'tailrace.yaml'), {});
+    const zones = warnings.filter(({ message }) => message.includes('does not tell its offset'));
+    expect(zones.map(({ line, message }) => [line, /`(\w+)`/.exec(message)?.[1]])).toEqual(name === undefined ? [] : [[5, name]]);
   });
 });
 

@@ -73,6 +73,13 @@ test('types: JSON lines have their types before their time, and text lines the t
   expect(given.lines).toEqual(['{"n":1,"req":{"at":1795363729123},"_time":"2026-11-22T16:08:49.123Z"}', `{"n":2,"_time":"${READ}"}`]);
 });
 
+test('formats: JSON among several formats keeps its bytes, and numbers in messages their digits', async () => {
+  const { lines } = await make('formats: [json, text]', ' { "a": 1.0, "b":1e3, "a":"\\u0041" } \n{"a":1.0');
+  expect(lines).toEqual([`{ "a": 1.0, "b":1e3, "a":"\\u0041" ,"_time":"${READ}"}`, `{"message":"{\\"a\\":1.0","_time":"${READ}"}`]);
+  const messages = await make('formats: [json, text]\nparse_json: true', '{"message":"x {\\"n\\":1.0}"}\ny {"n":-0.50}');
+  expect(messages.lines.map((line) => /"n":[^,}]+/.exec(line.replaceAll('\\', ''))?.[0])).toEqual(['"n":1.0', '"n":-0.50']);
+});
+
 test('types: JSON among several formats, and in messages', async () => {
   const formats = await make('formats: [json, text]\ntypes: {req.size: int, n: float}', '{"req":{"size":"7"},"n":null}\ntext');
   expect(formats.events).toEqual([

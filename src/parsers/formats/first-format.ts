@@ -1,7 +1,7 @@
 /** Several formats for one source: each text is of the first that fits. */
 import { parseExactObject } from '../values/exact-json.ts';
 import type { FormatParser } from './line-parser.ts';
-import { type EventFields, unparsed } from '../values/fields.ts';
+import { unparsed } from '../values/fields.ts';
 
 /** Formats that are tried in turn, each on one text. */
 export function createFirstFormat(parsers: readonly FormatParser[]): FormatParser {
@@ -9,7 +9,7 @@ export function createFirstFormat(parsers: readonly FormatParser[]): FormatParse
     parse(text) {
       for (const parser of parsers) {
         const events = parser.parse(text);
-        if (events.length > 0 && events.every((event) => !Object.hasOwn(event, 'parse_error'))) return events;
+        if (events.length > 0 && events.every((event) => typeof event === 'string' || !Object.hasOwn(event, 'parse_error'))) return events;
       }
       return [unparsed(text, 'fits none of `formats`')];
     },
@@ -19,7 +19,8 @@ export function createFirstFormat(parsers: readonly FormatParser[]): FormatParse
 export const textParser: FormatParser = { parse: (text) => [{ message: text }] };
 
 export const jsonParser: FormatParser = {
-  parse(text): EventFields[] {
-    return [parseExactObject(text.trim()) ?? unparsed(text, 'not a JSON object')];
+  parse(text) {
+    const line = text.trim();
+    return [parseExactObject(line) ? line : unparsed(text, 'not a JSON object')];
   },
 };

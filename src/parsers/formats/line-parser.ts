@@ -6,8 +6,9 @@ export interface FormatParser {
   /**
    * The events of one text: a line without its ending, or the lines that the format's grouping joins, by newlines. Most
    * texts are one event; none for one that tells nothing by itself. What cannot be parsed is whole in `message`, with `parse_error`.
+   * A string is the text of a JSON object that keeps its bytes.
    */
-  parse(text: string): readonly EventFields[];
+  parse(text: string): readonly (EventFields | string)[];
   /** Begins with another stream. */
   restart?(): void;
   /** Goes on in the middle of another stream, which begins with `head`. */

@@ -1,4 +1,4 @@
-/** JSON whose numbers are written again as they stand there: a number beyond 2^53 keeps its digits. */
+/** JSON whose numbers are written again as they stand there: `1.0` stays `1.0`, a number beyond 2^53 keeps its digits. */
 import type { JsonValue } from '../../core/block.ts';
 import type { EventFields } from './fields.ts';
 
@@ -17,7 +17,7 @@ export function digitsOf(value: JsonValue): string | undefined {
 
 const keepDigits = (...args: unknown[]): JsonValue => {
   const [, value, context] = args as [string, JsonValue, { readonly source?: string }];
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || context.source === undefined) return value;
+  if (typeof value !== 'number' || context.source === undefined) return value;
   return String(value) === context.source ? value : exactNumber(context.source);
 };
 
