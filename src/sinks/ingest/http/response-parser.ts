@@ -19,7 +19,7 @@ export interface ResponseListener {
 /** What the next byte belongs to. */
 type Place = 'head' | 'length' | 'until-close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer' | 'done';
 
-const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [^\0]*)?$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r]*)?$/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 // oxlint-disable-next-line no-control-regex
 const BAD_IN_VALUE = /[\0\r]/;

@@ -75,6 +75,7 @@ test.each<[string, string, RegExp]>([
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /not HTTP\/1\.1: it begins with "SSH-2\.0/],
   ['HTTP/2', 'HTTP/2 200\r\n\r\n', /not HTTP\/1\.1/],
   ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n', /not HTTP\/1\.1/],
+  ['a carriage return in the status line', `HTTP/1.1 200 OK\rContent-Length: 0\r\n\r\n{}`, /not HTTP\/1\.1/],
   ['a status below 100', 'HTTP/1.1 099 OK\r\n\r\n', /not HTTP\/1\.1/],
   ['an empty line first', `\r\n${OK}\r\n`, /begins with/],
   ['lines that end in LF alone', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n', /CR LF/],
