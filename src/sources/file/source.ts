@@ -105,7 +105,11 @@ export function createFileSource(
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
   const retire = (stream: string): void => generations.maintenance.retire(stream);
-  const archiveFiles = new ArchiveFiles({ source: config.id, fileSystem, streams, clock, stableInodes, shapeOf: shapeOfFile, retire });
+  const archiveFiles = new ArchiveFiles({
+    ...{ source: config.id, fileSystem, streams, clock, stableInodes, rescue: context.rescue },
+    shapeOf: shapeOfFile,
+    retire,
+  });
   const archives = config.readCompressed
     ? new Archives({
         ...{ fileSystem, clock, notices, stats: counters, once: context.once },

@@ -5,6 +5,7 @@
 import type { EventShape, Tail } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { Rescue } from '../../../core/source.ts';
 import { FORGET_AFTER_MS } from '../limits.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord, StreamStore } from '../../../core/stream.ts';
 import { NO_TAIL, tailOf } from '../../../core/tail.ts';
@@ -23,6 +24,7 @@ export interface ArchiveFilesOptions {
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
   shapeOf(path: string): EventShape;
+  readonly rescue: Rescue | undefined;
   /** Lets go of a stream whose archive is gone. */
   retire(stream: string): void;
 }
@@ -203,6 +205,7 @@ export class ArchiveFiles {
       if (!head) return true;
       if (!hasFingerprint(known.identity, head)) return false;
     }
+    if (known.missingSinceMs !== undefined && known.stream !== undefined) this.#options.rescue?.release(known.stream);
     Object.assign(known, { path, stat, missingSinceMs: undefined });
     if (inodeKey(known.identity) === inodeKey(stat)) return true;
     this.#byInode.delete(inodeKey(known.identity));
@@ -221,13 +224,21 @@ export class ArchiveFiles {
       else this.goOn(archive);
     }
     if (isThere) return;
+    if (archive.missingSinceMs === undefined) this.#spool(archive);
     archive.missingSinceMs ??= clock.monotonic();
     if (clock.monotonic() - archive.missingSinceMs >= FORGET_AFTER_MS) this.#drop(archive);
   }
 
   #drop(archive: Archive): void {
     this.#byInode.delete(inodeKey(archive.identity));
-    if (archive.stream !== undefined) this.#options.retire(archive.stream);
+    if (archive.stream === undefined) return;
+    this.#spool(archive);
+    this.#options.retire(archive.stream);
+  }
+
+  /** What is held of it cannot be read again. */
+  #spool({ stream }: Archive): void {
+    if (stream !== undefined) this.#options.rescue?.keep(stream);
   }
 
   #headOf(path: string): Buffer | undefined {

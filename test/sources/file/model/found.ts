@@ -450,4 +450,18 @@ export const found: readonly Found[] = [
       { kind: 'partial', file: 0 },
     ],
   },
+  {
+    name: 'batch with a part of a compressed file was sent under a new key, as another file took the place of that before the stop',
+    include: 'archives',
+    schedule: [
+      { kind: 'compress', file: 0 },
+      scan,
+      { kind: 'compress', file: 0 },
+      { kind: 'late append', file: 0 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'lose replies' },
+      { kind: 'stop' },
+      scan,
+    ],
+  },
 ];
