@@ -51,6 +51,7 @@ export class Files {
     const half = this.#halves.get(path);
     this.#halves.delete(path);
     let text = '';
+    if (position !== undefined) this.#promised.gap(path, position);
     let lead = this.#promised.isEmpty(path) ? (beginsAlike(path) ? LONG_BANNER : BANNER) : half === NOBODY ? '\n' : '';
     const write = (name: string, end: string): void => {
       this.#promised.write(path, name, (lead + name + end).length);

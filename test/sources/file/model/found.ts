@@ -464,4 +464,21 @@ export const found: readonly Found[] = [
       scan,
     ],
   },
+  {
+    name: 'copy outside of the globs of a file that was refilled behind a NUL gap of the same length, all unread, was to be found',
+    schedule: [
+      { kind: 'regrow', file: 0 },
+      { kind: 'refuse half' },
+      { kind: 'wake', told: 'all' },
+      { kind: 'recreate', file: 0 },
+      { kind: 'append', file: 1, lines: 40 },
+      scan,
+      { kind: 'regrow', file: 0 },
+      { kind: 'recreate', file: 1 },
+      { kind: 'wake', told: 'all' },
+      { kind: 'truncate', file: 0 },
+      { kind: 'regrow', file: 0 },
+      scan,
+    ],
+  },
 ];

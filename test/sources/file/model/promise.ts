@@ -9,7 +9,8 @@
  * - its file had a name that the source follows between two looks only, and none before it under that name had been seen;
  * - it was written to the copy of an empty file, under a name that the source does not follow: nothing tells that this is a copy;
  * - its file was truncated before any of it was read, and began as before: such a file cannot be told from one that grew, and nothing
- *   leads to the copy that was made of it before, where the source does not follow its name.
+ *   leads to the copies that were made of it since, where the source does not follow their names. All that is known of a file of which
+ *   nothing was read behind its NUL gap is where that ends: it began as before where the next gap ends in the same place.
  * - it was in an archive that was deleted before it had arrived.
  * It may come twice only if the agent did not know of its delivery, or had not saved that, when something was destroyed
  * that may have been under way with it: a batch that cannot be made again has no key any more.
@@ -37,6 +38,10 @@ interface Content {
   isHidden: boolean;
   /** An archive has it, too. */
   isArchived: boolean;
+  /** It begins with so many NULs. */
+  gap: number;
+  /** An agent may have seen it. */
+  isLookedAt: boolean;
 }
 
 export interface Surroundings {
@@ -62,6 +67,8 @@ export class Promised {
   readonly #seenPaths = new Set<string>();
   /** Destroyed, known to the agent, and not brought to safety yet: the scans that takes at most. */
   readonly #atRisk = new Map<Token, number>();
+  /** By path: what was truncated since the last scan, and the copies of it; the first had a gap of which nothing behind was read. */
+  readonly #unreadGaps = new Map<string, { readonly gap: number; readonly tokens: Token[]; readonly copies: Content[] }>();
   /** Something was destroyed since the last scan. */
   #isBroken = false;
   isRunning = false;
@@ -78,6 +85,16 @@ export class Promised {
     return (this.#files.get(path)?.tokens.length ?? 0) === 0;
   }
 
+  /** The empty file begins with so many NULs from now on. */
+  gap(path: string, bytes: number): void {
+    this.#files.get(path)!.gap = bytes;
+    const unread = this.#unreadGaps.get(path);
+    if (unread?.gap !== bytes) return;
+    for (const token of unread.tokens) token.isCounted = false;
+    unread.copies.forEach(hide);
+    this.#unreadGaps.delete(path);
+  }
+
   write(path: string, name: string, bytes: number): void {
     let file = this.#files.get(path);
     if (!file) this.#files.set(path, (file = newContent()));
@@ -90,6 +107,7 @@ export class Promised {
   rename(from: string, to: string, of: string): void {
     const file = this.#files.get(from)!;
     this.#files.delete(from);
+    this.#unreadGaps.delete(from);
     this.#files.set(to, file);
     this.#hideUnseen(file, to, of);
   }
@@ -111,11 +129,17 @@ export class Promised {
     if (!isNoticed) for (const token of file.tokens) token.mayMiss = true;
     if (copied && (!isNoticed || copied.tokens.length === 0) && !this.#around.isFollowed(copy!)) hide(copied);
     if (copied && file.seen === 0) this.#hideUnseen(copied, copy!, path);
+    if (file.gap > 0 && file.isLookedAt && file.tokens[0]?.isRead === false)
+      this.#unreadGaps.set(path, { gap: file.gap, tokens: [], copies: [] });
+    const unread = this.#unreadGaps.get(path);
+    unread?.tokens.push(...gone);
+    if (copied && !this.#around.isFollowed(copy!)) unread?.copies.push(copied);
   }
 
   delete(path: string): void {
     const file = this.#files.get(path)!;
     this.#files.delete(path);
+    this.#unreadGaps.delete(path);
     if (!file.isArchived) this.#destroy(file.tokens, (token, index) => token.isRead || index < file.seen);
     else this.#breakKeys();
   }
@@ -140,8 +164,10 @@ export class Promised {
   /** A scan looked at everything; what is gone by now was brought to the disk buffer, as far as that goes at once. */
   scanned(): void {
     this.#seenPaths.clear();
+    this.#unreadGaps.clear();
     for (const [path, file] of this.#files) {
       file.seen = file.tokens.length;
+      file.isLookedAt = true;
       if (file.seen > 0) this.#seenPaths.add(path);
     }
     this.#isBroken = false;
@@ -153,6 +179,7 @@ export class Promised {
   /** A look that was no scan may have seen what has a path now, and that something has none any more. */
   looked(): void {
     for (const path of this.#seenPaths) if (this.isEmpty(path)) this.#seenPaths.delete(path);
+    for (const file of this.#files.values()) file.isLookedAt = true;
   }
 
   /** An agent ran for a while, with a service that answers: nothing is left to read. */
@@ -216,5 +243,5 @@ function hide(file: Content): void {
 }
 
 function newContent(): Content {
-  return { tokens: [], seen: 0, isHidden: false, isArchived: false };
+  return { tokens: [], seen: 0, isHidden: false, isArchived: false, gap: 0, isLookedAt: false };
 }
