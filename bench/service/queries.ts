@@ -158,7 +158,7 @@ async function compiler(folder: string): Promise<(query: Query) => Omit<Order, '
   const engine = await openChdb(folder, { limits: queryLimitsOf(DEFAULT_LIMITS), sync: false });
   const written = (await engine.ownColumns()).get('ds_1') ?? [];
   await engine.close();
-  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), own: ownFieldsOf(written), written };
+  const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), mapFields: [], own: ownFieldsOf(written), written };
   const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
   const [start, end] = [START, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
   return ({ text, counts }) => {

@@ -24,6 +24,9 @@ export const SERVICE_DATASETS = 10_000;
 export const SERVICE_RETENTION_DAYS = 36_500;
 /** Annotations, and starred queries, of one service. */
 export const SERVICE_SAVED = 10_000;
+/** Virtual fields, and names of map fields, of one dataset. */
+export const SERVICE_VIRTUAL_FIELDS = 200;
+export const SERVICE_MAP_FIELDS = 200;
 /** Users and tokens of one service; all are held in memory, and each request is compared with every token. */
 export const SERVICE_USERS = 1_000;
 export const SERVICE_TOKENS = 1_000;
@@ -83,6 +86,8 @@ export const SERVICE_QUERY_SQL = 200 * 1024;
 export const SERVICE_QUERY_LIST_ITEMS = 100_000;
 /** Values of one topk, bins of one histogram. */
 export const SERVICE_QUERY_TOPK = 1000;
+/** Paths with their types that one buildschema tells apart. */
+export const SERVICE_QUERY_SCHEMA = 1000;
 /** Cells of a reply with all fields of a dataset; over it, fields that no row of the page has are left out. */
 export const SERVICE_QUERY_CELLS = 5_000_000;
 

@@ -41,6 +41,10 @@ drop table old_tokens;`,
   `alter table tokens add column views text not null default '{}';`,
   // Annotations and starred queries, as JSON.
   `create table saved (kind text not null, id text not null, value text not null, primary key (kind, id));`,
+  // Expressions under the names of fields, and the names of fields that are maps (JSON).
+  `create table virtual_fields (id text primary key, dataset integer not null, name text not null, expression text not null, description text not null,
+  type text not null, unit text not null, unique (dataset, name)) without rowid;
+alter table datasets add column map_fields text not null default '[]';`,
 ];
 
 export interface Metadata {

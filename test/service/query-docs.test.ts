@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../src/language/functions/table.ts';
-import { QUERY_OPERATORS } from '../../src/language/operators/table.ts';
+import { AGGREGATE_FUNCTIONS, findAggregate, FUNCTIONS, OPERATORS } from '../../src/language/functions/table.ts';
+import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../../src/language/operators/table.ts';
+import { FAMILY_AGGREGATIONS, FAMILY_FUNCTIONS, FAMILY_OPERATORS } from './family-names.ts';
 import { startForTest, type ServiceUnderTest } from './support.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8');
@@ -95,6 +96,18 @@ describe('docs/query-examples.md', () => {
     const whole = text.startsWith('|') ? `range x from 1 to 3 step 1 ${text}` : isQuery(text) ? text : `print ${text}`;
     const answer = await under.client.call('POST', '/v1/query/_apl?format=tabular', { body: { apl: whole } });
     expect([answer.status, answer.json['message']]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  test('what the family’s documentation lists works, or is in the table of what is not here', () => {
+    const refused = absent.map(([text]) => text).join(' ');
+    const left = [
+      ...FAMILY_OPERATORS.filter((name) => !OPERATORS_BY_NAME.has(name) && !refused.includes(name)),
+      ...FAMILY_AGGREGATIONS.filter((name) => !findAggregate(name) && !name.startsWith('arg_') && !refused.includes(` ${name}(`)),
+      ...FAMILY_FUNCTIONS.filter(
+        (name) => FUNCTIONS.get(name)?.only === 'transforms' || (!FUNCTIONS.has(name) && !` ${refused}`.includes(` ${name}(`)),
+      ),
+    ];
+    expect(left).toEqual([]);
   });
 
   test('it has every operator, function and aggregation of queries', () => {

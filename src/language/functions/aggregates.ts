@@ -16,6 +16,7 @@ export const AGGREGATES = {
   histogram: { syntax: 'histogram(number, 30)', doc: 'Counts in that many bins of equal width, as an array of `{from, to, count}`.', args: ['number', 'constant int'], returns: 'dynamic' },
   make_list: { wire: 'makelist', syntax: 'make_list(value, 100)', doc: 'All values, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic' },
   make_set: { wire: 'makeset', syntax: 'make_set(value, 100)', doc: 'The different values in their order, as an array of at most that many.', args: ['any', 'constant int'], optional: 1, returns: 'dynamic' },
+  buildschema: { syntax: 'buildschema(value)', doc: 'The types that the values have: `"long"`, or `["long","string"]` of several, an object of those of its keys, and for an array an object with the types of its items under `` `indexer` ``. Nulls do not count; of more than 1,000 different paths and types some are left out.', args: ['any'], returns: 'dynamic' },
   stdev: { syntax: 'stdev(number)', doc: 'The standard deviation of the sample.', args: ['number'], returns: 'real' },
   variance: { syntax: 'variance(number)', doc: 'The variance of the sample.', args: ['number'], returns: 'real' },
   rate: { syntax: 'rate(number)', doc: 'The sum per second of the time that a row stands for; without an argument, rows per second.', args: ['number'], optional: 1, returns: 'real' },

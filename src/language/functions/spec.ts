@@ -17,6 +17,8 @@ export type ArgType =
   | 'constant int'
   /** A key that comes from outside the text: `env(…)` or `secret_file(…)`. */
   | 'secret'
+  /** The same, or a literal integer of 1 or more. */
+  | 'secret or count'
   | 'constant';
 
 export interface FunctionSpec {

@@ -13,7 +13,9 @@ import { columnsOf, type Operator, type Result } from './operator.ts';
 function readPattern(parser: Parser): NamePattern {
   if (parser.accept('*')) return { text: '', prefix: true };
   const text = readColumnName(parser);
-  return { text, prefix: parser.accept('*') };
+  const prefix = parser.accept('*');
+  if (prefix) parser.prefixes.push(text);
+  return { text, prefix };
 }
 
 interface Renaming {

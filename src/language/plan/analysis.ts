@@ -9,13 +9,15 @@ import { isNumeric, TYPE_WORDS, type Type } from '../types.ts';
 import { boundedNode, type LetFunction, type Lets } from './lets.ts';
 import { closed, typeOf } from './scope.ts';
 import type { Scope } from './tree.ts';
-import { constantNode, type Node, type Tree } from './tree.ts';
+import { constantNode, type DatasetName, type Node, type Tree } from './tree.ts';
 
 export interface Names {
   readonly scope: Scope;
   readonly lets: Lets;
   /** The typed tree of a query inside this one; transforms have none. */
   readonly plan?: (pipeline: Pipeline, lets: Lets) => Tree;
+  /** The events that a name of a dataset or a pattern stands for; transforms have none. */
+  readonly eventsOf?: (name: DatasetName) => Tree;
 }
 
 export function analyze(expression: Expression, names: Names): Node {
@@ -201,9 +203,12 @@ function timeOf({ constant }: Node & { readonly kind: 'constant' }, at: number):
 }
 
 function checkArgument(wanted: ArgType, arg: Node, at: number, name: string): Node {
-  if (wanted === 'secret') {
+  if (wanted === 'secret' || wanted === 'secret or count') {
     if (arg.kind === 'apply' && (arg.spec.name === 'env' || arg.spec.name === 'secret_file')) return arg;
-    throw new AplError('meaning', at, `${name} wants its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
+    if (wanted === 'secret or count' && arg.kind === 'constant' && typeof arg.constant.value === 'bigint' && arg.constant.value > 0n)
+      return arg;
+    const count = wanted === 'secret' ? '' : 'an integer of 1 or more, or ';
+    throw new AplError('meaning', at, `${name} wants ${count}its key as env("NAME") or secret_file("/path"), so that it stands in no text`);
   }
   if (wanted.startsWith('constant')) {
     if (arg.kind !== 'constant' || arg.constant.value === null) throw new AplError('meaning', at, `${name} wants a literal here`);

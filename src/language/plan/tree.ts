@@ -176,7 +176,8 @@ export interface NestedLevel {
 
 export type Stage =
   | { readonly kind: 'where'; readonly condition: Node }
-  | { readonly kind: 'extend'; readonly columns: readonly Column[] }
+  /** `isVirtual`: the columns are virtual fields, whose places are in texts of their own. */
+  | { readonly kind: 'extend'; readonly columns: readonly Column[]; readonly isVirtual?: true }
   | { readonly kind: 'project'; readonly columns: readonly Column[] }
   | { readonly kind: 'remove'; readonly names: readonly NamePattern[] }
   | { readonly kind: 'keep'; readonly names: readonly NamePattern[] }

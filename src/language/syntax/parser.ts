@@ -6,7 +6,7 @@ import { SERVICE_QUERY_DEPTH, SERVICE_QUERY_NODES } from '../limits.ts';
 import { otherSign } from '../other-names.ts';
 import { AplError } from './apl-error.ts';
 import { tokenAt, type Token } from './lexer.ts';
-import { partsOf, type Expression, type Pipeline } from './tree.ts';
+import { nameOf, partsOf, type Expression, type Pipeline } from './tree.ts';
 
 /** How queries inside of expressions are read; transforms have none. */
 export interface Subqueries {
@@ -25,6 +25,9 @@ export class Parser {
   token: Token;
   /** Where the token before ended. */
   end = 0;
+  /** Names that were read as those of fields, with their first place; and the beginnings of names that `name*` stands for. */
+  readonly fields = new Map<string, number>();
+  readonly prefixes: string[] = [];
   #nodes = 0;
   #depth = 0;
   readonly #depths = new WeakMap<Expression, number>();
@@ -90,6 +93,8 @@ export class Parser {
   /** Counts an expression and how deep it is. */
   node(node: Expression): Expression {
     this.grow(node.at);
+    const name = nameOf(node) ?? askedFor(node);
+    if (name !== undefined && !this.fields.has(name)) this.fields.set(name, node.at);
     const depth = 1 + Math.max(0, ...partsOf(node).map((part) => this.#depths.get(part) ?? 1));
     if (depth > SERVICE_QUERY_DEPTH) throw this.#tooDeep(node.at);
     this.#depths.set(node, depth);
@@ -115,6 +120,13 @@ export class Parser {
   #tooDeep(at: number): AplError {
     return new AplError('syntax', at, `the query is nested deeper than ${SERVICE_QUERY_DEPTH}`);
   }
+}
+
+/** The field that `column_ifexists` asks for. */
+function askedFor(node: Expression): string | undefined {
+  if (node.kind !== 'call' || node.name !== 'column_ifexists') return undefined;
+  const [name] = node.args;
+  return name?.kind === 'constant' && typeof name.constant.value === 'string' ? name.constant.value : undefined;
 }
 
 /** A token as messages show it. */

@@ -3,23 +3,28 @@ import { SERVICE_QUERY_STAGES, SERVICE_QUERY_TEXT } from '../limits.ts';
 import { guess } from '../functions/table.ts';
 import type { Step, Use } from '../operators/operator.ts';
 import { OPERATORS_BY_NAME, QUERY_OPERATORS } from '../operators/table.ts';
+import { unionOf } from '../operators/union.ts';
 import { otherLanguage } from '../other-languages.ts';
 import { otherOperator } from '../other-names.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { Parser } from '../syntax/parser.ts';
 import type { Pipeline } from '../syntax/tree.ts';
 import type { Constant } from '../types.ts';
+import type { Names } from '../plan/analysis.ts';
 import { boundedTree, queriesIn, type Lets } from '../plan/lets.ts';
+import { virtualStages, type Named } from '../plan/virtual.ts';
 import { bindLets, readLets, type LetText } from './let-text.ts';
 import { Reading, readSource, tableText, type PipelineText } from './sources.ts';
-import { closed } from '../plan/scope.ts';
-import { constantNode, type DatasetName, type Node, type Stage, type Tree } from '../plan/tree.ts';
+import { closed, EVENTS, extended } from '../plan/scope.ts';
+import { constantNode, type Column, type DatasetName, type Node, type Stage, type Tree } from '../plan/tree.ts';
 
 export interface QueryText {
   /** Datasets that are named anywhere in it, in the order of the text. */
   readonly datasets: readonly DatasetName[];
   readonly lets: readonly LetText[];
   readonly pipeline: Pipeline;
+  /** Fields that it names anywhere. */
+  readonly named: Named;
 }
 
 /** Throws an `AplError`. */
@@ -31,7 +36,7 @@ export function readQuery(text: string): QueryText {
   const pipeline = readPipeline(reading);
   while (parser.accept(';'));
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
-  return { datasets: reading.datasets, lets, pipeline };
+  return { datasets: reading.datasets, lets, pipeline, named: parser };
 }
 
 /** A text up to and with its statements of `let`. */
@@ -102,7 +107,7 @@ export function readStep(parser: Parser, use: Use): { readonly name: string; rea
   const { token } = parser;
   const whole = operatorWordAt(parser);
   if (whole === undefined || token.kind !== 'name') throw parser.unexpected('an operator such as where or summarize after |');
-  const name = OPERATORS_BY_NAME.has(whole) ? whole : token.text;
+  const name = whole.includes('-') ? whole : token.text;
   const operator = OPERATORS_BY_NAME.get(name);
   if (!operator) {
     const refused = REFUSED.get(whole);
@@ -128,32 +133,62 @@ const operatorNames = (use: Use): string =>
     .map(({ names }) => names[0])
     .join(', ');
 
-/** The typed tree. `variables` come with the request; `let` goes before them. */
-export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>): Tree {
-  return plan(query.pipeline, letsOf(query.lets, variables));
+/** The typed tree. `variables` come with the request; `let` goes before them. `eventsOf` knows the virtual fields of datasets. */
+export function planOf(query: QueryText, variables: ReadonlyMap<string, Constant>, eventsOf = plainEvents): Tree {
+  const plan = planner(eventsOf);
+  return plan(query.pipeline, letsOf(query.lets, variables, plan));
 }
 
-/** What the statements of `let` bind; `plan` stays away in transforms, which have no tables. */
-export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string, Constant>): Lets {
+/** What the statements of `let` bind; transforms, which have no tables, give no `plan`. */
+export function letsOf(texts: readonly LetText[], variables: ReadonlyMap<string, Constant>, plan?: Names['plan']): Lets {
   const given = new Map<string, Node>([...variables].map(([name, constant]) => [name, constantNode(constant)] as const));
   return bindLets(texts, given, plan);
 }
 
-function plan(pipeline: Pipeline, lets: Lets): Tree {
-  const { source: sourceOf, steps, at } = pipeline as PipelineText;
-  const first = sourceOf({ scope: closed([]), lets, plan });
-  let { scope, weight } = first;
-  const stages: Stage[] = [...first.stages];
-  for (const step of steps) {
-    const result = step({ scope, lets, plan });
-    ({ scope } = result);
-    for (const stage of result.stages) {
-      weight += weightOf(stage);
-      stages.push(stage);
+/** The events of datasets as they are stored. */
+const plainEvents = (...names: readonly DatasetName[]): Tree => ({
+  source: { kind: 'datasets', names },
+  stages: [],
+  scope: EVENTS,
+  weight: 1,
+});
+
+/** The events of one dataset, with virtual fields beside what is stored. */
+export interface VirtualEvents {
+  readonly dataset: string;
+  readonly columns: readonly Column[];
+}
+
+/** The events of a name or pattern, of which `found` are the datasets with virtual fields that count, and `others` those without. */
+export function eventsWith(name: DatasetName, found: readonly VirtualEvents[], others: readonly string[]): Tree {
+  if (found.length === 0) return plainEvents(name);
+  const trees = found.map(({ dataset, columns }): Tree => {
+    const events = plainEvents({ ...name, text: dataset });
+    return { ...events, stages: virtualStages(columns), scope: extended(events.scope, columns) };
+  });
+  const plain = others.length > 0 ? [plainEvents(...others.map((text) => ({ ...name, text })))] : [];
+  const [first, ...rest] = [...trees, ...plain];
+  return unionOf(first!, rest, false, undefined, name.at);
+}
+
+function planner(eventsOf: (name: DatasetName) => Tree): NonNullable<Names['plan']> {
+  const plan = (pipeline: Pipeline, lets: Lets): Tree => {
+    const { source: sourceOf, steps, at } = pipeline as PipelineText;
+    const first = sourceOf({ scope: closed([]), lets, plan, eventsOf });
+    let { scope, weight } = first;
+    const stages: Stage[] = [...first.stages];
+    for (const step of steps) {
+      const result = step({ scope, lets, plan, eventsOf });
+      ({ scope } = result);
+      for (const stage of result.stages) {
+        weight += weightOf(stage);
+        stages.push(stage);
+      }
+      boundedTree({ ...first, weight }, at);
     }
-    boundedTree({ ...first, weight }, at);
-  }
-  return { source: first.source, stages, scope, weight };
+    return { source: first.source, stages, scope, weight };
+  };
+  return plan;
 }
 
 /** How many queries stand in a stage. */

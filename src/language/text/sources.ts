@@ -10,7 +10,7 @@ import type { Expression, Pipeline } from '../syntax/tree.ts';
 import { TYPE_WORDS, type Constant, type Type } from '../types.ts';
 import { analyze, argumentsOf, wrongType, type Names } from '../plan/analysis.ts';
 import type { TableNames } from './let-text.ts';
-import { closed, EVENTS } from '../plan/scope.ts';
+import { closed } from '../plan/scope.ts';
 import type { DatasetName, Node, Source, Tree } from '../plan/tree.ts';
 
 /** Makes the rows that a query begins with, once names have a meaning. */
@@ -138,7 +138,8 @@ function readTable(reading: Reading): SourceStep {
 
 const events =
   (name: DatasetName): SourceStep =>
-  () => ({ source: { kind: 'datasets', names: [name] }, stages: [], scope: EVENTS, weight: 1 });
+  ({ eventsOf }) =>
+    eventsOf!(name);
 
 function readLetTable(parser: Parser, name: string, at: number): SourceStep {
   const isCall = parser.accept('(');

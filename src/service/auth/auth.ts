@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { forbidden } from '../http/api-error.ts';
 import type { Metadata } from '../metadata.ts';
-import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, maySee, type Capabilities, type Need } from './rights.ts';
+import { capabilitiesOf, FIRST_TOKEN, mayDataset, mayOrg, mayPart, maySee, type Capabilities, type Need } from './rights.ts';
 import { hashOf, openTokens, type TokenKind, type Tokens } from './tokens.ts';
 import { openUsers, type User, type Users } from './users.ts';
 
@@ -82,6 +82,7 @@ export function openAuth(metadata: Metadata, env: Environment, now: Date, person
 function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capabilities): Caller {
   const may = (need: Need, dataset = ''): boolean => {
     if (need.kind === 'org') return mayOrg(capabilities, need.area, need.action);
+    if (need.kind === 'dataset-part') return mayPart(capabilities, need.area, need.action, dataset);
     return need.kind === 'dataset' ? mayDataset(capabilities, need.right, dataset) : maySee(capabilities, dataset);
   };
   return {
@@ -94,9 +95,11 @@ function callerOf(kind: TokenKind, token: string, user: User, capabilities: Capa
       const wanted =
         need.kind === 'org'
           ? `${need.action} ${need.area}`
-          : need.kind === 'dataset'
-            ? `${need.right} dataset ${dataset}`
-            : `read dataset ${dataset}`;
+          : need.kind === 'dataset-part'
+            ? `${need.action} ${need.area} of dataset ${dataset}`
+            : need.kind === 'dataset'
+              ? `${need.right} dataset ${dataset}`
+              : `read dataset ${dataset}`;
       throw forbidden(`the token may not ${wanted}`);
     },
   };

@@ -20,6 +20,8 @@ export type Need =
   | { readonly kind: 'dataset'; readonly right: DatasetRight }
   /** Any right on the dataset, or reading all of them. */
   | { readonly kind: 'dataset-view' }
+  /** Changing what is kept beside a dataset's events: that right on it, or changing datasets. */
+  | { readonly kind: 'dataset-part'; readonly area: 'virtualFields'; readonly action: Action }
   | { readonly kind: 'org'; readonly area: OrgArea; readonly action: Action };
 
 const ACTIONS = z.array(z.enum(['create', 'read', 'update', 'delete'])).max(4);
@@ -81,6 +83,9 @@ export const mayOrg = ({ org }: Capabilities, area: OrgArea, action: Action): bo
 export function mayDataset({ datasets }: Capabilities, right: DatasetRight, dataset: string): boolean {
   return grantsOn(datasets, dataset).some((areas) => areas[right]?.includes(DATASET_ACTIONS[right]));
 }
+
+export const mayPart = (capabilities: Capabilities, area: string, action: Action, dataset: string): boolean =>
+  mayOrg(capabilities, 'datasets', 'update') || grantsOn(capabilities.datasets, dataset).some((areas) => areas[area]?.includes(action));
 
 /** May know that the dataset exists, and what it is. */
 export function maySee(capabilities: Capabilities, dataset: string): boolean {

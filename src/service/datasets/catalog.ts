@@ -47,6 +47,8 @@ export interface Dataset {
   written: readonly OwnColumn[];
   /** By flattened name, where there is one. Changed only by `describeField`. */
   readonly notes: Map<string, FieldNote>;
+  /** Names of fields that clients call maps. */
+  mapFields: readonly string[];
 }
 
 export interface Catalog {
@@ -55,7 +57,10 @@ export interface Catalog {
   get(name: string): Dataset;
   /** Throws an `ApiError` 400 for a bad name, 409 when it exists. */
   create(name: string, description: string, who: string): Promise<Dataset>;
-  update(dataset: Dataset, changes: { readonly description?: string; readonly retentionDays?: number }): void;
+  update(
+    dataset: Dataset,
+    changes: { readonly description?: string; readonly retentionDays?: number; readonly mapFields?: readonly string[] },
+  ): void;
   /** Waits for the requests that use the dataset, then removes everything of it. */
   remove(dataset: Dataset): Promise<void>;
   /** Runs `work` on the dataset; it is not removed meanwhile. Throws an `ApiError` 404. */
@@ -98,6 +103,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       retentionDays: row['retention_days'] as number,
       fields: new Map(fields.map((field) => [field['name'] as string, field['types'] as number])),
       notes: new Map(db.prepare('select * from field_notes where dataset = ?').all(id).map(noteOf)),
+      mapFields: JSON.parse(row['map_fields'] as string) as string[],
       own: new Map(),
       written: [],
     });
@@ -112,7 +118,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
   /** The database forgets it in one commit, then the table goes; what a crash or an engine that is away leaves is made up for at the next start. */
   const forget = async (id: number): Promise<void> => {
     metadata.transaction(() => {
-      for (const table of ['fields', 'field_notes', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
+      for (const table of ['fields', 'field_notes', 'virtual_fields', 'keys']) db.prepare(`delete from ${table} where dataset = ?`).run(id);
       db.prepare('delete from datasets where id = ?').run(id);
       db.prepare('insert into dropped values (?)').run(id);
     });
@@ -150,6 +156,7 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
         retentionDays: 0,
         fields: new Map(),
         notes: new Map(),
+        mapFields: [],
         own: new Map(),
         written: [],
       };
@@ -162,10 +169,10 @@ export async function openCatalog(metadata: Metadata, engine: Engine, log: Log):
       byName.set(name, dataset);
       return dataset;
     },
-    update(dataset, { description = dataset.description, retentionDays = dataset.retentionDays }) {
-      db.prepare('update datasets set description = ?, retention_days = ? where id = ?').run(description, retentionDays, dataset.id);
-      dataset.description = description;
-      dataset.retentionDays = retentionDays;
+    update(dataset, { description = dataset.description, retentionDays = dataset.retentionDays, mapFields = dataset.mapFields }) {
+      const set = db.prepare('update datasets set description = ?, retention_days = ?, map_fields = ? where id = ?');
+      set.run(description, retentionDays, JSON.stringify(mapFields), dataset.id);
+      Object.assign(dataset, { description, retentionDays, mapFields });
     },
     async remove(dataset) {
       byName.delete(dataset.name);

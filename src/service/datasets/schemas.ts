@@ -1,6 +1,12 @@
 /** Requests and replies of the dataset endpoints. */
 import { z } from 'zod';
-import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_RETENTION_DAYS, SERVICE_UNIT_LENGTH } from '../limits.ts';
+import {
+  SERVICE_DESCRIPTION_LENGTH,
+  SERVICE_MAP_FIELDS,
+  SERVICE_NAME_LENGTH,
+  SERVICE_RETENTION_DAYS,
+  SERVICE_UNIT_LENGTH,
+} from '../limits.ts';
 import { notFound, quote } from '../http/api-error.ts';
 import { NO_NOTE, OWN_FIELDS, typeName, type Dataset } from './catalog.ts';
 
@@ -62,6 +68,10 @@ export const FIELD_CHANGES = z.strictObject({
   description,
 });
 
+const FIELD_NAME = z.string().min(1).max(SERVICE_NAME_LENGTH);
+export const MAP_FIELD = z.strictObject({ name: FIELD_NAME });
+export const MAP_FIELDS = z.array(FIELD_NAME).max(SERVICE_MAP_FIELDS);
+
 export const viewOf = ({ name, description: text, created, who }: Dataset): z.infer<typeof DATASET> => ({
   id: name,
   name,
@@ -77,7 +87,7 @@ export const viewOfV2 = (dataset: Dataset): z.infer<typeof DATASET_V2> => ({
   canWrite: true,
   useRetentionPeriod: dataset.retentionDays > 0,
   retentionDays: dataset.retentionDays,
-  mapFields: [],
+  mapFields: [...dataset.mapFields],
   region: HERE,
   edgeDeployment: HERE,
 });

@@ -8,7 +8,7 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest } from '../http/api-error.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Endpoint } from '../http/openapi.ts';
-import { datasetsOf, usingAll } from './datasets-of.ts';
+import { datasetsOf, usingAll } from './source/datasets-of.ts';
 import { APL_BODY, bodyError, readAplBody, readCursor, readParameters, readVariables, type Querystring, type QueryParameters } from './apl-request.ts'; // prettier-ignore
 import { LEGACY_BODY, type LegacyBody } from './legacy/schema.ts';
 import { legacyStages } from './legacy/stages.ts';
@@ -21,6 +21,9 @@ import { writeTables } from './results/tabular.ts';
 import { asReply, readRange, runQuery, stepOf, type QueryRequest } from './run.ts';
 import { AplError, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep } from './plan/times.ts';
+import { namedIn, virtualOf, type ColumnsOf } from './source/virtual-events.ts';
+import type { Column, Stage, Tree } from '../../language/plan/tree.ts';
+import { isNamed, VirtualFieldError } from '../../language/plan/virtual.ts';
 
 const PARAMETERS = {
   nocache: 'true: nothing that an earlier query left behind is used',
@@ -56,9 +59,14 @@ export interface QueryParts {
   readonly engine: Engine;
   readonly arrivals: Arrivals;
   readonly countQuery: Metrics['countQuery'];
+  readonly columnsOf: ColumnsOf;
 }
 
-export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals, countQuery }: QueryParts, headerPrefix: string): void {
+export function queryRoutes(
+  server: FastifyInstance,
+  { catalog, engine, arrivals, countQuery, columnsOf }: QueryParts,
+  headerPrefix: string,
+): void {
   const run: Run = async (request, stagesOf, messages) => {
     const ran = await runQuery(engine, request, stagesOf, messages);
     countQuery(Number(ran.status['elapsedTime']) / 1e6, Number(ran.status['rowsExamined']));
@@ -87,19 +95,23 @@ export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals
     const variables = readVariables(body.variables);
     const options = optionsOf(reply, parameters);
     const text = body.apl;
+    let used: readonly string[] = [];
     try {
       const query = readQuery(text);
       const found = datasetsOf(query.datasets, text, catalog, request.caller);
       const [first] = found.all;
+      const virtual = virtualOf(query, variables, found, columnsOf);
+      used = virtual.used;
+      const plan = (): Tree => planOf(query, variables, virtual.eventsOf);
       // A query that cannot be run is refused before the wait.
-      if (parameters.holdMs > 0) planOf(query, variables);
+      if (parameters.holdMs > 0) plan();
       if (first) await hold(first.name, request, parameters, options);
       // Now is when it runs.
       const asked = { ...askedOf(body, parameters), datasets: found.all, datasetsOf: found.of, options };
-      const ran = await usingAll(catalog, found.all, () => runApl(run, body, parameters, query, variables, asked));
+      const ran = await usingAll(catalog, found.all, () => runApl(run, body, parameters, query, plan, asked));
       return send(reply, parameters, ran);
     } catch (error) {
-      throw asReply(error, text);
+      throw asReply(error, text, used);
     }
   };
   const legacy = async (request: LegacyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -108,9 +120,15 @@ export function queryRoutes(server: FastifyInstance, { catalog, engine, arrivals
     const { dataset: name } = request.params;
     const body = readLegacyBody(request.body);
     // A query that cannot be run is refused before the wait.
-    if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n);
+    const named = namedIn(body);
+    const columns = (dataset: Dataset): readonly Column[] => columnsOf(dataset, (field) => isNamed(field, named));
+    if (parameters.holdMs > 0) stagesOf(body, legacyFrameOf(body, parameters), 0n, columns(catalog.get(name)));
     await hold(name, request, parameters, options);
-    return send(reply, parameters, await catalog.use(name, (dataset) => runLegacy(run, body, parameters, dataset, options)));
+    return send(
+      reply,
+      parameters,
+      await catalog.use(name, (dataset) => runLegacy(run, body, parameters, dataset, columns(dataset), options)),
+    );
   };
 
   for (const path of ['/v1/query/_apl', '/v1/datasets/_apl', '/v2/query/_apl', '/v2/datasets/_apl'])
@@ -150,13 +168,13 @@ async function runApl(
   body: Apl,
   parameters: QueryParameters,
   query: Query,
-  variables: ReturnType<typeof readVariables>,
+  plan: () => Tree,
   request: Asked & QueryRequest,
 ): Promise<string> {
   const { datasets, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
-  const ran = await run(request, () => planOf(query, variables), body.endTime ? [] : [implicitEnd]);
+  const ran = await run(request, plan, body.endTime ? [] : [implicitEnd]);
 
   const { answer, program, status, start, end } = ran;
   const render = ran.stages.findLast((stage) => stage.kind === 'render');
@@ -192,29 +210,34 @@ function legacyFrameOf(body: LegacyBody, parameters: QueryParameters) {
 }
 
 /** Throws an `ApiError` 400. */
-function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFrameOf>, dataRange: bigint): ReturnType<typeof legacyStages> {
+function stagesOf(body: LegacyBody, { range, step }: ReturnType<typeof legacyFrameOf>, dataRange: bigint, columns: readonly Column[]): Stage[] {
   try {
-    return legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange });
+    return legacyStages(body, { now: range.now, step: step ?? autoStep(dataRange), range: dataRange, columns });
   } catch (error) {
     // There is no text that the place could be in.
     throw error instanceof AplError ? badRequest(error.message) : error;
   }
-}
+} // prettier-ignore
 
 async function runLegacy(
   run: Run,
   body: LegacyBody,
   parameters: QueryParameters,
   dataset: Dataset,
+  columns: readonly Column[],
   options: QueryOptions,
 ): Promise<string> {
   const frame = legacyFrameOf(body, parameters);
   const request = { ...frame, datasets: [dataset], datasetsOf: () => [dataset], startedAt: performance.now(), options };
   const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
   try {
-    const { status, answer, program } = await run(request, ({ dataRange }) => ({ source, stages: stagesOf(body, frame, dataRange) }), []);
+    const { status, answer, program } = await run(
+      request,
+      ({ dataRange }) => ({ source, stages: stagesOf(body, frame, dataRange, columns) }),
+      [],
+    );
     return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
   } catch (error) {
-    throw error instanceof AplError ? badRequest(error.message) : error;
+    throw error instanceof AplError || error instanceof VirtualFieldError ? badRequest(error.message) : error;
   }
 }

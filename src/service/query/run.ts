@@ -1,7 +1,8 @@
 /** One query from its request to the text of its reply, the same for both forms: range, tree, statements, result. */
 import { messageOf } from '../../core/errors.ts';
 import { SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
-import type { Dataset } from '../datasets/catalog.ts';
+import { OWN_FIELDS, type Dataset } from '../datasets/catalog.ts';
+import { nearest } from '../../config/nearest.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
@@ -12,6 +13,7 @@ import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
 import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
 import { Params, sql, tableSql } from './values/sql.ts';
+import { VirtualFieldError } from '../../language/plan/virtual.ts';
 import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep, parseTime } from './plan/times.ts';
 
@@ -125,31 +127,43 @@ export function stepOf(resolution: string): bigint | undefined {
   return step > 0n ? step : undefined;
 }
 
-function warnings({ missing, alwaysTrue }: Program, { cut }: Answer): Message[] {
+function warnings({ missing, alwaysTrue, dataset }: Program, { cut }: Answer): Message[] {
   const messages: Message[] = [];
   const warn = (code: string, msg: string, count = 1): void => void messages.push({ priority: 'warn', count, code, msg });
   if (alwaysTrue)
     warn('apl_whereclausealwaysevaluatestoTRUEwhichwillincludealldata_1', 'where clause always evaluates to TRUE, which will include all data');
   if (missing.size > 0)
-    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used`, missing.size);
+    warn('missing_column', `no event of the dataset ever had ${[...missing].slice(0, 20).map(quote).join(', ')}: null is used${guesses(missing, dataset)}`, missing.size);
   if (cut) warn('too_many_groups', `only the first ${SERVICE_QUERY_MAX_EVENTS} groups are listed`);
   return messages;
 } // prettier-ignore
 
-/** What went wrong with a query by text, as the reply that says where. */
-export function asReply(error: unknown, text: string): unknown {
+/** The nearest fields that there are. */
+function guesses(missing: ReadonlySet<string>, { fields }: Pick<Dataset, 'fields'>): string {
+  const found = [...missing].slice(0, 5).flatMap((name) => {
+    const near = nearest(name, [...OWN_FIELDS, ...fields.keys()]);
+    return near === undefined ? [] : [missing.size === 1 ? quote(near) : `${quote(near)} for ${quote(name)}`];
+  });
+  return found.length === 0 ? '' : `; did you mean ${found.join(', ')}?`;
+}
+
+/** What went wrong with a query by text, as the reply that says where. `virtual`: names of the virtual fields in it. */
+export function asReply(error: unknown, text: string, virtual: readonly string[]): unknown {
+  const none = { line: 1, column: 1 };
+  if (error instanceof VirtualFieldError) {
+    const detail = { message: error.message, ...none, errorType: ERROR_TYPES[error.error.type] };
+    return new ApiError(400, error.message, {}, detail);
+  }
   if (error instanceof AplError) {
     const { line, column } = placeOf(text, error.at);
     const detail = { message: error.message, line, column, errorType: ERROR_TYPES[error.type] };
     return new ApiError(400, `line ${line}, column ${column}: ${error.message}`, {}, detail);
   }
   // What running it showed: a limit, a pattern that cannot be compiled.
-  if (error instanceof ApiError && error.status === 400 && !error.detail)
-    return new ApiError(400, error.message, error.headers, {
-      message: messageOf(error),
-      line: 1,
-      column: 1,
-      errorType: ERROR_TYPES.running,
-    });
+  if (error instanceof ApiError && error.status === 400 && !error.detail) {
+    const fields = virtual.length === 0 ? '' : ` (the query has the virtual fields ${virtual.map(quote).join(', ')})`;
+    const message = messageOf(error) + fields;
+    return new ApiError(400, message, error.headers, { message, ...none, errorType: ERROR_TYPES.running });
+  }
   return error;
 }

@@ -97,6 +97,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { accountRoutes } = await import('../auth/account-routes.ts');
     const { annotationRoutes } = await import('../saved/annotations.ts');
     const { starredQueryRoutes } = await import('../saved/starred-queries.ts');
+    const { mapFieldRoutes } = await import('../saved/map-fields.ts');
+    const { openVirtualFields } = await import('../saved/virtual-fields.ts');
     const { missingRoutes } = await import('../saved/missing.ts');
     const { organisationOf } = await import('../auth/organisation.ts');
     const { tokenRoutes } = await import('../auth/token-routes.ts');
@@ -127,7 +129,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const ownFields = chooseOwnFields(catalog, log, limits.ownColumnSample);
     const parts = { metadata, engine, catalog, keys, quota, arrivals, ownFields, countIngest, log, limits, takeRowIds: rowIds(metadata) };
     ingestRoutes(server, parts, headerPrefix, options.personalIngest ?? false);
-    queryRoutes(server, { catalog, engine, arrivals, countQuery }, headerPrefix);
+    const virtualFields = openVirtualFields(metadata, catalog);
+    queryRoutes(server, { catalog, engine, arrivals, countQuery, columnsOf: virtualFields.columnsOf }, headerPrefix);
     const facts = {
       id: auth.credentials.orgId,
       created,
@@ -140,6 +143,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     tokenRoutes(server, auth);
     annotationRoutes(server, metadata);
     starredQueryRoutes(server, metadata);
+    mapFieldRoutes(server, catalog);
+    virtualFields.routes(server);
     missingRoutes(server);
     opened.push(() => server.close());
     const address = await listen(server, options.listen);

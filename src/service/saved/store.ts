@@ -1,4 +1,4 @@
-/** What users keep beside events (virtual fields, annotations, starred queries), as rows of JSON in the service's database: few, bounded, held in memory. */
+/** What users keep beside events (annotations, starred queries), as rows of JSON in the service's database: few, bounded, held in memory. */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_SAVED } from '../limits.ts';
 import { badRequest, notFound, quote } from '../http/api-error.ts';

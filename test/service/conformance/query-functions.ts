@@ -49,6 +49,15 @@ describe('functions', () => {
     ['translate("x", "yz", text)', 'y'],
     ['parse_csv(strcat(text, ",", n))', ['x', '2']],
     ['ipv6_is_in_range(strcat("fd00::", n), "fd00::/64")', true],
+    // xxHash64 of the texts, and what is left of them.
+    ['tostring(hash("World"))', '1846988464401551951'],
+    ['hash("World", 100)', 51],
+    ['hash("", 1000)', 921],
+    ['hash(2, 7) == hash("2", 7)', true],
+    ['hash(n) == hash(2.0)', true],
+    ['hash(never)', null],
+    ['hash(true) == hash("true")', true],
+    ['hash(text, 1)', 0],
   ])('%s of an event', async (expression, wanted) => {
     expect(await values(events, [expression])).toEqual([wanted]);
   });
@@ -79,6 +88,9 @@ describe('functions', () => {
     ['ipv6_compare(text, text, 129)', 'wanted a number of bits from 0 to 128'],
     ['column_ifexists(text, 1)', 'column_ifexists wants a literal here'],
     ['array_sort_up(list)', 'did you mean array_sort_asc'],
+    ['hash(text, env("KEY"))', 'hash with a key works in transforms only; in a query write hash(value) or hash_sha256'],
+    ['hash(text, 0)', 'hash wants an integer of 1 or more, or its key as env("NAME") or secret_file("/path")'],
+    ['hash(text, text)', 'hash wants an integer of 1 or more'],
   ])('%s is refused', async (expression, message) => {
     const { status, body } = await refused(`['${events}'] | extend x = ${expression}`);
     expect([status, body['message']]).toEqual([400, expect.stringContaining(message)]);

@@ -69,6 +69,27 @@ export function counted(values: readonly Value[]): { key: unknown; count: number
   return [...counts.values()];
 }
 
+const TYPES: Readonly<Record<string, string>> = { bigint: 'long', number: 'double', string: 'string', boolean: 'bool' };
+
+/** What buildschema gives of values as the evaluator has them, or as JSON has them. */
+export function schemaOf(values: readonly unknown[], isJson = false): unknown {
+  const given = values.filter((value) => value !== null && value !== undefined);
+  const nested = given.filter((value) => typeof value === 'object');
+  const typeOf = (value: unknown): string => (isJson && Number.isInteger(value) ? 'long' : TYPES[typeof value]!);
+  const types: unknown[] = [...new Set(given.filter((value) => typeof value !== 'object').map(typeOf))].sort();
+  if (nested.length > 0) {
+    const below = new Map<string, unknown[]>();
+    const add = (key: string, found: readonly unknown[]): void => void below.set(key, [...(below.get(key) ?? []), ...found]);
+    for (const value of nested) {
+      if (Array.isArray(value)) add('`indexer`', value as unknown[]);
+      else for (const [key, item] of Object.entries(value)) if (item !== null) add(key, [item]);
+    }
+    const keys = [...below.keys()].sort((a, b) => Buffer.compare(Buffer.from(JSON.stringify(a)), Buffer.from(JSON.stringify(b))));
+    types.push(Object.fromEntries(keys.map((key) => [key, schemaOf(below.get(key)!, true) ?? []])));
+  }
+  return types.length > 1 ? types : (types[0] ?? null);
+} // prettier-ignore
+
 export const different = (values: readonly Value[]): unknown[] => [
   ...new Map(there(values).map((item) => [setIdentity(item), jsonOf(item)])).values(),
 ];
@@ -122,6 +143,7 @@ function parts(columns: readonly Expression[], big: Expression) {
     })),
     one.map((value): Part => ({ name: 'make_list', args: [value.text], of: (rows) => unordered(there(rows.map(value.of)).map(jsonOf)) })),
     one.map((value): Part => ({ name: 'make_set', args: [value.text], of: (rows) => unordered(different(rows.map(value.of))) })),
+    fc.oneof(one, plain).map((value): Part => ({ name: 'buildschema', args: [value.text], of: (rows) => schemaOf(rows.map(value.of)) })),
     one.map((value): Part => ({ name: 'topk', args: [value.text, '100'], of: (rows) => unordered(counted(rows.map(value.of))) })),
     fc.tuple(plain, fc.constantFrom(1, 2, 4, 8)).map(([value, size]): Part => ({ name: 'histogram', args: [value.text, String(size)], of: (rows) => histogram(doubles(value, rows), size) })),
   ); // prettier-ignore

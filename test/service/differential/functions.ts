@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { called, condition, foldWord, hasTerm, int, number, numberValue, string, truth, union, word, type Condition, type Expression, type Generators, type Row } from './expression.ts'; // prettier-ignore
+import { xxHash64 } from './xx-hash.ts';
 import { equal, fits64, isNumber, kindOf, textOf, type Value } from './values.ts';
 
 type Of<T> = (row: Row) => T;
@@ -108,6 +109,11 @@ export function numberFunctions({ number: numbers, text, any }: Generators): fc.
   };
   const someWord = word.filter((value) => value !== '');
   return fc.oneof(
+    fc.tuple(any, fc.option(fc.constantFrom(1, 7, 1000))).map(([a, most]) => int(called('hash', a.text, ...(most === null ? [] : [String(most)])), (row) => {
+      const found = textOf(a.of(row));
+      if (found === null) return null;
+      return most === null ? BigInt.asIntN(64, xxHash64(found)) : xxHash64(found) % BigInt(most);
+    })),
     text.map((a) => int(called('string_size', a.text), textually(a, (value) => BigInt(Buffer.byteLength(value))))),
     fc.tuple(text, text).map(([a, b]) => int(called('strcmp', a.text, b.text), (row) => {
       const [x, y] = [textOf(a.of(row)), textOf(b.of(row))];

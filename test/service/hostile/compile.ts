@@ -12,7 +12,7 @@ export type Compiled =
 
 const dataset: Dataset = {
   id: 1, name: 'logs', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0,
-  notes: new Map(), own: new Map(), written: [], fields: new Map([['a', 1], ['b', 3], ['c', 4], ['d', 8], ['m', 1 | 2 | 4 | 8 | 16 | 64], ['j', 16], ['o.p', 1], [`${MARK} never`, 5]]),
+  notes: new Map(), mapFields: [], own: new Map(), written: [], fields: new Map([['a', 1], ['b', 3], ['c', 4], ['d', 8], ['m', 1 | 2 | 4 | 8 | 16 | 64], ['j', 16], ['o.p', 1], [`${MARK} never`, 5]]),
 }; // prettier-ignore
 
 /** Any other failure than a refusal is thrown: a bug. */

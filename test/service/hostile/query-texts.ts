@@ -79,6 +79,8 @@ function argument(type: ArgType, depth: number): fc.Arbitrary<string> {
       return fc.oneof(integer, span, real, dynamic);
     case 'secret':
       return fc.oneof(fc.constantFrom("env('KEY')", "secret_file('/nowhere')"), quoted);
+    case 'secret or count':
+      return fc.oneof(integer, fc.constant("env('KEY')"));
     case 'any':
       return fc.oneof(field, quoted, integer, real, span, time, truth, dynamic, ...inner);
   }

@@ -144,7 +144,10 @@ describe('secrets', () => {
   });
 
   test.each([
-    ['extend a = hash(a, "key")', 'hash wants its key as env("NAME") or secret_file("/path")'],
+    ['extend a = hash(a, "key")', 'its key as env("NAME") or secret_file("/path")'],
+    ['extend a = hash(a)', 'hash wants its key in a transform as env("NAME") or secret_file("/path")'],
+    ['extend a = hash(a, 100)', 'hash wants its key in a transform as env("NAME") or secret_file("/path")'],
+    ['extend a = hash(5, env("KEY"))', 'hash does not go with an integer and a string'],
     ['extend a = secret_file("/etc/hostname")', 'secret_file can only be the key of hash'],
     ['extend a = hash(a, secret_file("/nowhere/key"))', 'cannot read the key: ENOENT'],
     ['extend a = redact(a, "emial")', 'unknown kind "emial"; did you mean email; there are '],

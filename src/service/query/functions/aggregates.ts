@@ -6,6 +6,7 @@ import { SERVICE_QUERY_LIST_ITEMS, SERVICE_QUERY_TOPK } from '../../limits.ts';
 import type { Kind } from '../values/kind.ts';
 import { list, sql, type Sql } from '../values/sql.ts';
 import { jsonOf } from '../values/text.ts';
+import { typeSchema } from '../values/type-schema.ts';
 import { asJson, exists, facetsOf, one, oneRequired, type Value } from '../values/value.ts';
 import { plainOf } from '../../../language/functions/spec.ts';
 import type { AGGREGATES } from '../../../language/functions/aggregates.ts';
@@ -166,6 +167,7 @@ export const AGGREGATES_SQL: AggregateBuilders<typeof AGGREGATES> = {
   histogram,
   make_list: makeList,
   make_set: makeSet,
+  buildschema: (call) => typeSchema(call.value(0), call.params),
   stdev: spread(sql`stddevSampStableOrNull`),
   variance: spread(sql`varSampStableOrNull`),
   rate,

@@ -4,7 +4,8 @@ import { badRequest, quote } from '../../http/api-error.ts';
 import { analyze } from '../../../language/plan/analysis.ts';
 import { conditionOf } from '../../../language/operators/operator.ts';
 import { EVENTS, extended, typeOf } from '../../../language/plan/scope.ts';
-import type { Scope } from '../../../language/plan/tree.ts';
+import type { Column, Scope } from '../../../language/plan/tree.ts';
+import { virtualStages } from '../../../language/plan/virtual.ts';
 import { constantNode, numberedName, shown, type Key, type Node, type SortKey, type Stage } from '../../../language/plan/tree.ts';
 import { AplError } from '../../../language/syntax/apl-error.ts';
 import { readExpression } from '../../../language/syntax/expressions.ts';
@@ -19,12 +20,14 @@ export interface LegacyFrame {
   /** Width of the series' buckets and length of the range, ns. */
   readonly step: bigint;
   readonly range: bigint;
+  /** Virtual fields of the dataset that the body names. */
+  readonly columns: readonly Column[];
 }
 
 /** Throws an `ApiError` 400. */
-export function legacyStages(body: LegacyBody, { now, step, range }: LegacyFrame): Stage[] {
-  let scope = EVENTS;
-  const stages: Stage[] = [];
+export function legacyStages(body: LegacyBody, { now, step, range, columns: virtual }: LegacyFrame): Stage[] {
+  let scope = extended(EVENTS, virtual);
+  const stages: Stage[] = virtualStages(virtual);
   for (const [n, { alias, expr }] of (body.virtualFields ?? []).entries()) {
     const node = expression(`virtualFields[${n}]`, expr, scope);
     const columns = [{ name: alias, node, text: expr }];

@@ -22,12 +22,14 @@ import {
   matchesPattern,
   shown,
   type AggregationInfo,
+  type Column,
   type DatasetName,
   type Source,
   type Stage,
   type Tree,
 } from '../../../language/plan/tree.ts';
 import { truth } from '../../../language/plan/truth.ts';
+import { VirtualFieldError } from '../../../language/plan/virtual.ts';
 
 export interface ProgramOptions {
   /** The datasets that a name or pattern of the query stands for. */
@@ -161,7 +163,7 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
     case 'where':
       return relation.where(stage.condition);
     case 'extend':
-      return relation.extend(stage.columns);
+      return stage.isVirtual ? virtual(relation, stage.columns) : relation.extend(stage.columns);
     case 'project':
       return relation.project(stage.columns);
     case 'remove':
@@ -197,6 +199,16 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
     case 'dedupe':
     case 'route':
       throw new RangeError(`the stage ${stage.kind} is for transforms`);
+  }
+}
+
+/** The places of a virtual field are in its own text: what is wrong there says so. */
+function virtual(relation: Relation, columns: readonly Column[]): Relation {
+  try {
+    return relation.extend(columns);
+  } catch (error) {
+    const [{ name, text = '' }] = columns as readonly [Column];
+    throw error instanceof AplError ? new VirtualFieldError({ name, expression: text }, error) : error;
   }
 }
 

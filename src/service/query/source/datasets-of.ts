@@ -1,9 +1,9 @@
 /** Which datasets the names in a query stand for, and that the caller may read each of them. */
-import type { DatasetName } from '../../language/plan/tree.ts';
-import { ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
-import type { Caller } from '../auth/auth.ts';
-import type { Catalog, Dataset } from '../datasets/catalog.ts';
-import { ApiError } from '../http/api-error.ts';
+import type { DatasetName } from '../../../language/plan/tree.ts';
+import { ERROR_TYPES, placeOf } from '../../../language/syntax/apl-error.ts';
+import type { Caller } from '../../auth/auth.ts';
+import type { Catalog, Dataset } from '../../datasets/catalog.ts';
+import { ApiError } from '../../http/api-error.ts';
 
 const RIGHT = { kind: 'dataset', right: 'query' } as const;
 
@@ -27,7 +27,9 @@ const patternOf = (text: string): RegExp =>
 export function datasetsOf(names: readonly DatasetName[], text: string, catalog: Catalog, caller: Caller): DatasetsOfQuery {
   for (const name of names) if (!isPattern(name)) caller.require(RIGHT, name.text);
   const found = new Map(names.map((name) => [name.text, isPattern(name) ? matching(name.text, catalog, caller) : [named(name, text, catalog)]] as const));
-  return { all: [...new Set([...found.values()].flat())], of: (name) => found.get(name.text) ?? [] };
+  const all = [...new Set([...found.values()].flat())];
+  // A pattern's datasets are also asked for one by one.
+  return { all, of: ({ text: name }) => found.get(name) ?? all.filter((dataset) => dataset.name === name) };
 } // prettier-ignore
 
 function matching(text: string, catalog: Catalog, caller: Caller): readonly Dataset[] {

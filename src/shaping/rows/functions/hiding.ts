@@ -69,12 +69,14 @@ function readSecret(path: string, fail: (message: string) => Error): string {
 }
 
 function hash(call: Call): Evaluate {
+  if (call.count < 2 || call.node(1).kind === 'constant')
+    throw call.fail(0, 'hash wants its key in a transform as env("NAME") or secret_file("/path"): without one, texts can be guessed by their hashes');
   const [text, secret] = [call.string(0), secretOf(call.node(1), (message) => call.fail(1, message))];
   return (scope) => {
     const value = text(scope);
     return value === null ? null : createHmac('sha256', secret(scope)).update(value).digest('hex').slice(0, 32);
   };
-}
+} // prettier-ignore
 
 export const HIDING_ROWS: Builders<typeof HIDING> = {
   redact,

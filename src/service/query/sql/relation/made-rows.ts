@@ -23,6 +23,7 @@ const NO_DATASET: Dataset = {
   retentionDays: 0,
   fields: new Map(),
   notes: new Map(),
+  mapFields: [],
   own: new Map(),
   written: [],
 };

@@ -1,0 +1,135 @@
+/** /v2/vfields: names that stand for expressions in the queries of a dataset. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify';
+import { z } from 'zod';
+import { virtualColumns, VirtualFieldError } from '../../language/plan/virtual.ts';
+import { SERVICE_QUERY_TEXT } from '../../language/limits.ts';
+import { SERVICE_DESCRIPTION_LENGTH, SERVICE_NAME_LENGTH, SERVICE_UNIT_LENGTH, SERVICE_VIRTUAL_FIELDS } from '../limits.ts';
+import type { Caller } from '../auth/auth.ts';
+import type { Action } from '../auth/rights.ts';
+import type { Catalog, Dataset } from '../datasets/catalog.ts';
+import { ApiError, badRequest, notFound, quote } from '../http/api-error.ts';
+import type { Endpoint } from '../http/openapi.ts';
+import { readBody } from '../http/read-body.ts';
+import type { Metadata } from '../metadata.ts';
+import { checkColumns, inExpression } from '../query/source/check-virtual.ts';
+import type { ColumnsOf } from '../query/source/virtual-events.ts';
+
+/** Names that every event has from the service itself. */
+const OWN = new Set(['_time', '_sysTime', '_rowId', '_cursor']);
+const text = (most: number) => z.string().max(most).nullish();
+const WANTED = z.strictObject({
+  dataset: z.string(),
+  name: z.string().min(1).max(SERVICE_NAME_LENGTH).refine((name) => !OWN.has(name), 'every event has a field of that name from the service'),
+  expression: z.string().min(1).max(SERVICE_QUERY_TEXT),
+  description: text(SERVICE_DESCRIPTION_LENGTH),
+  type: text(SERVICE_UNIT_LENGTH),
+  unit: text(SERVICE_UNIT_LENGTH),
+  /** Clients send back what they read. */
+  id: text(SERVICE_NAME_LENGTH),
+}); // prettier-ignore
+const FIELD = z.strictObject({
+  id: z.string(),
+  dataset: z.string(),
+  name: z.string(),
+  expression: z.string(),
+  description: z.string(),
+  type: z.string(),
+  unit: z.string(),
+});
+type Field = z.infer<typeof FIELD>;
+
+interface ById {
+  Params: { id: string };
+}
+
+const options = (doc: Omit<Endpoint, 'tag'>): RouteShorthandOptions => ({ config: { doc: { tag: 'virtual fields', ...doc } } });
+const KEYS = 'dataset, name, expression, description, type, unit (strings)';
+
+export interface VirtualFields {
+  /** Throws an `ApiError` 400 where one that was kept cannot be any more. */
+  readonly columnsOf: ColumnsOf;
+  routes(server: FastifyInstance): void;
+}
+
+export function openVirtualFields({ db }: Metadata, catalog: Catalog): VirtualFields {
+  const ofDataset = db.prepare('select * from virtual_fields where dataset = ? order by name');
+  const withId = db.prepare('select * from virtual_fields where id = ?');
+  const put = db.prepare('insert or replace into virtual_fields values (?, ?, ?, ?, ?, ?, ?)');
+  const drop = db.prepare('delete from virtual_fields where id = ?');
+
+  const fieldOf = (row: Record<string, unknown>, { name }: Dataset): Field => {
+    const { dataset: _, ...rest } = row;
+    return { ...(rest as Omit<Field, 'dataset'>), dataset: name };
+  };
+  const fieldsOf = (dataset: Dataset): Field[] => ofDataset.all(dataset.id).map((row) => fieldOf(row, dataset));
+
+  /** With the dataset that it is of. */
+  const visible = (caller: Caller, id: string): { readonly field: Field; readonly dataset: Dataset } => {
+    const row = withId.get(id);
+    const dataset = row && catalog.list().find((one) => one.id === row['dataset']);
+    if (!dataset || !caller.may({ kind: 'dataset-view' }, dataset.name)) throw notFound(`virtual field ${quote(id)} not found`);
+    return { field: fieldOf(row, dataset), dataset };
+  };
+  /** The dataset that a change is about. */
+  const changed = (caller: Caller, name: string, action: Action): Dataset => {
+    caller.require({ kind: 'dataset-part', area: 'virtualFields', action }, name);
+    return catalog.get(name);
+  };
+  /** Keeps the field, unless its expression cannot be, or those of others cannot with it. */
+  const save = (dataset: Dataset, id: string, body: z.infer<typeof WANTED>): Field => {
+    const { name, expression, description, type, unit } = body;
+    const field: Field = { id, dataset: dataset.name, name, expression, description: description ?? '', type: type ?? '', unit: unit ?? '' };
+    const others = fieldsOf(dataset).filter((one) => one.id !== id);
+    if (others.some((one) => one.name === name)) throw new ApiError(409, `dataset ${quote(dataset.name)} has a virtual field ${quote(name)} already`);
+    if (others.length >= SERVICE_VIRTUAL_FIELDS) throw badRequest(`a dataset has at most ${SERVICE_VIRTUAL_FIELDS} virtual fields: remove one`);
+    try {
+      checkColumns(dataset, virtualColumns([field, ...others], () => true));
+    } catch (error) {
+      throw error instanceof VirtualFieldError ? inExpression(error) : error;
+    }
+    put.run(id, dataset.id, name, expression, field.description, field.type, field.unit);
+    return field;
+  };
+
+  const routesUnder = (server: FastifyInstance, path: string): void => {
+    const list = { summary: 'The virtual fields of a dataset, or of all that the token may see', query: { dataset: 'its name' }, reply: z.array(FIELD) };
+    server.get<{ Querystring: { dataset?: string | string[] } }>(path, options(list), ({ query, caller }) => {
+      const name = query.dataset ?? '';
+      if (typeof name !== 'string') throw badRequest('dataset is given more than once');
+      if (name !== '') caller.require({ kind: 'dataset-view' }, name);
+      const datasets = name === '' ? catalog.list().filter((one) => caller.may({ kind: 'dataset-view' }, one.name)) : [catalog.get(name)];
+      return datasets.flatMap(fieldsOf);
+    });
+    server.post(path, options({ summary: 'Makes a virtual field', body: WANTED, reply: FIELD }), ({ body, caller }) => {
+      const wanted = readBody(WANTED, body, KEYS);
+      return save(changed(caller, wanted.dataset, 'create'), randomUUID(), wanted);
+    });
+    const one = `${path}/:id`;
+    server.get<ById>(one, options({ summary: 'A virtual field', reply: FIELD }), ({ params, caller }) => visible(caller, params.id).field);
+    server.put<ById>(one, options({ summary: 'Changes a virtual field', body: WANTED, reply: FIELD }), ({ params, body, caller }) => {
+      const { dataset } = visible(caller, params.id);
+      const wanted = readBody(WANTED, body, KEYS);
+      if (wanted.dataset !== dataset.name) throw badRequest(`the virtual field is of dataset ${quote(dataset.name)}: make another one for ${quote(wanted.dataset)}`);
+      return save(changed(caller, dataset.name, 'update'), params.id, wanted);
+    });
+    server.delete<ById>(one, options({ summary: 'Removes a virtual field' }), ({ params, caller }, reply) => {
+      changed(caller, visible(caller, params.id).dataset.name, 'delete');
+      drop.run(params.id);
+      return reply.code(204).send();
+    });
+  };
+
+  return {
+    columnsOf(dataset, isWanted) {
+      try {
+        return virtualColumns(fieldsOf(dataset), isWanted);
+      } catch (error) {
+        throw error instanceof VirtualFieldError ? badRequest(error.message) : error;
+      }
+    },
+    routes: (server) => {
+      for (const version of ['v1', 'v2']) routesUnder(server, `/${version}/vfields`);
+    },
+  };
+} // prettier-ignore
