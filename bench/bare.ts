@@ -1,6 +1,6 @@
 /**
  * The least that any agent built from these parts can cost: a reading loop, the kernel and its connections, and nothing around them. No
- * checkpoints, no checksums, no books, no retries. Takes the agent's command line, so that the same pass measures it.
+ * checkpoints, no checksums, no accounting, no retries. Takes the agent's command line, so that the same pass measures it.
  */
 import { openSync, readSync } from 'node:fs';
 import { loadConfig } from '../src/config/load/load.ts';

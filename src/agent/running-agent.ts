@@ -83,7 +83,7 @@ export class RunningAgent implements Agent {
       log: this.#log,
       sink: (id) => this.#components.sinks.get(id),
       datasetOf: (source, { config }) => inForce.config.sources.find(({ id }) => id === source)?.dataset ?? config.dataset,
-      booksOf: (source) => this.#components.replayBooksOf(source),
+      accountingOf: (source) => this.#components.replayAccountingOf(source),
       nextBatchId: () => state.nextBatchId(),
     });
   }
@@ -111,7 +111,7 @@ export class RunningAgent implements Agent {
       config: { file, hash, scripts: this.#builder?.shapers?.scripts ?? [] },
       sources: observeSources(
         new Map([...this.#components.removed, ...this.#components.sources]),
-        this.#components.formerBooks,
+        this.#components.formerAccounting,
         this.#components.sinks,
       ),
       sinks: config.sinks.flatMap(({ id }) => {

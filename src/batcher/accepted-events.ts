@@ -1,11 +1,11 @@
 /**
  * The events of a batch as they were accepted, beside those that are sent: the same, unless shaping left some out or made several of
- * one. Spans and books count the accepted ones; halves, a failure's index and the body count the sent ones.
+ * one. Spans and accounting count the accepted ones; halves, a failure's index and the body count the sent ones.
  */
 import type { DeadLetter } from '../core/sink.ts';
 import type { Unsent, Withheld } from '../core/shaping.ts';
 import type { Batch } from './batch.ts';
-import { type SettledAs, worseOf } from './books.ts';
+import { type SettledAs, worseOf } from './accounting.ts';
 import type { HeldSpan } from './span.ts';
 
 /** Accepted events of one span that fared alike. */
@@ -49,7 +49,7 @@ export function* eventRuns({ spans, fates }: Batch): Generator<EventRun> {
   }
 }
 
-/** Settles every event of the batch in its books; `refused` tells what became of the sent ones that were not stored, by their place in the body. */
+/** Settles every event of the batch in its accounting; `refused` tells what became of the sent ones that were not stored, by their place in the body. */
 export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readonly fate?: 'kept' | 'dropped' }>): void {
   for (const { span, first, events, sent, unsent, firstSent } of eventRuns(batch)) {
     const fateOf = (index: number): SettledAs => {
@@ -68,11 +68,11 @@ export function settleEvents(batch: Batch, refused: ReadonlyMap<number, { readon
     for (let event = 1; event < events && refused.size > 0; event++) {
       const next = outcomeOf(event);
       if (next === as) continue;
-      span.books.settle(start + from, start + event, as);
+      span.accounting.settle(start + from, start + event, as);
       from = event;
       as = next;
     }
-    span.books.settle(start + from, start + events, as);
+    span.accounting.settle(start + from, start + events, as);
   }
 }
 

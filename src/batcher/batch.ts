@@ -7,7 +7,7 @@ import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
 import type { StoredBatch, StoredSpan } from '../state/database/stored.ts';
 import { streamRange, streamTail, sumOf } from './block-events.ts';
-import type { Books } from './books.ts';
+import type { Accounting } from './accounting.ts';
 import { Fates } from './fates.ts';
 import { CONTINUES, type HeldSpan } from './span.ts';
 
@@ -81,7 +81,7 @@ export class Batch {
 
   /** Notes that `events` events and `consumed` window bytes from `start` on were added, numbered from `firstEvent`. `shaped`: what shaping made of them. */
   extend(
-    books: Books,
+    accounting: Accounting,
     block: Block,
     digest: string,
     start: number,
@@ -108,9 +108,9 @@ export class Batch {
       joins && !single
         ? last
         : {
-            books,
+            accounting,
             firstEvent,
-            source: books.source,
+            source: accounting.source,
             stream: block.stream,
             digest,
             from,
@@ -169,9 +169,9 @@ export class Batch {
   }
 
   /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
-  #follow({ books, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
+  #follow({ accounting, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
     const content = { from, to, events: 0, sum: this.canBeRebuilt ? sum : 0, tail };
-    this.spans.push({ books, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
+    this.spans.push({ accounting, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });
   }
 
   /** Gives back the memory that it counts for. */
@@ -193,21 +193,21 @@ export class Batch {
   }
 
   /**
-   * Keeps of its spans only what the books need, one run of events a source: its file knows the rest, and connections that send by turns
+   * Keeps of its spans only what the accounting needs, one run of events a source: its file knows the rest, and connections that send by turns
    * make a span of each line. Not where its events are told apart: some were refused, shaping left some out, or its marks are to move.
    */
   condense(): void {
     if (this.isTracked || this.attempts > 0 || this.fates) return;
-    const runs = new Map<Books, HeldSpan>();
+    const runs = new Map<Accounting, HeldSpan>();
     const condensed: HeldSpan[] = [];
-    for (const { books, firstEvent, source, events } of this.spans) {
-      const run = runs.get(books);
+    for (const { accounting, firstEvent, source, events } of this.spans) {
+      const run = runs.get(accounting);
       if (run && run.firstEvent + run.events === firstEvent) {
         run.events += events;
         continue;
       }
-      const next = { books, firstEvent, source, stream: '', digest: '', from: 0, to: 0, events, sum: 0, tail: NO_TAIL, closed: true };
-      runs.set(books, next);
+      const next = { accounting, firstEvent, source, stream: '', digest: '', from: 0, to: 0, events, sum: 0, tail: NO_TAIL, closed: true };
+      runs.set(accounting, next);
       condensed.push(next);
     }
     this.spans = condensed;
@@ -221,10 +221,10 @@ export class Batch {
     this.spans = stored.map((span) => {
       const ofSource = runs.get(span.source)!;
       const run = ofSource.find(({ events }) => events > 0) ?? ofSource.at(-1)!;
-      const { books, firstEvent } = run;
+      const { accounting, firstEvent } = run;
       run.firstEvent += span.events;
       run.events -= span.events;
-      return { ...span, reads: undefined, books, firstEvent, closed: true };
+      return { ...span, reads: undefined, accounting, firstEvent, closed: true };
     });
     this.#isCondensed = false;
   }

@@ -1,6 +1,6 @@
 /** Spans of held batches, and what the digest of a span says about its events. */
 import type { ReadTime, Tail } from '../core/block.ts';
-import type { Books } from './books.ts';
+import type { Accounting } from './accounting.ts';
 
 /** Ends the digest of what shapes events where the same bytes may become other events the next time. */
 export const ONCE = '~';
@@ -18,9 +18,9 @@ export function digestContinued({ digest }: { readonly digest: string }): string
   return digest.endsWith(CONTINUES) ? digest.slice(0, -CONTINUES.length) : undefined;
 }
 
-/** A span while its batch is held: it also knows its events' numbers in the books. */
+/** A span while its batch is held: it also knows its events' numbers in the accounting. */
 export interface HeldSpan {
-  readonly books: Books;
+  readonly accounting: Accounting;
   firstEvent: number;
   readonly source: string;
   readonly stream: string;

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryOf, createSinkPipeline } from '../../src/agent/build/sink-pipeline.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { type LaneOptions, SourceLane } from '../../src/batcher/fill/lane.ts';
 import { DeletedFiles } from '../../src/batcher/keep/deleted-files.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
@@ -64,7 +64,7 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
   });
   const { slots, slotBytes, requests } = memoryOf(config);
   const kernel = freshKernel();
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   const pipeline = createSinkPipeline({
     folder,
     config,
@@ -75,14 +75,14 @@ export function openFullMemory(folder: string, sizes: SinkSizes) {
     log,
     histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
     random: () => 1,
-    booksOf: () => books,
+    accountingOf: () => accounting,
     paused: () => {},
     deadLetter: () => Promise.reject(new Error('nothing is refused here')),
   });
   const deletedFiles = new DeletedFiles(() => [pipeline]);
   const routes = [{ sink: 'store', dataset: 'logs', batcher: pipeline.batcher }];
   const laneOf = (options: Pick<LaneOptions, 'isTracked' | 'isRereadable'>): SourceLane =>
-    new SourceLane({ books: new Books('app'), routes, committedTo: (sink, id) => state.committedTo(sink, id), ...options });
+    new SourceLane({ accounting: new Accounting('app'), routes, committedTo: (sink, id) => state.committedTo(sink, id), ...options });
   const lanes = {
     files: laneOf({ isTracked: true, isRereadable: (stream) => !deletedFiles.has(stream) }),
     deleted: laneOf({ isTracked: true, isRereadable: () => false }),

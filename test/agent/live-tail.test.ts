@@ -4,7 +4,7 @@ import type { Components } from '../../src/agent/build/components.ts';
 
 test('live tail looks at a source only while it is asked for, once for all who ask, and not beside a tap', async () => {
   const lane: { tap: unknown } = { tap: undefined };
-  const sources = new Map([['app', { config: { id: 'app' }, lane, books: { accepted: 7 } }]]);
+  const sources = new Map([['app', { config: { id: 'app' }, lane, accounting: { accepted: 7 } }]]);
   const sinks = new Map([['store', { config: { inputs: ['app'] } }]]);
   const tail = createLiveTail({ sources, sinks } as unknown as Components, () => undefined);
   expect(lane.tap).toBeUndefined();

@@ -90,7 +90,7 @@ sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: l
 }
 
 /** What was accepted, and what it became; throws where it does not balance. */
-function booksOf(agent: Agent): Record<string, number> {
+function accountingOf(agent: Agent): Record<string, number> {
   const observed = agent.observe();
   expect(findImbalance(observed)).toEqual([]);
   const { accepted, settled } = observed.sources[0]!;
@@ -109,7 +109,7 @@ test('replay sends the exact bytes of refused events again, once, and removes th
   expect(await agent.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   expect(home.service.requests.slice(before).map(({ lines }) => lines)).toEqual([[BAD, WORSE]]);
   expect([home.list(), readdirSync(join(home.folder, 'data/dead-letters'))]).toEqual([[], []]);
-  expect(booksOf(agent)).toEqual({ accepted: 6, delivered: 4, dead: 2 });
+  expect(accountingOf(agent)).toEqual({ accepted: 6, delivered: 4, dead: 2 });
   // There is nothing left to send.
   expect(await agent.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [], unreadable: [] });
 });
@@ -126,7 +126,7 @@ test('replay that is refused again keeps the place of the first refusal, under a
     expect(again.map(({ about }) => ({ ...about, time: '' }))).toEqual(first.map(({ about }) => ({ ...about, time: '' })));
     expect(new Set(again.map(({ id }) => id)).size).toBe(1);
     ids.add(again[0]!.id);
-    expect(booksOf(agent)).toEqual({ accepted: 4 + 2 * round, delivered: 2, dead: 2 + 2 * round });
+    expect(accountingOf(agent)).toEqual({ accepted: 4 + 2 * round, delivered: 2, dead: 2 + 2 * round });
   }
   expect(ids.size).toBe(4);
   // Each time under a key of its own: a service that remembers keys would repeat its refusal for ever.
@@ -159,7 +159,7 @@ test('replay keeps its key until it is settled, over an agent that ends meanwhil
   const waiting = agent.replay([]);
   waiting.catch(() => {});
   await until('it was tried twice', () => home.service.requests.length >= before + 2);
-  expect(booksOf(agent)).toEqual({ accepted: 6, delivered: 2, dead: 2 });
+  expect(accountingOf(agent)).toEqual({ accepted: 6, delivered: 2, dead: 2 });
   const report = await agent.stop(AbortSignal.abort());
   // The letters are still there, so nothing is lost with the process.
   expect([report.lostEvents, report.keptEvents]).toEqual([0, 2]);
@@ -287,9 +287,9 @@ test('replay of many files has a few of them in memory at a time', async () => {
   expect(most).toBeLessThanOrEqual(9);
 });
 
-// Symptom: after a replay the books did not balance, and /healthz was 503 until the restart. Cause: a source that waits for room numbers its next
-// events before it waits, and the replay took the same numbers meanwhile. Fix: replayed events have books of their own.
-test('replay beside a source that waits for room leaves its books balanced', async () => {
+// Symptom: after a replay the accounting did not balance, and /healthz was 503 until the restart. Cause: a source that waits for room numbers its next
+// events before it waits, and the replay took the same numbers meanwhile. Fix: replayed events have accounting of their own.
+test('replay beside a source that waits for room leaves its accounting balanced', async () => {
   const home = await Home.make([BAD, ...Array.from({ length: 20 }, () => GOOD)]);
   home.configure('store', 'app', 'max_age: 20ms, max_events: 1');
   const waiting: (() => void)[] = [];
@@ -308,5 +308,5 @@ test('replay beside a source that waits for room leaves its books balanced', asy
   for (const answer of waiting) answer();
   expect(await replayed).toEqual({ replayed: 1, refused: 0, skipped: [], unreadable: [] });
   await until('all is delivered', () => source().held === 0 && home.service.lines.length === 21);
-  expect(booksOf(agent)).toEqual({ accepted: 22, delivered: 21, dead: 1 });
+  expect(accountingOf(agent)).toEqual({ accepted: 22, delivered: 21, dead: 1 });
 });

@@ -39,7 +39,7 @@ test('run delivers every line of standard input once, and ends with 0', async ()
   expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'gzip')).toBe(true);
 });
 
-test('run balances its books at every scrape under fire, and counts what was sent', async () => {
+test('run balances its accounting at every scrape under fire, and counts what was sent', async () => {
   const service = await FakeIngest.start();
   let count = 0;
   service.respond = (request, response) => {

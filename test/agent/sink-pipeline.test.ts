@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSinkPipeline, drainSink } from '../../src/agent/build/sink-pipeline.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { Spool } from '../../src/state/spool/spool.ts';
@@ -26,7 +26,7 @@ async function pipelineOnFullDisk() {
   const body = Buffer.from('{"n":1}\n{"n":2}\n');
   const name = await new Spool(join(folder, 'spool', 'store'), log).write({ ...stored, bytes: body.length, encoding: 'identity' }, body);
   const file = join(folder, 'spool', 'store', name);
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   const sent: string[] = [];
   const pipeline = createSinkPipeline({
     folder,
@@ -45,21 +45,21 @@ async function pipelineOnFullDisk() {
     clock: systemClock,
     log,
     histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
-    booksOf: () => books,
+    accountingOf: () => accounting,
     paused: () => {},
     deadLetter: () => Promise.reject(new Error('nothing is refused here')),
   });
   await pipeline.buffer.recover();
-  return { pipeline, state, stored, sent, books, file, free: fillDisk(folder) };
+  return { pipeline, state, stored, sent, accounting, file, free: fillDisk(folder) };
 }
 
 // Symptom: what a deleted file held was delivered on a full disk, and counted as lost after the restart. Cause: its file in the disk
 // buffer went although that it was delivered could not be saved. Fix: the file goes once that is on disk.
 test('spool file of a deleted file stays until the disk takes that its batch is delivered', async () => {
-  const { pipeline, state, stored, sent, books, file, free } = await pipelineOnFullDisk();
+  const { pipeline, state, stored, sent, accounting, file, free } = await pipelineOnFullDisk();
   pipeline.buffer.sealRecovered();
   await drainSink(pipeline, new AbortController().signal, Infinity);
-  expect([sent, books.settled.delivered]).toEqual([[stored.key], 2]);
+  expect([sent, accounting.settled.delivered]).toEqual([[stored.key], 2]);
   expect([existsSync(file), state.refused.failedSaves]).toEqual([true, 1]);
 
   free();
@@ -70,9 +70,9 @@ test('spool file of a deleted file stays until the disk takes that its batch is 
 });
 
 test('spool file of a batch that is dropped goes although the disk does not take that, and makes room for it', async () => {
-  const { pipeline, state, books, file, free } = await pipelineOnFullDisk();
+  const { pipeline, state, accounting, file, free } = await pipelineOnFullDisk();
   pipeline.delivery.drop(pipeline.buffer.held()[0]!);
-  expect([books.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
+  expect([accounting.settled.dropped, state.refused.failedSaves]).toEqual([2, 1]);
   await pipeline.buffer.finish();
   expect(existsSync(file)).toBe(false);
   free();

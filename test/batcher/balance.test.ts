@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
-import { Books, countEvents } from '../../src/batcher/books.ts';
+import { Accounting, countEvents } from '../../src/batcher/accounting.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
@@ -86,12 +86,12 @@ class Pipeline {
       return { budget, delivery, batcher };
     });
     this.sources = ['app', 'net'].map((source, index) => {
-      const books = new Books(source);
+      const accounting = new Accounting(source);
       const routes = this.sinks.map(({ batcher }, sink) => ({ sink: `sink${sink}`, dataset: 'logs', batcher }));
       // Only one source's bytes can be read again: their batches are never mixed.
       return {
-        books,
-        lane: new SourceLane({ books, routes, isTracked: index === 0, isRereadable: () => index === 0, committedTo: () => 0 }),
+        accounting,
+        lane: new SourceLane({ accounting, routes, isTracked: index === 0, isRereadable: () => index === 0, committedTo: () => 0 }),
       };
     });
   }
@@ -122,11 +122,18 @@ class Pipeline {
 
   observe(): Observed {
     return {
-      sources: this.sources.map(({ books, lane }) => {
+      sources: this.sources.map(({ accounting, lane }) => {
         const batches = this.sinks.flatMap(({ batcher, delivery }) => [...batcher.open(), ...delivery.held()]);
-        const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.books === books);
+        const spans = batches.flatMap((batch) => batch.spans).filter((span) => span.accounting === accounting);
         const held = countEvents([...lane.held(), ...spans.map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const)]);
-        return { id: books.source, stats: newStats(), backpressureSeconds: 0, accepted: books.accepted, settled: books.settled, held };
+        return {
+          id: accounting.source,
+          stats: newStats(),
+          backpressureSeconds: 0,
+          accepted: accounting.accepted,
+          settled: accounting.settled,
+          held,
+        };
       }),
       sinks: [],
       checkpointSaves: 0,
@@ -180,7 +187,7 @@ function answerOf(how: number, events: number): { outcome: Outcome; status: numb
   return { outcome: delivered(events), status: 200 };
 }
 
-test('books balance at every step, for any blocks, answers and order, and every event is settled in the end', async () => {
+test('accounting balances at every step, for any blocks, answers and order, and every event is settled in the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (steps) => {
       const pipeline = new Pipeline();
@@ -215,7 +222,7 @@ test('books balance at every step, for any blocks, answers and order, and every 
   );
 });
 
-test('books that lost one batch on its way are found out', async () => {
+test('accounting that lost one batch on its way is found out', async () => {
   let count = 0;
   const pipeline = new Pipeline((batch) => batch.sink === 'sink1' && ++count === 2);
   pipeline.accept(

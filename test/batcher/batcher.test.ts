@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { keyOf } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { Shapes } from '../../src/batcher/fill/shapes.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
@@ -24,7 +24,7 @@ test('batcher closes a batch at max_events', async () => {
   rig.batcher.flush();
   expect(Buffer.concat(rig.sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(bytes)))).toBe(true);
   checkSpans(rig.sealed, new Map([['s1', bytes]]));
-  expect(rig.books.accepted).toBe(25);
+  expect(rig.accounting.accepted).toBe(25);
 });
 
 test('batcher closes a batch before it would be larger than max_bytes', async () => {
@@ -155,7 +155,7 @@ test('batcher gives an event larger than a batch one of its own, in its place', 
   // An empty batch that was open for nothing gave its memory back.
   const memory = rig.sealed.reduce((sum, batch) => sum + batch.memory, 0);
   expect(rig.budget.usedBytes).toBe(memory);
-  expect(rig.books.accepted).toBe(9);
+  expect(rig.accounting.accepted).toBe(9);
 });
 
 test('batcher lets one event that is larger than all memory in when it is alone', async () => {
@@ -286,7 +286,7 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
   const taken = rig.take(blockOf(bytes)).then(() => (isDone = true));
   await settleTurns();
   expect(rig.sealed).toHaveLength(2);
-  expect([isDone, rig.books.accepted]).toEqual([false, 20]);
+  expect([isDone, rig.accounting.accepted]).toEqual([false, 20]);
   for (let n = 0; n < 5; n++) {
     await until(`batch ${n}`, () => rig.sealed.length > n);
     // Memory never exceeds its budget.
@@ -296,7 +296,7 @@ test('batcher waits for memory, says how long, and goes on when some comes free'
     await settleTurns();
   }
   await taken;
-  expect(rig.books.accepted).toBe(50);
+  expect(rig.accounting.accepted).toBe(50);
   expect(rig.waits).toHaveLength(3);
   expect(rig.budget.usedBytes).toBe(0);
 });
@@ -319,13 +319,13 @@ test.for([true, false])('batcher holds back one kind of source while enough of i
 test('batcher turns away what waits when the agent stops, and says how much of it was not accepted', async () => {
   const rig = makeRig({ maxEvents: 10, slots: 2 });
   const file = rig.take(blockOf(lines(30)));
-  const live = rig.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, books: new Books('net') });
+  const live = rig.take(blockOf(lines(30), { stream: 's2' }), { rereadable: false, accounting: new Accounting('net') });
   const errors = [file, live].map((each) => each.then(undefined, (error: unknown) => error as StoppedError));
   await settleTurns();
   rig.budget.close('rereadable');
   const fromFile = await errors[0];
   const files = rig.sealed.filter(({ origin }) => origin === 'file');
-  expect(rig.books.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
+  expect(rig.accounting.accepted).toBe(files.reduce((sum, { events }) => sum + events, 0));
   const takenBytes = files.flatMap(({ spans }) => spans).reduce((sum, { from, to }) => sum + to - from, 0);
   expect(takenBytes).toBeGreaterThan(0);
   const { start, end } = blockOf(lines(30));
@@ -349,10 +349,10 @@ test('batcher never mixes datasets, nor files with what cannot be read again', a
 
 test('batcher lets two sources share a batch, each in spans of its own', async () => {
   const rig = makeRig();
-  const net = new Books('net');
+  const net = new Accounting('net');
   const [one, two] = [lines(2), lines(3)];
   await rig.take(blockOf(one));
-  await rig.take(blockOf(two, { stream: 's2' }), { books: net });
+  await rig.take(blockOf(two, { stream: 's2' }), { accounting: net });
   await rig.take(blockOf(one, { offset: one.length }));
   await rig.take(blockOf(one, { offset: 2 * one.length }));
   rig.batcher.flush();
@@ -433,7 +433,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
         await settleTurns(1);
         expect(Buffer.concat(bodies).equals(Buffer.concat(expected))).toBe(true);
         checkSpans(rig.sealed, streams);
-        expect(rig.books.accepted).toBe(expected.length);
+        expect(rig.accounting.accepted).toBe(expected.length);
         expect(rig.budget.usedBytes).toBe(0);
       },
     ),

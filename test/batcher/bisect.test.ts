@@ -31,7 +31,7 @@ async function deliver(count: number, poison: ReadonlySet<number>): Promise<Foun
   rig.seal('a', count, { events: Array.from({ length: count }, (_, index) => String(index)) });
   await until('it is settled', () => rig.delivery.held().length === 0);
   const letters = [...rig.letters.values()].flat();
-  expect(rig.books.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
+  expect(rig.accounting.settled).toMatchObject({ delivered: stored.length, dead_lettered: letters.length });
   expect(stored.length + letters.length).toBe(count);
   return {
     extraRequests: rig.requests.length - 1,
@@ -98,5 +98,5 @@ test('a batch of which only the whole is refused is delivered: no event is blame
     parcel.events > 30 ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 } : { outcome: delivered(parcel.events) };
   rig.seal('a', 100);
   await until('it is settled', () => rig.delivery.held().length === 0);
-  expect(rig.books.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 100, dead_lettered: 0 });
 });

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { type Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { MemoryBudget } from '../../src/batcher/fill/memory-budget.ts';
 import type { Block, EventShape } from '../../src/core/block.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
@@ -45,7 +45,7 @@ export function eventsOf(bytes: Buffer, of: EventShape = shape): Buffer[] {
 export interface Rig {
   readonly batcher: Batcher;
   readonly budget: MemoryBudget;
-  readonly books: Books;
+  readonly accounting: Accounting;
   /** Closed batches, in order. */
   readonly sealed: Batch[];
   /** Milliseconds of every wait for room. */
@@ -54,7 +54,7 @@ export interface Rig {
   wantsMore: { files: boolean; live: boolean };
   take(
     block: Block,
-    options?: { dataset?: string; rereadable?: boolean; isTracked?: boolean; books?: Books; shaper?: Shaper | undefined },
+    options?: { dataset?: string; rereadable?: boolean; isTracked?: boolean; accounting?: Accounting; shaper?: Shaper | undefined },
   ): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function makeRig(
   let id = 0;
   const scratch = kernel.reserve(4096);
   const sealed: Batch[] = [];
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   const waits: number[] = [];
   const batcher = new Batcher({
     sink: 'store',
@@ -90,13 +90,13 @@ export function makeRig(
   const rig: Rig = {
     batcher,
     budget,
-    books,
+    accounting,
     sealed,
     waits,
     wantsMore: { files: true, live: true },
-    take: (block, { dataset = 'logs', rereadable = true, isTracked = rereadable, books: own = books, shaper } = {}) =>
+    take: (block, { dataset = 'logs', rereadable = true, isTracked = rereadable, accounting: own = accounting, shaper } = {}) =>
       batcher.take({
-        books: own,
+        accounting: own,
         block,
         dataset,
         isRereadable: () => rereadable,

@@ -18,7 +18,7 @@ test('delivery commits the first batch at once, and those that close within the 
   await rig.clock.advance(3);
   expect(commits(rig)).toHaveLength(1);
   await rig.clock.advance(1);
-  await until('all are settled', () => rig.books.settled.delivered === 4);
+  await until('all are settled', () => rig.accounting.settled.delivered === 4);
   // `d` had no worker yet; it is committed with those before it all the same.
   expect(commits(rig)).toEqual(['commit a', 'commit b,c,d']);
 });
@@ -61,7 +61,7 @@ test('delivery whose shared commit fails sends none of its batches, and commits 
   expect(rig.trace.filter((each) => each.startsWith('send'))).toEqual(['send a']);
   rig.diskFails = false;
   await rig.clock.advance(1000);
-  await until('all are settled', () => rig.books.settled.delivered === 4);
+  await until('all are settled', () => rig.accounting.settled.delivered === 4);
   expect(commits(rig)).toEqual(['commit a', 'commit b,c,d']);
 });
 
@@ -82,7 +82,7 @@ test('delivery does not count as a request, or as sent, what the sink could not 
   expect([rig.delivery.stats.requests, rig.delivery.stats.sentBytes]).toEqual([new Map([['none', 1]]), 0]);
   rig.respond = () => ({ outcome: delivered(1) });
   await rig.clock.advance(1000);
-  await until('it is settled', () => rig.books.settled.delivered === 1);
+  await until('it is settled', () => rig.accounting.settled.delivered === 1);
   expect(rig.delivery.stats.requests.get('200')).toBe(1);
   expect(rig.delivery.stats.sentBytes).toBe(rig.requests[0]!.parcel.body.length);
 });

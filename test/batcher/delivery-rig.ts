@@ -1,6 +1,6 @@
 /** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import type { Part } from '../../src/batcher/send/shipment.ts';
 import { decode } from '../../src/batcher/events.ts';
@@ -48,7 +48,7 @@ export class DeliveryRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
   readonly budget = new MemoryBudget(64 * 1024 * 1024, 1024, []);
-  readonly books = new Books('app');
+  readonly accounting = new Accounting('app');
   /** `commit k1,k2`, `parts …`, `send k`, `bury …`, `settle k`, in order; keys as `nameOf` gives them. */
   readonly trace: string[] = [];
   readonly open: OpenRequest[] = [];
@@ -116,8 +116,8 @@ export class DeliveryRig {
     const from = this.#offset;
     this.#offset += Math.max(1, body.length);
     batch.spans.push({
-      books: this.books,
-      firstEvent: this.books.accepted,
+      accounting: this.accounting,
+      firstEvent: this.accounting.accepted,
       source: 'app',
       stream: 's1',
       digest: 'd',
@@ -128,7 +128,7 @@ export class DeliveryRig {
       tail: { length: 1, crc: 1 },
       closed: false,
     });
-    this.books.accept(events.length, 1);
+    this.accounting.accept(events.length, 1);
     batch.events = events.length;
     batch.bytes = body.length;
     batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
@@ -150,7 +150,7 @@ export class DeliveryRig {
   /** Events that are held, counted by walking, plus those that are settled; must be what was accepted. */
   get accountedFor(): number {
     const held = this.delivery.held().flatMap(({ spans }) => spans.map(({ events }) => events));
-    return [...held, ...Object.values(this.books.settled)].reduce((sum, events) => sum + events, 0);
+    return [...held, ...Object.values(this.accounting.settled)].reduce((sum, events) => sum + events, 0);
   }
 
   #refuse(): void {

@@ -11,10 +11,10 @@ test('delivery commits a batch, sends it, and settles it when it is stored', asy
   const request = await rig.next();
   expect(request.events).toEqual(['{"batch":"a","n":0}', '{"batch":"a","n":1}', '{"batch":"a","n":2}']);
   expect(request.parcel).toMatchObject({ dataset: 'logs', events: 3, encoding: 'identity' });
-  expect([rig.books.settled.delivered, rig.accountedFor]).toEqual([0, 3]);
+  expect([rig.accounting.settled.delivered, rig.accountedFor]).toEqual([0, 3]);
   await request.answer(delivered(3));
   expect(rig.trace).toEqual(['commit a', 'send a', 'settle a']);
-  expect(rig.books.settled).toMatchObject({ delivered: 3 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 3 });
   expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
   expect(rig.delivery.stats).toMatchObject({ processedBytes: 30, blocksCreated: 1, walLength: 3, sentBytes: request.parcel.body.length });
   expect(rig.delivery.stats.requests).toEqual(new Map([['200', 1]]));
@@ -36,7 +36,7 @@ test('delivery asks for no more workers than there may be, however many batches 
   await rig.clock.advance(1000);
   await (await rig.next()).answer(delivered(1));
   for (let i = 1; i < batches; i++) await (await rig.next()).answer(delivered(1));
-  expect(rig.books.settled.delivered).toBe(batches);
+  expect(rig.accounting.settled.delivered).toBe(batches);
   expect([rig.delivery.held(), rig.budget.usedBytes]).toEqual([[], 0]);
 });
 
@@ -114,9 +114,9 @@ test.for(['rate_limited', 'timeout', 'server_error', 'network', 'bad_answer'] as
     expect(second.parcel.key).toBe(first.parcel.key);
     expect(second.events).toEqual(first.events);
     expect(rig.delivery.stats.retries).toEqual(new Map([[reason, 1]]));
-    expect([rig.books.settled.delivered, rig.accountedFor]).toEqual([0, 2]);
+    expect([rig.accounting.settled.delivered, rig.accountedFor]).toEqual([0, 2]);
     await second.answer(delivered(2));
-    expect(rig.books.settled.delivered).toBe(2);
+    expect(rig.accounting.settled.delivered).toBe(2);
     // Committed once, however often it is sent.
     expect(rig.trace).toEqual(['commit a', 'send a', 'send a', 'settle a']);
   },
@@ -254,7 +254,7 @@ test('delivery sends nothing of a batch that is refused beforehand, and keeps it
   expect([...rig.letters.values()].flat()).toMatchObject([
     { reason: 'too_large', detail: 'the line is too long', status: 0, key: batch.key },
   ]);
-  expect(rig.books.settled).toMatchObject({ dead_lettered: 1, delivered: 0 });
+  expect(rig.accounting.settled).toMatchObject({ dead_lettered: 1, delivered: 0 });
 });
 
 // Symptom: a service that answers `Retry-After: 0`, or a reset time that is over, was asked again without any wait, as
@@ -296,7 +296,7 @@ test('delivery pauses the dataset, not the others, probes, and goes on when it w
   expect(rig.log.find('error', 'paused')).toHaveLength(1);
   expect(rig.log.find('info', 'goes on')).toHaveLength(1);
   await (await rig.next()).answer(delivered(1));
-  expect(rig.books.settled.delivered).toBe(3);
+  expect(rig.accounting.settled.delivered).toBe(3);
   expect(rig.trace.filter((each) => each.startsWith('settle'))).toEqual(['settle other', 'settle a', 'settle b']);
 });
 
@@ -315,7 +315,7 @@ test('delivery probes a paused dataset with one request at a time', async () => 
   await rig.clock.advance(1000);
   rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
   await rig.open.shift()!.answer(delivered(1));
-  await until('all are settled', () => rig.books.settled.delivered === 4);
+  await until('all are settled', () => rig.accounting.settled.delivered === 4);
 });
 
 // Symptom: after a pause one batch was never sent again, and a drain never ended. Cause: the list of waiting batches was
@@ -330,7 +330,7 @@ test('delivery takes up every batch of a dataset that goes on', async () => {
     await rig.clock.advance(1000);
     await rig.delivery.drain(AbortSignal.timeout(10_000));
     expect(rig.delivery.held()).toEqual([]);
-    expect(rig.books.settled.delivered).toBe(9);
+    expect(rig.accounting.settled.delivered).toBe(9);
   }
 });
 
@@ -344,7 +344,7 @@ test('delivery forgets no batch whose refusal crosses a success', async () => {
   await Promise.all(answers);
   await rig.clock.advance(1000);
   await rig.delivery.drain(AbortSignal.timeout(10_000));
-  expect(rig.books.settled.delivered).toBe(4);
+  expect(rig.accounting.settled.delivered).toBe(4);
 });
 
 test('delivery pauses after five answers in a row that are none, and feeds the service no more than probes', async () => {
@@ -364,7 +364,7 @@ test('delivery pauses after five answers in a row that are none, and feeds the s
   rig.respond = (request) => ({ outcome: delivered(request.parcel.events) });
   await rig.clock.advance(1000);
   expect(rig.delivery.pauses.size).toBe(0);
-  expect(rig.books.settled.delivered).toBe(1);
+  expect(rig.accounting.settled.delivered).toBe(1);
 });
 
 test('delivery counts bad answers in a row: a good one between them starts anew', async () => {
@@ -374,7 +374,7 @@ test('delivery counts bad answers in a row: a good one between them starts anew'
   for (let i = 0; i < 4; i++) rig.seal(`b${i}`);
   await until('the first', () => rig.requests.length === 1);
   for (let i = 0; i < 40 && rig.clock.sleeping > 0; i++) await rig.clock.advance(rig.clock.nextMs);
-  expect(rig.books.settled.delivered).toBe(4);
+  expect(rig.accounting.settled.delivered).toBe(4);
   expect(rig.paused).toEqual([]);
 });
 
@@ -409,7 +409,7 @@ test('delivery settles what cannot be read again, too', async () => {
   const rig = new DeliveryRig();
   rig.seal('live', 2, { rereadable: false });
   await (await rig.next()).answer(delivered(2));
-  expect(rig.books.settled.delivered).toBe(2);
+  expect(rig.accounting.settled.delivered).toBe(2);
 });
 
 test('delivery sends nothing while the disk refuses to commit, says so, and goes on by itself', async () => {
@@ -437,7 +437,7 @@ test('delivery halves a batch that is too large until it fits; one event alone b
   const events = Array.from({ length: 8 }, (_, i) => (i === 5 ? '{"n":"huge"}' : `{"n":${i}}`));
   rig.seal('a', 8, { events });
   await until('it is settled', () => rig.delivery.held().length === 0);
-  expect(rig.books.settled).toEqual({ delivered: 7, dead_lettered: 1, dropped: 0, filtered: 0 });
+  expect(rig.accounting.settled).toEqual({ delivered: 7, dead_lettered: 1, dropped: 0, filtered: 0 });
   const stored = rig.requests
     .filter(({ parcel, events }) => parcel.events <= 2 && !events.join('').includes('huge'))
     .flatMap(({ events }) => events);
@@ -478,7 +478,7 @@ test('delivery finds the events that the service refuses, and delivers the rest'
   const events = Array.from({ length: 50 }, (_, i) => (i % 20 === 7 ? `{"bad":${i}}` : `{"n":${i}}`));
   rig.seal('a', 50, { events });
   await until('it is settled', () => rig.delivery.held().length === 0);
-  expect(rig.books.settled).toMatchObject({ delivered: 47, dead_lettered: 3 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 47, dead_lettered: 3 });
   expect([...rig.letters.values()].flat().map(({ eventInSpan, reason }) => [eventInSpan, reason])).toEqual([
     [7, 'rejected'],
     [27, 'rejected'],
@@ -493,7 +493,7 @@ test('delivery bounds what finding the events at fault may cost, and dead-letter
   rig.seal('a', 1000);
   await until('it is settled', () => rig.delivery.held().length === 0);
   expect(rig.requests.length).toBeLessThanOrEqual(65);
-  expect(rig.books.settled.dead_lettered).toBe(1000);
+  expect(rig.accounting.settled.dead_lettered).toBe(1000);
   const reasons = [...rig.letters.values()].flat().map(({ reason }) => reason);
   expect(reasons).toHaveLength(1000);
   expect(reasons.filter((reason) => reason === 'unresolved').length).toBeGreaterThan(900);
@@ -506,7 +506,7 @@ test('delivery takes the service’s word for single failures only when it names
   await (
     await named.next()
   ).answer({ kind: 'partial', result, failures: [{ index: 2, timestamp: '', error: 'no such type' }], detail: '1 of 4' });
-  expect(named.books.settled).toMatchObject({ delivered: 3, dead_lettered: 1 });
+  expect(named.accounting.settled).toMatchObject({ delivered: 3, dead_lettered: 1 });
   expect([...named.letters.values()].flat()).toMatchObject([{ eventInSpan: 2, detail: 'no such type', reason: 'rejected', status: 200 }]);
   expect(named.requests).toHaveLength(1);
 
@@ -517,7 +517,7 @@ test('delivery takes the service’s word for single failures only when it names
     // Halves find out which it is.
     const half = await lying.next();
     expect(half.events).toHaveLength(2);
-    expect([lying.books.settled.delivered, lying.accountedFor]).toEqual([0, 4]);
+    expect([lying.accounting.settled.delivered, lying.accountedFor]).toEqual([0, 4]);
   }
 });
 
@@ -546,8 +546,8 @@ test('delivery holds a batch whose body is gone where its files are not, drops a
   await until('both were tried', () => rig.log.find('error', 'cannot be read any more').length === 2);
   rig.isBroken = false;
   rig.seal('fine', 4);
-  await until('the rest is stored', () => rig.books.settled.delivered === 4);
-  expect(rig.books.settled.dropped).toBe(live.events);
+  await until('the rest is stored', () => rig.accounting.settled.delivered === 4);
+  expect(rig.accounting.settled.dropped).toBe(live.events);
   expect(rig.delivery.held()).toEqual([file]);
   expect(rig.accountedFor).toBe(9);
   await rig.delivery.drain(new AbortController().signal);
@@ -559,9 +559,9 @@ test('delivery dead-letters a batch after max_elapsed', async () => {
   rig.seal('a', 3);
   await until('the first', () => rig.requests.length === 1);
   await rig.clock.advance(9000);
-  expect(rig.books.settled.dead_lettered).toBe(0);
+  expect(rig.accounting.settled.dead_lettered).toBe(0);
   await rig.clock.advance(3000);
-  expect(rig.books.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
   expect([...rig.letters.values()].flat()).toMatchObject([0, 1, 2].map((eventInSpan) => ({ eventInSpan, reason: 'expired', status: 500 })));
   expect(rig.trace.indexOf('bury 3')).toBeLessThan(rig.trace.indexOf('settle a'));
 });
@@ -574,9 +574,9 @@ test('delivery dead-letters a batch after max_elapsed also while its dataset is 
   rig.seal('a', 3);
   await until('the first', () => rig.requests.length === 1);
   for (let i = 0; i < 9; i++) await rig.clock.advance(1000);
-  expect([rig.books.settled.dead_lettered, rig.delivery.pauses.size]).toEqual([0, 1]);
+  expect([rig.accounting.settled.dead_lettered, rig.delivery.pauses.size]).toEqual([0, 1]);
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
-  expect(rig.books.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 0, dead_lettered: 3 });
   expect([...rig.letters.values()].flat()).toMatchObject([0, 1, 2].map(() => ({ reason: 'expired', status: 200 })));
   expect(rig.delivery.pauses.size).toBe(1);
   // It is probed on, though there was nothing to ask with for a while.
@@ -584,7 +584,7 @@ test('delivery dead-letters a batch after max_elapsed also while its dataset is 
   rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
   rig.seal('b');
   for (let i = 0; i < 3; i++) await rig.clock.advance(1000);
-  expect([rig.books.settled.delivered, rig.delivery.pauses.size]).toEqual([1, 0]);
+  expect([rig.accounting.settled.delivered, rig.delivery.pauses.size]).toEqual([1, 0]);
 });
 
 // Symptom: after an hour of 403 one 503 made dead letters of the batch that had asked, max_elapsed being ten minutes. Cause: the pause
@@ -598,9 +598,9 @@ test('delivery does not count the time of a refused token as max_elapsed', async
   rig.respond = () => ({ outcome: retry('server_error'), status: 503 });
   for (let i = 0; i < 5; i++) await rig.clock.advance(1000);
   expect(rig.requests.length).toBeGreaterThan(10);
-  expect(rig.books.settled.dead_lettered).toBe(0);
+  expect(rig.accounting.settled.dead_lettered).toBe(0);
   for (let i = 0; i < 10; i++) await rig.clock.advance(1000);
-  expect(rig.books.settled.dead_lettered).toBe(3);
+  expect(rig.accounting.settled.dead_lettered).toBe(3);
 });
 
 // Symptom: a dataset for which the service lied was never paused while another one of the same sink went well, and one bad answer paused
@@ -613,7 +613,7 @@ test('delivery counts bad answers for each dataset by itself', async () => {
   for (let i = 0; i < 4; i++) {
     expect(rig.paused).toEqual([]);
     rig.seal(`fine ${i}`, 1, { dataset: 'fine' });
-    await until('it is delivered', () => rig.books.settled.delivered === i + 1);
+    await until('it is delivered', () => rig.accounting.settled.delivered === i + 1);
     await rig.clock.advance(rig.clock.nextMs);
   }
   expect(rig.paused).toEqual(['lies']);
@@ -638,7 +638,7 @@ test('delivery that drops a batch counts what was stored of it, and what was ref
   rig.isBroken = true;
   await rig.clock.advance(1000);
   await until('it is given up', () => rig.delivery.held().length === 0);
-  expect(rig.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 4, filtered: 0 });
+  expect(rig.accounting.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 4, filtered: 0 });
   expect(rig.budget.usedBytes).toBe(0);
 });
 
@@ -648,7 +648,7 @@ test('delivery counts refused events as dropped where the full dead letters drop
   rig.seal('a', 1);
   await (await rig.next()).answer({ kind: 'bisect', detail: 'HTTP 400' }, 400);
   await until('it is settled', () => rig.trace.includes('settle a'));
-  expect(rig.books.settled).toMatchObject({ delivered: 0, dead_lettered: 0, dropped: 1 });
+  expect(rig.accounting.settled).toMatchObject({ delivered: 0, dead_lettered: 0, dropped: 1 });
   expect(rig.delivery.stats.deadLetters.size).toBe(0);
   expect(rig.log.find('warn', 'dropped, because the dead letters are full')).toHaveLength(1);
 });
@@ -660,11 +660,11 @@ test('delivery holds a batch whose dead letters cannot be kept, and goes on when
   rig.seal('a');
   await until('the refusal', () => rig.clock.sleeping > 0);
   await rig.clock.advance(3000);
-  expect([rig.books.settled.dead_lettered, rig.accountedFor]).toEqual([0, 1]);
+  expect([rig.accounting.settled.dead_lettered, rig.accountedFor]).toEqual([0, 1]);
   expect(rig.trace).not.toContain('settle a');
   rig.buryFails = false;
   await rig.clock.advance(1000);
-  expect(rig.books.settled.dead_lettered).toBe(1);
+  expect(rig.accounting.settled.dead_lettered).toBe(1);
   expect(rig.trace.at(-1)).toBe('settle a');
 });
 
@@ -698,7 +698,7 @@ test('delivery that drains does not give up on a service that stores now and the
   for (let i = 0; i < 30; i++) rig.seal(`b${i}`).state = 'committed';
   const drained = rig.delivery.drain(new AbortController().signal).then(() => rig.delivery.held().length);
   for (let i = 0; i < 60; i++) await rig.clock.advance(500);
-  expect(rig.books.settled.delivered).toBe(30);
+  expect(rig.accounting.settled.delivered).toBe(30);
   expect(await drained).toBe(0);
 });
 
@@ -794,11 +794,11 @@ test('delivery of a batch of which everything is filtered sends nothing, and set
   batch.accepted = 3;
   batch.fates = new Fates();
   batch.fates.add(3, 0, 'filtered');
-  rig.books.accept(3, 1);
+  rig.accounting.accept(3, 1);
   await until('it is settled', () => rig.delivery.held().length === 0);
   expect(rig.trace).toEqual(['commit a', 'settle a']);
   expect(rig.requests).toEqual([]);
-  expect(rig.books.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 3 });
+  expect(rig.accounting.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 3 });
   expect(rig.budget.usedBytes).toBe(0);
 });
 
@@ -808,13 +808,13 @@ for (const full of [false, true])
     rig.buryDrops = full;
     const batch = rig.seal('a', 2);
     batch.spans[0]!.events = 3;
-    rig.books.accept(1, 1);
+    rig.accounting.accept(1, 1);
     batch.accepted = 3;
     batch.fates = new Fates([2, 1, 0, 1, 0, 3]);
     rig.budget.takeAnyway(batch.withhold([{ event: 2, sub: 0, reason: 'it failed', text: '{"secret":1}' }]));
     await (await rig.next()).answer(delivered(2));
     expect(rig.trace).toEqual(['commit a', 'bury 1', 'send a', 'settle a']);
-    expect(rig.books.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });
+    expect(rig.accounting.settled).toMatchObject(full ? { delivered: 2, dropped: 1 } : { delivered: 2, dead_lettered: 1 });
     expect(rig.budget.usedBytes).toBe(0);
     expect([...rig.letters.keys()]).toEqual(full ? [] : [`${batch.key}-transform`]);
     expect(JSON.stringify(rig.log.lines)).not.toContain('secret');

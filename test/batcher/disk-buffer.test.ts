@@ -37,7 +37,7 @@ test('disk buffer writes each batch before it is sent, sends in order, and remov
     rig.checkBalance();
   }
   await rig.stop();
-  expect([rig.books.get('net')!.settled.delivered, rig.spool.bytes, rig.budget.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
+  expect([rig.accounting.get('net')!.settled.delivered, rig.spool.bytes, rig.budget.usedBytes, filesIn(folder)]).toEqual([12, 0, 0, []]);
 });
 
 test.for(['none', 'gzip', 'zstd'] as const)(
@@ -56,7 +56,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
     rig.checkBalance();
     rig.respond = ({ events }) => delivered(events);
     await rig.clock.advance(1000);
-    await until('all is delivered', () => rig.books.get('net')!.settled.delivered === 18);
+    await until('all is delivered', () => rig.accounting.get('net')!.settled.delivered === 18);
     expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', ...LETTERS]);
     expect(rig.requests[1]!.body).toBe(rig.requests[0]!.body);
     expect(rig.budget.usedBytes).toBe(0);
@@ -65,7 +65,7 @@ test.for(['none', 'gzip', 'zstd'] as const)(
 );
 
 // Symptom: with the service away the agent's memory grew by 230 bytes for each event of connections that sent by turns, until it ended; so did the next
-// start. Cause: a batch out of memory kept a span for each of them. Fix: its file has them; what the books need is one run of events a source.
+// start. Cause: a batch out of memory kept a span for each of them. Fix: its file has them; what the accounting needs is one run of events a source.
 test.for(['before', 'after'] as const)(
   'disk buffer keeps one run of events a source of a batch that is out of memory (%s a restart)',
   async (when) => {
@@ -98,7 +98,7 @@ test.for(['before', 'after'] as const)(
     await until('all is settled', () => rig.delivery.held().length === 0);
     rig.checkBalance();
     expect(letters).toMatchObject([{ source: 'a', stream: 'many 45', spanOffset: 4500, eventInSpan: 0 }]);
-    expect(['a', 'b'].map((source) => rig.books.get(source)!.settled)).toMatchObject([
+    expect(['a', 'b'].map((source) => rig.accounting.get(source)!.settled)).toMatchObject([
       { delivered: 29, dead_lettered: 1 },
       { delivered: 60, dead_lettered: 0 },
     ]);
@@ -140,7 +140,7 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
   expect(rig.budget.usedBytes).toBe(rig.delivery.held().reduce((sum, { memory }) => sum + memory, 0));
   rig.respond = ({ events }) => delivered(events);
   for (const request of rig.open.splice(0)) await request.answer(delivered(1));
-  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 6);
+  await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 6);
   expect(rig.budget.usedBytes).toBe(0);
 });
 
@@ -162,45 +162,48 @@ test('disk buffer brings a batch back in the encoding of its file', async () => 
   expect([nameIn(again.body), countEvents(again.body)]).toEqual(['a', 2]);
 });
 
-test.for(['block', 'drop_newest', 'drop_oldest'] as const)('disk buffer that is full does %s, and its books balance', async (whenFull) => {
-  const each = await fileBytes(500);
-  const folder = makeTree({});
-  const rig = new DiskRig(folder, { whenFull, maxBytes: 3 * each + 10 });
-  for (const name of LETTERS) {
-    rig.take(name, 1, { padding: 500 });
+test.for(['block', 'drop_newest', 'drop_oldest'] as const)(
+  'disk buffer that is full does %s, and its accounting balances',
+  async (whenFull) => {
+    const each = await fileBytes(500);
+    const folder = makeTree({});
+    const rig = new DiskRig(folder, { whenFull, maxBytes: 3 * each + 10 });
+    for (const name of LETTERS) {
+      rig.take(name, 1, { padding: 500 });
+      rig.checkBalance();
+      if (name !== 'a') continue;
+      // In flight from now on: no policy takes it away.
+      await until('the first request', () => rig.open.length === 1);
+    }
+    await (whenFull === 'block' ? until('it is full', () => rig.buffer.isFull) : rig.written());
+    await settleTurns();
     rig.checkBalance();
-    if (name !== 'a') continue;
-    // In flight from now on: no policy takes it away.
-    await until('the first request', () => rig.open.length === 1);
-  }
-  await (whenFull === 'block' ? until('it is full', () => rig.buffer.isFull) : rig.written());
-  await settleTurns();
-  rig.checkBalance();
-  expect(rig.buffer.isFull).toBe(whenFull !== 'drop_oldest');
-  expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
-  expect(rig.spool.bytes).toBeLessThan(4 * each);
-  const settled = rig.books.get('net')!.settled;
-  const kept = rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
-  const expected = {
-    block: { dropped: 0, kept: [0, 1, 2], waiting: 3 },
-    drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
-    drop_oldest: { dropped: 3, kept: [0, 4, 5], waiting: 0 },
-  }[whenFull];
-  expect({ dropped: settled.dropped, kept, waiting: rig.buffer.held().length }).toEqual(expected);
-  // The service is back: everything that was not dropped arrives, in order.
-  rig.respond = ({ events }) => delivered(events);
-  await rig.open.shift()!.answer(delivered(1));
-  await until('the rest goes out', async () => {
-    await rig.clock.advance(1000);
-    rig.checkBalance();
-    return settled.delivered + settled.dropped === 6;
-  });
-  expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(
-    { block: LETTERS, drop_newest: ['a', 'b', 'c'], drop_oldest: ['a', 'e', 'f'] }[whenFull],
-  );
-  await rig.stop();
-  expect([rig.budget.usedBytes, rig.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
-});
+    expect(rig.buffer.isFull).toBe(whenFull !== 'drop_oldest');
+    expect(rig.log.find('error', 'takes no more')).toHaveLength(1);
+    expect(rig.spool.bytes).toBeLessThan(4 * each);
+    const settled = rig.accounting.get('net')!.settled;
+    const kept = rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent);
+    const expected = {
+      block: { dropped: 0, kept: [0, 1, 2], waiting: 3 },
+      drop_newest: { dropped: 3, kept: [0, 1, 2], waiting: 0 },
+      drop_oldest: { dropped: 3, kept: [0, 4, 5], waiting: 0 },
+    }[whenFull];
+    expect({ dropped: settled.dropped, kept, waiting: rig.buffer.held().length }).toEqual(expected);
+    // The service is back: everything that was not dropped arrives, in order.
+    rig.respond = ({ events }) => delivered(events);
+    await rig.open.shift()!.answer(delivered(1));
+    await until('the rest goes out', async () => {
+      await rig.clock.advance(1000);
+      rig.checkBalance();
+      return settled.delivered + settled.dropped === 6;
+    });
+    expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(
+      { block: LETTERS, drop_newest: ['a', 'b', 'c'], drop_oldest: ['a', 'e', 'f'] }[whenFull],
+    );
+    await rig.stop();
+    expect([rig.budget.usedBytes, rig.spool.bytes, filesIn(folder)]).toEqual([0, 0, []]);
+  },
+);
 
 test('disk buffer takes what waits once a reload raises its limit, and drops once one says so', async () => {
   const each = await fileBytes(500);
@@ -214,9 +217,9 @@ test('disk buffer takes what waits once a reload raises its limit, and drops onc
     return rig.spool.bytes > 2 * each;
   });
   await rig.written();
-  expect(rig.books.get('net')!.settled.dropped).toBe(0);
+  expect(rig.accounting.get('net')!.settled.dropped).toBe(0);
   for (const name of ['d', 'e', 'f', 'g']) rig.take(name, 1, { padding: 500 });
-  await until('some are dropped', () => rig.books.get('net')!.settled.dropped > 0);
+  await until('some are dropped', () => rig.accounting.get('net')!.settled.dropped > 0);
   await rig.written();
   rig.checkBalance();
   await rig.stop();
@@ -238,7 +241,7 @@ test('disk buffer that drops under a flood says so once a minute, not for each b
   await rig.clock.advance(61_000);
   await flood();
   expect(told()).toEqual([2, 2]);
-  expect(rig.books.get('net')!.settled.dropped).toBe(15);
+  expect(rig.accounting.get('net')!.settled.dropped).toBe(15);
   rig.checkBalance();
 });
 
@@ -251,12 +254,12 @@ test('disk buffer never drops a batch in flight, even where nothing else is left
   await until('it is full', () => rig.buffer.isFull);
   await rig.clock.advance(5000);
   rig.checkBalance();
-  expect(rig.books.get('net')!.settled.dropped).toBe(0);
+  expect(rig.accounting.get('net')!.settled.dropped).toBe(0);
   rig.respond = ({ events }) => delivered(events);
   await first.answer(delivered(1));
   await until('all arrive', async () => {
     await rig.clock.advance(1000);
-    return rig.books.get('net')!.settled.delivered === 4;
+    return rig.accounting.get('net')!.settled.delivered === 4;
   });
   rig.checkBalance();
 });
@@ -285,7 +288,7 @@ test('disk buffer on a full disk waits, says so once, and goes on by itself when
   expect(rig.log.find('info', 'takes batches again')).toHaveLength(1);
   rig.respond = ({ events }) => delivered(events);
   await first.answer(delivered(1));
-  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 4);
+  await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 4);
   expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'b', 'c', 'd']);
   rig.checkBalance();
 });
@@ -299,7 +302,7 @@ test('disk buffer with drop_oldest on a full disk drops no more than it needs', 
   rig.take('new', 1, { padding: 18_000 });
   await rig.written();
   rig.checkBalance();
-  expect(rig.books.get('net')!.settled.dropped).toBe(1);
+  expect(rig.accounting.get('net')!.settled.dropped).toBe(1);
   expect(rig.delivery.held().map((batch) => batch.spans[0]!.firstEvent)).toEqual([0, 2, 3, 4, 5, 6]);
 });
 
@@ -313,7 +316,7 @@ test('disk buffer with drop_oldest drops no more than it needs for several that 
   // What one of those before leaves is enough for both.
   for (const name of ['newer', 'newest']) rig.take(name, 1, { padding: 7_000 });
   await rig.written();
-  expect(rig.books.get('net')!.settled.dropped).toBe(2);
+  expect(rig.accounting.get('net')!.settled.dropped).toBe(2);
 });
 
 test('disk buffer that stops writes over its limit what still waits', async () => {
@@ -328,7 +331,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
   const next = new DiskRig(folder);
   expect(await next.buffer.recover()).toBe(6);
   next.respond = ({ events }) => delivered(events);
-  await until('all arrive', () => next.books.get('net')!.settled.delivered === 6);
+  await until('all arrive', () => next.accounting.get('net')!.settled.delivered === 6);
   expect(next.requests.map(({ body }) => nameIn(body))).toEqual(LETTERS);
 });
 
@@ -370,7 +373,7 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
   const keys = before.delivery.held().map(({ key }) => key);
   const rig = new DiskRig(folder);
   expect(await rig.buffer.recover()).toBe(2);
-  expect([...rig.books.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
+  expect([...rig.accounting.values()].map(({ source, accepted }) => [source, accepted])).toEqual([
     ['net', 2],
     ['former', 3],
   ]);
@@ -378,7 +381,7 @@ test('disk buffer counts what it recovers as accepted again, also of a source th
   rig.respond = ({ events }) => delivered(events);
   await until('all arrive', () => rig.delivery.held().length === 0);
   expect(rig.requests.map(({ key }) => key)).toEqual(keys);
-  expect([...rig.books.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
+  expect([...rig.accounting.values()].map(({ settled }) => settled.delivered)).toEqual([2, 3]);
   await rig.stop();
   expect(filesIn(folder)).toEqual([]);
 });
@@ -400,7 +403,7 @@ test.for([
   await first.answer(delivered(2));
   await until('nothing is held', () => rig.delivery.held().length === 0);
   rig.checkBalance();
-  expect(rig.books.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
+  expect(rig.accounting.get('net')!.settled).toMatchObject({ delivered: 4, dropped: 2 });
   expect(rig.requests.map(({ body }) => nameIn(body))).toEqual(['a', 'c']);
   expect(rig.log.find('error', 'counted as dropped')).toHaveLength(1);
   await rig.stop();
@@ -418,7 +421,7 @@ test.for<[string, DiskRigOptions]>([
     rig.checkBalance();
     await settleTurns(i % 7);
   }
-  await until('all arrive', () => rig.books.get('net')!.settled.delivered === 60);
+  await until('all arrive', () => rig.accounting.get('net')!.settled.delivered === 60);
   const sent = rig.requests.map(({ body }) => Number(nameIn(body)));
   expect(options.concurrency ? sent.toSorted((a, b) => a - b) : sent).toEqual(Array.from({ length: 60 }, (_, i) => i));
 });
@@ -435,7 +438,7 @@ test.for(['keepDeleted', 'spill'] as const)(
     await until('it is settled', () => batch.state === 'settled');
     await rig.stop();
     expect([rig.spool.bytes, filesIn(folder), rig.budget.usedBytes]).toEqual([0, [], 0]);
-    expect(rig.books.get('net')!.settled.delivered).toBe(2);
+    expect(rig.accounting.get('net')!.settled.delivered).toBe(2);
   },
 );
 

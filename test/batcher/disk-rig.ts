@@ -1,6 +1,6 @@
 /** A disk buffer with a real folder, its delivery, and a sink that answers what the test says. One rig is one life of a process. */
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
 import { DiskBuffer } from '../../src/batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../src/batcher/keep/spool-keeper.ts';
@@ -48,7 +48,7 @@ export class DiskRig {
   readonly clock = new SteppedClock();
   readonly log = new MemoryLog();
   readonly budget: MemoryBudget;
-  readonly books = new Map<string, Books>();
+  readonly accounting = new Map<string, Accounting>();
   readonly spool: Spool;
   readonly keeper: SpoolKeeper;
   readonly delivery: Delivery;
@@ -102,14 +102,14 @@ export class DiskRig {
       clock,
       log,
       nextBatchId: () => ++this.#id,
-      booksOf: (source) => this.booksOf(source),
+      accountingOf: (source) => this.accountingOf(source),
     });
   }
 
-  booksOf(source: string): Books {
-    const books = this.books.get(source) ?? new Books(source);
-    this.books.set(source, books);
-    return books;
+  accountingOf(source: string): Accounting {
+    const accounting = this.accounting.get(source) ?? new Accounting(source);
+    this.accounting.set(source, accounting);
+    return accounting;
   }
 
   /**
@@ -137,10 +137,10 @@ export class DiskRig {
       events: 1,
     });
     for (const span of byTurns ? Array.from({ length: count }, (_, n) => single(n)) : [whole]) {
-      const books = this.booksOf(span.source);
+      const accounting = this.accountingOf(span.source);
       const marks = { digest: 'd', sum: contentSum(body, 0), tail: { length: 1, crc: 1 }, closed: false };
-      batch.spans.push({ ...span, ...marks, books, firstEvent: books.accepted });
-      books.accept(span.events, 1);
+      batch.spans.push({ ...span, ...marks, accounting, firstEvent: accounting.accepted });
+      accounting.accept(span.events, 1);
     }
     batch.events = count;
     batch.bytes = body.length;
@@ -164,12 +164,12 @@ export class DiskRig {
     return this.open.shift()!;
   }
 
-  /** Settled, and held by walking; throws where a source's books do not balance. */
+  /** Settled, and held by walking; throws where a source's accounting does not balance. */
   checkBalance(): void {
     const held = new Map<string, number>();
     for (const { spans } of [...this.buffer.held(), ...this.delivery.held()])
       for (const { source, events } of spans) held.set(source, (held.get(source) ?? 0) + events);
-    for (const { source, accepted, settled } of this.books.values()) {
+    for (const { source, accepted, settled } of this.accounting.values()) {
       const sum = Object.values(settled).reduce((a, b) => a + b, 0) + (held.get(source) ?? 0);
       if (sum !== accepted) throw new Error(`source ${source}: ${accepted} accepted, ${sum} accounted for`);
     }

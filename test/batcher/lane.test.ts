@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestContinued } from '../../src/batcher/span.ts';
-import { Books, countEvents } from '../../src/batcher/books.ts';
+import { Accounting, countEvents } from '../../src/batcher/accounting.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { type Rig, blockOf, bodyOf, checkSpans, eventsOf, makeRig } from './blocks.ts';
 
 /** A lane into these sinks; `committed` is what each has of the stream already. */
 function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)[] = []) {
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   const lane = new SourceLane({
-    books,
+    accounting,
     routes: rigs.map(({ batcher }, sink) => ({ sink: String(sink), dataset: 'logs', batcher })),
     isTracked: true,
     isRereadable: () => true,
@@ -24,7 +24,7 @@ function makeLane(rigs: readonly Rig[], committed: readonly (number | undefined)
         .flatMap(({ batcher, sealed }) => [...batcher.open(), ...sealed].flatMap(({ spans }) => spans))
         .map(({ firstEvent, events }) => [firstEvent, firstEvent + events] as const),
     ]);
-  return { lane, books, held };
+  return { lane, accounting, held };
 }
 
 const BYTES = Buffer.from(Array.from({ length: 20 }, (_, i) => `line ${i}\n`).join(''));
@@ -32,14 +32,14 @@ const LINE_ENDS = [...BYTES.keys()].filter((at) => BYTES[at] === 10).map((at) =>
 
 test('lane offers a block to every sink and accepts each event once', async () => {
   const rigs = [makeRig({ maxEvents: 7 }), makeRig({ maxEvents: 3 })];
-  const { lane, books, held } = makeLane(rigs);
+  const { lane, accounting, held } = makeLane(rigs);
   await lane.accept(blockOf(BYTES));
   for (const { batcher } of rigs) batcher.flush();
   for (const { sealed } of rigs) {
     expect(Buffer.concat(sealed.map(bodyOf)).equals(Buffer.concat(eventsOf(BYTES)))).toBe(true);
     checkSpans(sealed, new Map([['s1', BYTES]]));
   }
-  expect([books.accepted, held()]).toEqual([20, 20]);
+  expect([accounting.accepted, held()]).toEqual([20, 20]);
   expect(lane.held()).toEqual([]);
 });
 
@@ -50,7 +50,7 @@ test('event that goes on in another stream is a span of each in one batch, and w
     const rig = makeRig();
     const routes = [{ sink: '0', dataset: 'logs', batcher: rig.batcher }];
     const lane = new SourceLane({
-      books: new Books('app'),
+      accounting: new Accounting('app'),
       routes,
       isTracked: true,
       isRereadable: (stream) => stream !== gone,
@@ -70,10 +70,10 @@ test('event that goes on in another stream is a span of each in one batch, and w
 
 test('characters that are no UTF-8 are counted once for all sinks, in text, in objects and in an event that goes alone', async () => {
   const rigs = [makeRig({ maxEvents: 2 }), makeRig({ maxEvents: 3 }), makeRig({ maxBytes: 300 })];
-  const { lane, books } = makeLane(rigs);
+  const { lane, accounting } = makeLane(rigs);
   const lines = ['\xff\xfe', '{"a":"\xe2\x82"}', `\xff${'x'.repeat(400)}`, '\xef\xbf\xbd', '', 'plain'];
   await lane.accept(blockOf(Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1')));
-  expect([books.accepted, books.invalidCharacters]).toEqual([5, 4]);
+  expect([accounting.accepted, accounting.invalidCharacters]).toEqual([5, 4]);
 });
 
 test('lane gives each sink exactly the bytes from its own position on, after any restart', async () => {
@@ -84,7 +84,7 @@ test('lane gives each sink exactly the bytes from its own position on, after any
       async (positions, blockLines) => {
         const committed = positions.map((position) => (position === undefined ? undefined : LINE_ENDS[position]!));
         const rigs = positions.map(() => makeRig({ maxEvents: 4, slots: 10 }));
-        const { lane, books } = makeLane(rigs, committed);
+        const { lane, accounting } = makeLane(rigs, committed);
         // Reading goes on where the sink that is furthest behind is.
         const start = Math.min(...committed.map((position) => position ?? 0));
         let line = LINE_ENDS.indexOf(start) + 1;
@@ -99,12 +99,12 @@ test('lane gives each sink exactly the bytes from its own position on, after any
           expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(eventsOf(rest).join(''));
           expect(sealed[0]?.spans[0]?.from ?? committed[sink]).toBe(committed[sink] ?? 0);
         });
-        expect(books.accepted).toBe(eventsOf(BYTES.subarray(start)).length);
+        expect(accounting.accepted).toBe(eventsOf(BYTES.subarray(start)).length);
         // All settle all: every event has one outcome.
         for (const { sealed } of rigs)
           for (const { spans } of sealed)
-            for (const { firstEvent, events } of spans) books.settle(firstEvent, firstEvent + events, 'delivered');
-        expect(books.settled).toEqual({ delivered: books.accepted, dead_lettered: 0, dropped: 0, filtered: 0 });
+            for (const { firstEvent, events } of spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
+        expect(accounting.settled).toEqual({ delivered: accounting.accepted, dead_lettered: 0, dropped: 0, filtered: 0 });
       },
     ),
     { numRuns: 100 },
@@ -114,14 +114,14 @@ test('lane gives each sink exactly the bytes from its own position on, after any
 test('lane gives a single event only to the sinks that do not have it', async () => {
   const rigs = [makeRig(), makeRig(), makeRig()];
   const single = { length: 100, sum: 1, tail: { length: 1, crc: 1 } };
-  const { lane, books } = makeLane(rigs, [150, 100, undefined]);
+  const { lane, accounting } = makeLane(rigs, [150, 100, undefined]);
   await lane.accept(blockOf(Buffer.from('the event\n'), { offset: 50, single }));
   expect(rigs.map(({ batcher }) => batcher.open().map(({ spans }) => spans.map(({ from, to }) => [from, to])))).toEqual([
     [],
     [[[50, 150]]],
     [[[50, 150]]],
   ]);
-  expect(books.accepted).toBe(1);
+  expect(accounting.accepted).toBe(1);
 });
 
 // An event with a place of its own, then two that come of the same bytes: the first of them uses up nothing by itself.
@@ -147,27 +147,27 @@ test.each([
 
 test('lane counts what one sink has and another waits for as held, at every moment', async () => {
   const rigs = [makeRig({ maxEvents: 4, slots: 10 }), makeRig({ maxEvents: 4, slots: 2 })];
-  const { lane, books, held } = makeLane(rigs);
+  const { lane, accounting, held } = makeLane(rigs);
   let isDone = false;
   const accepted = lane.accept(blockOf(BYTES)).then(() => (isDone = true));
   await settleTurns();
-  expect([isDone, books.accepted, held()]).toEqual([false, 20, 20]);
+  expect([isDone, accounting.accepted, held()]).toEqual([false, 20, 20]);
   // The first sink settles all of its batches; the second still lacks 12 events.
   for (const batch of rigs[0]!.sealed.splice(0))
-    for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
+    for (const { firstEvent, events } of batch.spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
   rigs[0]!.batcher.flush();
-  expect([books.settled.delivered, held()]).toEqual([0, 20]);
+  expect([accounting.settled.delivered, held()]).toEqual([0, 20]);
   for (let n = 0; n < 5; n++) {
     await until(`batch ${n}`, () => rigs[1]!.sealed.length > 0);
     const batch = rigs[1]!.sealed.shift()!;
-    for (const { firstEvent, events } of batch.spans) books.settle(firstEvent, firstEvent + events, 'delivered');
+    for (const { firstEvent, events } of batch.spans) accounting.settle(firstEvent, firstEvent + events, 'delivered');
     rigs[1]!.budget.release(batch.memory, batch.slot);
     await settleTurns();
-    expect(books.settled.delivered + held()).toBe(20);
+    expect(accounting.settled.delivered + held()).toBe(20);
   }
   await accepted;
   expect(lane.backpressureMs).toBeGreaterThan(0);
-  expect(books.settled.delivered).toBe(20);
+  expect(accounting.settled.delivered).toBe(20);
 });
 
 // Symptom: `backpressure_seconds_total` stood still while a service answered nothing at all. Cause: a wait was counted only

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { restoreBatches, type RestoreOptions } from '../../src/batcher/keep/restore.ts';
@@ -47,7 +47,7 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper)
   const state = open();
   const rig = makeRig({ maxBytes: MAX_BYTES, maxEvents, slots: 20 });
   const lane = new SourceLane({
-    books: rig.books,
+    accounting: rig.accounting,
     routes: [{ sink: 'store', dataset: 'logs', batcher: rig.batcher, shaper }],
     isTracked: true,
     isRereadable: () => true,
@@ -69,7 +69,7 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper)
 interface Restored {
   readonly sealed: Batch[];
   readonly log: MemoryLog;
-  readonly books: Books;
+  readonly accounting: Accounting;
   readonly source: Source;
 }
 
@@ -90,9 +90,9 @@ async function restore(
     target: (sink) =>
       sink === (names.sink ?? 'store') ? { batcher: rig.batcher, delivery, budget: rig.budget, shaperOf: () => names.shaper } : undefined,
     source: (id) => {
-      if (id === (names.source ?? 'app')) return { source, books: rig.books };
+      if (id === (names.source ?? 'app')) return { source, accounting: rig.accounting };
       const other = names.others?.find((each) => each.id === id);
-      return other && { source: other, books: new Books(id) };
+      return other && { source: other, accounting: new Accounting(id) };
     },
     clock: new SteppedClock(),
     retryMs: 1000,
@@ -102,7 +102,7 @@ async function restore(
     partsOf: (id) => state.partsOf(id),
     ...changes,
   });
-  return { sealed, log, books: rig.books, source };
+  return { sealed, log, accounting: rig.accounting, source };
 }
 
 const FILES = (): Map<string, Buffer> =>
@@ -114,7 +114,7 @@ const FILES = (): Map<string, Buffer> =>
 test('restore builds the same events under the same keys', async () => {
   const files = FILES();
   const { state, left } = await leave(files);
-  const { sealed, log, books } = await restore(state, sourceOf('app', files));
+  const { sealed, log, accounting } = await restore(state, sourceOf('app', files));
   expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
   expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
@@ -123,7 +123,7 @@ test('restore builds the same events under the same keys', async () => {
   const events = [...files.values()].flatMap((bytes) => eventsOf(bytes));
   expect(Buffer.concat(sealed.map(bodyOf)).toString()).toBe(events.join(''));
   // They count as accepted again, in this process.
-  expect(books.accepted).toBe(events.length);
+  expect(accounting.accepted).toBe(events.length);
   expect(sealed.flatMap(({ spans }) => spans.map(({ firstEvent }) => firstEvent))).toEqual(
     sealed.flatMap(({ spans }) => spans).map((_, i, spans) => spans.slice(0, i).reduce((sum, { events: count }) => sum + count, 0)),
   );
@@ -289,13 +289,13 @@ async function leaveMixed(): Promise<{ folder: string; files: Map<string, Buffer
     const { id } = state.mint(source, `/${source}`);
     if (source === 'net') net = id;
     files.set(id, bytes);
-    await rig.take(blockOf(bytes, { stream: id }), { books: new Books(source) });
+    await rig.take(blockOf(bytes, { stream: id }), { accounting: new Accounting(source) });
   }
   // The other source has gone on: its later lines are in a batch of their own.
   rig.batcher.flush();
   files.set(net, Buffer.from('net one\nnet two\n'));
-  const books = new Books('net');
-  await rig.take(blockOf(Buffer.from('net two\n'), { stream: net, offset: 8 }), { books });
+  const accounting = new Accounting('net');
+  await rig.take(blockOf(Buffer.from('net two\n'), { stream: net, offset: 8 }), { accounting });
   rig.batcher.flush();
   rig.sealed.forEach((batch, i) => (batch.key = `mixed ${i}`));
   state.commit(rig.sealed.map((batch) => batch.toStored()));
@@ -404,7 +404,7 @@ const SHAPED = (): Map<string, Buffer> => {
 test('restore shapes the events again, to the same bodies and fates under the same keys', async () => {
   const files = SHAPED();
   const { state, left } = await leave(files, 4, testShaper(shapeAsTold));
-  const { sealed, books } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, { isAsync: true }) });
+  const { sealed, accounting } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, { isAsync: true }) });
   expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
   expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
@@ -412,7 +412,7 @@ test('restore shapes the events again, to the same bodies and fates under the sa
   const fates = (batches: readonly Batch[]) => batches.map((batch) => [...(batch.fates?.runs() ?? [])].filter(({ sent }) => sent !== 1));
   expect(fates(sealed)).toEqual(fates(left));
   expect(left).toHaveLength(3);
-  expect(books.accepted).toBe(9);
+  expect(accounting.accepted).toBe(9);
   state.close();
 });
 

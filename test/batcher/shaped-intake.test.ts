@@ -2,11 +2,11 @@
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Books } from '../../src/batcher/books.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { eventStarts } from '../../src/batcher/block-events.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
-import { lettersOf, settleBooks, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
+import { lettersOf, settleShipment, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
 import { blockOf, bodyOf, eventsOf, makeRig, shape } from './blocks.ts';
 
@@ -25,7 +25,7 @@ const sentOf = (batches: readonly Batch[]): string[] =>
     return events;
   });
 
-/** Everything stored: the batches leave the books. */
+/** Everything stored: the batches leave the accounting. */
 function settleAll(batches: readonly Batch[], refused: readonly number[] = []): void {
   let index = 0;
   for (const batch of batches) {
@@ -34,7 +34,7 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
       if (refused.includes(index)) shipment.refused.set(n, { reason: 'rejected', detail: '', status: 400, key: '', fate: 'kept' });
     shipment.parts.length = 0;
     batch.withheldFate = 'dead_lettered';
-    settleBooks(shipment);
+    settleShipment(shipment);
   }
 }
 
@@ -47,9 +47,9 @@ test('shaped intake sends what shaping made, and its spans count the events befo
   expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
   expect(batch!.events).toBe(5);
   expect(batch!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 6]]);
-  expect(rig.books.accepted).toBe(6);
+  expect(rig.accounting.accepted).toBe(6);
   settleAll(rig.sealed);
-  expect(rig.books.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 1, filtered: 1 });
+  expect(rig.accounting.settled).toEqual({ delivered: 3, dead_lettered: 1, dropped: 1, filtered: 1 });
 });
 
 test('shaped intake of which everything is filtered is one batch without events that passes the mark', async () => {
@@ -60,7 +60,7 @@ test('shaped intake of which everything is filtered is one batch without events 
   expect(rig.sealed.map(({ events, bytes: size, fates }) => [events, size, fates?.runCount])).toEqual([[0, 0, 1]]);
   expect(rig.sealed[0]!.spans.map(({ from, to, events }) => [from, to, events])).toEqual([[0, bytes.length, 2000]]);
   settleAll(rig.sealed);
-  expect(rig.books.settled.filtered).toBe(2000);
+  expect(rig.accounting.settled.filtered).toBe(2000);
 });
 
 test('shaped intake of nothing but empty lines settles their bytes', async () => {
@@ -92,7 +92,7 @@ test('event of which siblings are refused counts once, as the worst of them', as
     [2, 'transform_failed', expect.stringContaining('"part":2')],
   ]);
   settleAll(rig.sealed, [2]);
-  expect(rig.books.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
+  expect(rig.accounting.settled).toEqual({ delivered: 2, dead_lettered: 2, dropped: 0, filtered: 0 });
 });
 
 test('event that is larger than a batch after shaping goes alone, in its order', async () => {
@@ -112,13 +112,13 @@ test('event that is larger than a batch after shaping goes alone, in its order',
 
 test('shaped and other events in one batch are told apart when it is settled', async () => {
   const rig = makeRig();
-  const [plain, shaped] = [new Books('plain'), new Books('shaped')];
-  await rig.take(blockOf(Buffer.from('one\ntwo\n')), { books: plain });
+  const [plain, shaped] = [new Accounting('plain'), new Accounting('shaped')];
+  await rig.take(blockOf(Buffer.from('one\ntwo\n')), { accounting: plain });
   await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
-    books: shaped,
+    accounting: shaped,
     shaper: testShaper(shapeAsTold),
   });
-  await rig.take(blockOf(Buffer.from('three\n'), { offset: 8 }), { books: plain });
+  await rig.take(blockOf(Buffer.from('three\n'), { offset: 8 }), { accounting: plain });
   rig.batcher.flush();
   expect(rig.sealed.map(({ events, accepted }) => [events, accepted])).toEqual([[4, 5]]);
   settleAll(rig.sealed, [1, 2]);
@@ -128,10 +128,10 @@ test('shaped and other events in one batch are told apart when it is settled', a
 
 test('event has the worst outcome of its sinks, and is filtered only when each of them filtered it', async () => {
   const rigs = [makeRig(), makeRig()];
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   const shaper = testShaper((event) => (event.includes('"as":"kept"') ? { out: [event] } : { out: [] }));
   const lane = new SourceLane({
-    books,
+    accounting,
     routes: rigs.map(({ batcher }, sink) => ({
       sink: String(sink),
       dataset: 'logs',
@@ -145,10 +145,10 @@ test('event has the worst outcome of its sinks, and is filtered only when each o
   await lane.accept(blockOf(bytesOf(['kept', 'several2', 'filtered', 'withheld'])));
   for (const { batcher } of rigs) batcher.flush();
   settleAll(rigs[0]!.sealed);
-  expect(books.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 });
+  expect(accounting.settled).toEqual({ delivered: 0, dead_lettered: 0, dropped: 0, filtered: 0 });
   settleAll(rigs[1]!.sealed);
-  expect(books.settled).toEqual({ delivered: 2, dead_lettered: 1, dropped: 0, filtered: 1 });
-  expect(books.transformErrors).toBe(1);
+  expect(accounting.settled).toEqual({ delivered: 2, dead_lettered: 1, dropped: 0, filtered: 1 });
+  expect(accounting.transformErrors).toBe(1);
 });
 
 test('batch whose events are made once is kept apart from those that can be rebuilt', async () => {
@@ -248,12 +248,12 @@ test('shaped intake loses, doubles and moves nothing, however blocks and batches
           }
         }
         expect(reached).toBe(offset);
-        expect(rig.books.accepted).toBe(n);
+        expect(rig.accounting.accepted).toBe(n);
         const withheld = rig.sealed.flatMap((batch) => withheldLetters(new Shipment(batch)));
         expect(withheld.every(({ spanOffset, spanEnd }) => spanOffset < spanEnd)).toBe(true);
         expect(withheld.length).toBe(seen.filter((each) => /"as":"(withheld|mixed)"/.test(each)).length);
         settleAll(rig.sealed);
-        const { settled } = rig.books;
+        const { settled } = rig.accounting;
         expect(settled.delivered + settled.dead_lettered + settled.dropped + settled.filtered).toBe(n);
         expect(settled.filtered).toBe(seen.filter((each) => /"as":"(filtered|several0)"/.test(each)).length);
         expect(settled.dead_lettered).toBe(withheld.length);

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
-import { Books } from '../../src/batcher/books.ts';
-import { lettersOf, settleBooks, Shipment } from '../../src/batcher/send/shipment.ts';
+import { Accounting } from '../../src/batcher/accounting.ts';
+import { lettersOf, settleShipment, Shipment } from '../../src/batcher/send/shipment.ts';
 import type { StoredSpan } from '../../src/state/database/stored.ts';
 import { span } from '../state/batches.ts';
 
@@ -12,17 +12,17 @@ function batchOf(counts: readonly number[], key = 'key'): Batch {
   const events = counts.reduce((sum, count) => sum + count, 0);
   const body = Buffer.from(Array.from({ length: events }, (_, n) => `{"n":${n}}\n`).join(''));
   const batch = new Batch(1, 'store', 'logs', 'file', { body });
-  const books = new Books('app');
+  const accounting = new Accounting('app');
   counts.forEach((count, i) => {
     batch.spans.push({
       ...span(`s${i}`, 100 * i, 100 * i + 50),
       reads: undefined,
       events: count,
-      books,
-      firstEvent: books.accepted,
+      accounting,
+      firstEvent: accounting.accepted,
       closed: true,
     });
-    books.accept(count, 1);
+    accounting.accept(count, 1);
   });
   batch.events = events;
   batch.bytes = body.length;
@@ -90,18 +90,18 @@ test.for([
   expect(Buffer.from(encoded.body).toString()).toBe('[{"n":0}\n{"n":1}]');
 });
 
-test('events of several spans settle in the books of their own source, each by its own fate', () => {
+test('events of several spans settle in the accounting of their own source, each by its own fate', () => {
   const batch = batchOf([2, 0, 3]);
-  const other = new Books('other');
+  const other = new Accounting('other');
   other.accept(3, 1);
-  batch.spans[2] = { ...batch.spans[2]!, books: other, firstEvent: 0 };
-  const { books } = batch.spans[0]!;
+  batch.spans[2] = { ...batch.spans[2]!, accounting: other, firstEvent: 0 };
+  const { accounting } = batch.spans[0]!;
   const shipment = new Shipment(batch);
   const refusal = { reason: 'rejected', detail: 'no', status: 400, key: 'key' } as const;
   for (const index of [1, 2, 3, 4]) shipment.refused.set(index, { ...refusal, fate: index === 2 ? 'dropped' : 'kept' });
   shipment.finish('refused');
-  settleBooks(shipment);
-  expect(books.settled).toEqual({ delivered: 1, dead_lettered: 1, dropped: 0, filtered: 0 });
+  settleShipment(shipment);
+  expect(accounting.settled).toEqual({ delivered: 1, dead_lettered: 1, dropped: 0, filtered: 0 });
   expect(other.settled).toEqual({ delivered: 0, dead_lettered: 2, dropped: 1, filtered: 0 });
   expect(batch.refusedEvents).toBe(4);
 });

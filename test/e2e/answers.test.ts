@@ -1,6 +1,6 @@
 /**
  * Every answer a service can give, with the real agent between real files and a judge that misbehaves: what is not refused
- * arrives, what is refused is in the dead letters with its place, and the books balance at every scrape.
+ * arrives, what is refused is in the dead letters with its place, and the accounting balances at every scrape.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import {
   writeLines,
 } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { watchBooks } from '../support/watch-books.ts';
+import { watchAccounting } from '../support/watch-accounting.ts';
 
 let site: Site;
 let service: FaultService;
@@ -41,7 +41,7 @@ function startAgent(options: ShippingOptions = {}): Program {
   return startShipping(site, { sink: `${QUICK}, batch: {max_age: 50ms, max_events: 100}`, ...options });
 }
 
-test('agent delivers everything once through answers of every kind, and its books balance at every scrape', async () => {
+test('agent delivers everything once through answers of every kind, and its accounting balances at every scrape', async () => {
   const lines = 20_000;
   writeLines(site, lines);
   const faults: ((request: FaultRequest) => FaultAnswer)[] = [
@@ -63,14 +63,14 @@ test('agent delivers everything once through answers of every kind, and its book
     return requests % 3 === 0 ? faults[(requests / 3) % faults.length]!(request) : undefined;
   };
   const agent = startAgent();
-  const books = watchBooks();
-  onTestFinished(() => books.stop());
-  books.watch(await addressOf(agent));
+  const accounting = watchAccounting();
+  onTestFinished(() => accounting.stop());
+  accounting.watch(await addressOf(agent));
   await until('all lines are stored', () => service.stored.length >= lines);
-  await books.stop();
+  await accounting.stop();
   expect(await agent.end('SIGTERM')).toBe(0);
-  expect(books.scrapes).toBeGreaterThan(3);
-  expect(books.problems).toEqual([]);
+  expect(accounting.scrapes).toBeGreaterThan(3);
+  expect(accounting.problems).toEqual([]);
   expect(storedSeqs(site)).toEqual(range(lines));
   expect(service.misusedKeys).toEqual([]);
 });

@@ -18,7 +18,7 @@ import { type Program, startCommand } from '../support/program.ts';
 import { type Family, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-import { watchBooks } from '../support/watch-books.ts';
+import { watchAccounting } from '../support/watch-accounting.ts';
 import { metricsOf } from '../support/shipping.ts';
 
 const BACKLOG_MIB = Number(process.env['TAILRACE_BACKLOG_MIB'] ?? 256);
@@ -172,9 +172,9 @@ telemetry: {listen: "127.0.0.1:0"}
   const [command, ...args] = [...launcher(), program, 'run', '--config', config];
   const agent = startCommand(command, args, {}, 'pipe');
   const address = (JSON.parse(await agent.says('tailrace runs')) as { telemetry: string }).telemetry;
-  const books = watchBooks(200);
-  books.watch(address);
-  onTestFinished(() => books.stop());
+  const accounting = watchAccounting(200);
+  accounting.watch(address);
+  onTestFinished(() => accounting.stop());
 
   const senders = kind === 'files' ? undefined : floodAll(agent, tcpPort, udpPort);
   const waiters = senders ? ['app', 'pipe', 'tcp'] : ['app'];
@@ -210,7 +210,7 @@ telemetry: {listen: "127.0.0.1:0"}
     : '';
   console.log(
     `${name}, ${kind}: VmHWM ${Math.round(peak / 1e6)} MB, VmRSS at most ${Math.round(rss / 1e6)} MB, ${BACKLOG_MIB} MiB backlog, ${taken}` +
-      `${service.requests.length} requests, ${books.scrapes} scrapes; ${JSON.stringify([...longest.values()])}`,
+      `${service.requests.length} requests, ${accounting.scrapes} scrapes; ${JSON.stringify([...longest.values()])}`,
   );
   expect(peak).toBeLessThan(MEMORY_BYTES);
   if (senders) {
@@ -229,10 +229,10 @@ telemetry: {listen: "127.0.0.1:0"}
     });
   }
   senders?.stop();
-  books.watch(undefined);
+  accounting.watch(undefined);
   expect(await agent.end('SIGTERM'), agent.stderr().slice(-3000)).toBe(0);
-  await books.stop();
-  expect(books.problems).toEqual([]);
-  expect(books.scrapes).toBeGreaterThan(5);
+  await accounting.stop();
+  expect(accounting.problems).toEqual([]);
+  expect(accounting.scrapes).toBeGreaterThan(5);
   expect(service.misusedKeys).toEqual([]);
 });

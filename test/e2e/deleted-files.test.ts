@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Program } from '../support/program.ts';
 import { addressOf, makeSite, metricsOf, QUICK, range, type Site, spooledFiles, startShipping, sumOf } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { findImbalances } from '../support/watch-books.ts';
+import { findImbalances } from '../support/watch-accounting.ts';
 
 /** Starts the agent on the site's folder, and waits until it runs. */
 async function start(site: Site, sink = '', source = ''): Promise<{ program: Program; address: string }> {

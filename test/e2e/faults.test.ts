@@ -1,6 +1,6 @@
 /**
  * Faults of a service one by one and by chance, with kill -9 of the agent in between: what was written is compared with
- * what the judge stored and with the dead letters, event by event, and the books are checked at every scrape meanwhile.
+ * what the judge stored and with the dead letters, event by event, and the accounting is checked at every scrape meanwhile.
  *
  * `TAILRACE_FAULT_SEEDS=n` runs the test of random schedules with n seeds, `TAILRACE_FAULT_SEED=s` with that one.
  */
@@ -26,17 +26,17 @@ import {
   writeLines,
 } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { type BooksWatch, watchBooks } from '../support/watch-books.ts';
+import { type AccountingWatch, watchAccounting } from '../support/watch-accounting.ts';
 
 let site: Site;
 let service: FaultService;
-let books: BooksWatch;
+let accounting: AccountingWatch;
 
 beforeEach(async () => {
   site = await makeSite();
   service = site.service;
-  books = watchBooks();
-  onTestFinished(() => books.stop());
+  accounting = watchAccounting();
+  onTestFinished(() => accounting.stop());
 });
 
 interface Shipping {
@@ -44,28 +44,28 @@ interface Shipping {
   readonly address: string;
 }
 
-/** Starts the agent; the books are watched from its first scrape on. */
+/** Starts the agent; the accounting is watched from its first scrape on. */
 async function startAgent(sink: string): Promise<Shipping> {
   const agent = startShipping(site, { sink });
   const address = await addressOf(agent);
-  books.watch(address);
+  accounting.watch(address);
   return { agent, address };
 }
 
 /** Kills the agent the hard way and starts it again on what it left. */
 async function restart({ agent }: Shipping, sink: string): Promise<Shipping> {
-  books.watch(undefined);
+  accounting.watch(undefined);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
   return startAgent(sink);
 }
 
 /** Stops the agent in the ordinary way and checks all that must hold whatever happened. */
 async function finish({ agent }: Shipping): Promise<void> {
-  books.watch(undefined);
+  accounting.watch(undefined);
   expect(await agent.end('SIGTERM'), agent.stderr()).toBe(0);
-  await books.stop();
-  expect(books.problems).toEqual([]);
-  expect(books.scrapes).toBeGreaterThan(0);
+  await accounting.stop();
+  expect(accounting.problems).toEqual([]);
+  expect(accounting.scrapes).toBeGreaterThan(0);
   expect(service.misusedKeys).toEqual([]);
 }
 
@@ -359,7 +359,7 @@ test.for(FAULT_SEEDS)(
     expect(storedSeqs(site)).toEqual(wanted());
     expect((await listDeadLetters(site)).map((letter) => letter.seq)).toEqual(refused);
     console.log(
-      `${writer.lines.length} lines, ${refused.length} refused, ${service.requests.length} requests, ${faults} faults, ${books.scrapes} scrapes`,
+      `${writer.lines.length} lines, ${refused.length} refused, ${service.requests.length} requests, ${faults} faults, ${accounting.scrapes} scrapes`,
     );
   },
 );

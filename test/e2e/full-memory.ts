@@ -6,7 +6,7 @@ import { FaultService } from '../support/fault-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-import { findImbalances } from '../support/watch-books.ts';
+import { findImbalances } from '../support/watch-accounting.ts';
 import { metricsOf } from '../support/shipping.ts';
 
 const FILES = 5;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { valueOf } from '../support/prometheus-text.ts';
 import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, spooledFiles, startShipping, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { watchBooks } from '../support/watch-books.ts';
+import { watchAccounting } from '../support/watch-accounting.ts';
 
 const LINES = 40_000;
 const line = (seq: number): string => `{"seq":${seq},"id":"${crypto.randomUUID()}","other":"${crypto.randomUUID()}"}`;
@@ -16,40 +16,40 @@ async function makeBacklog() {
   site.service.respond = () => ({ status: 503 });
   writeLines(site, LINES, line);
   const spooled = () => spooledFiles(site);
-  const books = watchBooks(200);
-  onTestFinished(() => books.stop());
+  const accounting = watchAccounting(200);
+  onTestFinished(() => accounting.stop());
   const scrape = async (address: string) => {
     const metrics = await metricsOf(address);
     return (name: string, labels: Record<string, string>) => valueOf(metrics, `tailrace_${name}`, labels) ?? 0;
   };
-  return { site, spooled, books, scrape };
+  return { site, spooled, accounting, scrape };
 }
 
 const accepted = { source: 'app', outcome: 'accepted' };
 
 test('files are read on into the disk buffer while the service is away, outlive kill -9 and themselves, and arrive once, in order', async () => {
-  const { site, spooled, books, scrape } = await makeBacklog();
+  const { site, spooled, accounting, scrape } = await makeBacklog();
   const agent = startShipping(site, { sink: sink(true) });
   const address = await addressOf(agent);
-  books.watch(address);
+  accounting.watch(address);
   await until('all is read', async () => (await scrape(address))('events_total', accepted) === LINES, 300_000, 100);
   // The last ones may still be in memory, as before.
   await until('it is on disk', () => spooled().length >= 35);
   const value = await scrape(address);
   expect(value('buffer_bytes', { sink: 'store', kind: 'memory' })).toBeLessThanOrEqual(1024 * 1024);
   expect(value('buffer_bytes', { sink: 'store', kind: 'disk' })).toBeGreaterThan(500_000);
-  books.watch(undefined);
+  accounting.watch(undefined);
   expect(await agent.end('SIGKILL')).toBe('SIGKILL');
 
   site.service.respond = () => undefined;
   const next = startShipping(site, { sink: sink(true) });
-  books.watch(await addressOf(next));
+  accounting.watch(await addressOf(next));
   await until('all is stored', () => site.service.stored.length >= LINES, 300_000, 50);
   await until('the disk buffer is empty', () => spooled().length === 0);
-  books.watch(undefined);
+  accounting.watch(undefined);
   expect(await next.end('SIGTERM')).toBe(0);
-  await books.stop();
-  expect(books.problems).toEqual([]);
+  await accounting.stop();
+  expect(accounting.problems).toEqual([]);
   expect(site.service.misusedKeys).toEqual([]);
   expect(site.service.stored.map(seqOf)).toEqual(range(LINES));
 });

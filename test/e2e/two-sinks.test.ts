@@ -7,7 +7,7 @@ import { type Program, startProgram } from '../support/program.ts';
 import { valueOf } from '../support/prometheus-text.ts';
 import { addressOf, makeSite, metricsOf, QUICK, range, seqOf, type Site, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-import { watchBooks } from '../support/watch-books.ts';
+import { watchAccounting } from '../support/watch-accounting.ts';
 
 /** An agent with the sinks `store` (the site's) and `other`. */
 function startBoth({ folder, url }: Site, otherUrl: string): Program {
@@ -44,15 +44,15 @@ test('two sinks, of which one is dead for a while and refuses events then, each 
   const deadUrl = await dead.start();
   await dead.stop();
   writeLines(site, 200);
-  const books = watchBooks();
-  onTestFinished(() => books.stop());
+  const accounting = watchAccounting();
+  onTestFinished(() => accounting.stop());
   const first = startBoth(site, deadUrl);
   const address = await addressOf(first);
-  books.watch(address);
+  accounting.watch(address);
   await until('the one that lives has all', () => site.service.stored.length >= 200);
   // No event has its outcome while a sink has not settled it.
   expect(await outcomesOf(address)).toEqual({ accepted: 200, delivered: 0, dead: 0, held: 200 });
-  books.watch(undefined);
+  accounting.watch(undefined);
   await first.end('SIGKILL');
 
   const other = new FaultService();
@@ -65,15 +65,15 @@ test('two sinks, of which one is dead for a while and refuses events then, each 
   writeLines(site, 300, (seq) => `{"seq":${seq + 200}}`);
   const second = startBoth(site, deadUrl);
   const next = await addressOf(second);
-  books.watch(next);
+  accounting.watch(next);
   await until('both have what they take', () => site.service.stored.length >= 500 && other.stored.length >= 495);
   await until('nothing is held', async () => (await outcomesOf(next))['held'] === 0);
   const { accepted, delivered, dead: refused } = await outcomesOf(next);
   // Refused by one of two sinks: the worse outcome counts.
   expect([refused, delivered! + refused!]).toEqual([5, accepted]);
-  await books.stop();
+  await accounting.stop();
   expect(await second.end('SIGTERM')).toBe(0);
   expect(storedSeqs(site)).toEqual(range(500));
   expect(other.stored.map(seqOf).sort((a, b) => a - b)).toEqual(range(500).filter((seq) => seq % 100 !== 7));
-  expect([site.service.misusedKeys, other.misusedKeys, books.problems]).toEqual([[], [], []]);
+  expect([site.service.misusedKeys, other.misusedKeys, accounting.problems]).toEqual([[], [], []]);
 });

@@ -37,7 +37,7 @@ test('telemetry serves metrics, health and readiness, and nothing else', async (
   expect(await get(address, '/metrics', 'HEAD')).toMatchObject({ status: 200, text: '' });
 });
 
-test('telemetry is unhealthy while books do not balance, and says which and by how much', async () => {
+test('telemetry is unhealthy while the accounting does not balance, and says which and by how much', async () => {
   const sources = [observedSource(), observedSource({ id: 'net', held: 20 })];
   const { address } = await start({ observe: () => observed({ sources }) });
   const { status, text } = await get(address, '/healthz');

@@ -105,7 +105,7 @@ export class Builder {
       kernel: this.#kernel,
       shapingScratch: this.#shapingScratch,
       folder: inForce.config.dataDir,
-      booksOf: (source) => components.booksOf(source),
+      accountingOf: (source) => components.accountingOf(source),
       paused: (dataset) => paused(config.id, dataset),
     });
   }

@@ -1,6 +1,6 @@
-/** The sources and sinks of a running agent, and the books of every source that events were accepted from. */
+/** The sources and sinks of a running agent, and the accounting of every source that events were accepted from. */
 import type { Batch } from '../../batcher/batch.ts';
-import { Books } from '../../batcher/books.ts';
+import { Accounting } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/route.ts';
 import { DeletedFiles } from '../../batcher/keep/deleted-files.ts';
@@ -14,12 +14,12 @@ export interface SourcePipeline {
   readonly config: SourceConfig;
   readonly source: Source;
   readonly stats: SourceStats;
-  readonly books: Books;
+  readonly accounting: Accounting;
   readonly lane: SourceLane;
   /** The way of deleted files. */
-  readonly rescue: { readonly books: Books; readonly lane: SourceLane };
+  readonly rescue: { readonly accounting: Accounting; readonly lane: SourceLane };
   /** Of dead letters that are sent again. */
-  readonly replayed: Books;
+  readonly replayed: Accounting;
   /** The ways from the source to its sinks as they are now, of one lane; those that did not change are `kept`. */
   readonly routes: (kept: readonly Route[]) => readonly Route[];
   /** Gives its memory back, once it has stopped. */
@@ -31,24 +31,24 @@ export class Components {
   readonly sources = new Map<string, SourcePipeline>();
   /** Sources that a reload removed, as long as events of theirs are held. */
   readonly removed = new Map<string, SourcePipeline>();
-  /** Books of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
-  readonly formerBooks = new Map<string, Books>();
+  /** Accounting of sources that the disk buffer or dead letters still hold events of and that are not configured any more. */
+  readonly formerAccounting = new Map<string, Accounting>();
 
   /** Streams of files that were deleted. */
   readonly deletedFiles = new DeletedFiles(() => this.sinks.values());
 
-  /** Makes books for a source that is not configured any more. */
-  booksOf(source: string): Books {
-    const current = (this.sources.get(source) ?? this.removed.get(source))?.books ?? this.formerBooks.get(source);
+  /** Makes the accounting for a source that is not configured any more. */
+  accountingOf(source: string): Accounting {
+    const current = (this.sources.get(source) ?? this.removed.get(source))?.accounting ?? this.formerAccounting.get(source);
     if (current) return current;
-    const books = new Books(source);
-    this.formerBooks.set(source, books);
-    return books;
+    const accounting = new Accounting(source);
+    this.formerAccounting.set(source, accounting);
+    return accounting;
   }
 
   /** Where replayed dead letters of a source are counted. */
-  replayBooksOf(source: string): Books {
-    return (this.sources.get(source) ?? this.removed.get(source))?.replayed ?? this.booksOf(source);
+  replayAccountingOf(source: string): Accounting {
+    return (this.sources.get(source) ?? this.removed.get(source))?.replayed ?? this.accountingOf(source);
   }
 
   /** Batches of every sink that are not settled, open ones included. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import type { Batch } from '../../batcher/batch.ts';
-import type { Books } from '../../batcher/books.ts';
+import type { Accounting } from '../../batcher/accounting.ts';
 import { Delivery } from '../../batcher/send/delivery.ts';
 import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
@@ -46,8 +46,8 @@ export interface SinkPipeline {
 export interface SinkPipelineOptions {
   /** The data folder. */
   readonly folder: string;
-  /** The books of a source, also of one that is not configured any more. */
-  booksOf(source: string): Books;
+  /** The accounting of a source, also of one that is not configured any more. */
+  accountingOf(source: string): Accounting;
   readonly config: SinkConfig;
   /** In place of the one that the configuration describes; a test gives its own. */
   readonly sink?: Sink;
@@ -119,7 +119,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   const rows = new Map(state.unsettled().flatMap((row) => (sinkOf(row.sink) === config.id ? [[row.key, row.id]] : [])));
   const buffer = new DiskBuffer({
     ...{ sink: config.id, spool, policy: policyOf(config), delivery, keeper, budget, clock, log, nextBatchId },
-    booksOf: (source) => options.booksOf(source),
+    accountingOf: (source) => options.accountingOf(source),
     written: () => batcher.closeWhere((batch) => !batch.canBeRebuilt),
     unsettled(key) {
       const id = rows.get(key);

@@ -1,6 +1,6 @@
-/** What one source consists of: its books, its lane to the sinks that it feeds, and the source itself, wired together. */
+/** What one source consists of: its accounting, its lane to the sinks that it feeds, and the source itself, wired together. */
 import { hostname } from 'node:os';
-import { Books } from '../../batcher/books.ts';
+import { Accounting } from '../../batcher/accounting.ts';
 import { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Route } from '../../batcher/fill/route.ts';
 import type { Batcher } from '../../batcher/fill/batcher.ts';
@@ -51,15 +51,15 @@ export async function createSourcePipeline({
   routed,
   create = createSource,
 }: SourcePipelineOptions): Promise<SourcePipeline> {
-  // Events are numbered in the order of acceptance, so what goes another way has books of its own.
-  const books = former?.books ?? components.formerBooks.get(config.id) ?? new Books(config.id);
-  const rescueBooks = former?.rescue.books ?? new Books(config.id);
-  const replayed = former?.replayed ?? new Books(config.id);
+  // Events are numbered in the order of acceptance, so what goes another way has accounting of its own.
+  const accounting = former?.accounting ?? components.formerAccounting.get(config.id) ?? new Accounting(config.id);
+  const rescueAccounting = former?.rescue.accounting ?? new Accounting(config.id);
+  const replayed = former?.replayed ?? new Accounting(config.id);
   const routeTo = (sink: SinkConfig, dataset: string, batcher: Batcher, shaper: Shaper | undefined): Route => {
     const base = routed?.baseOf(config, sink);
     const route = { sink: sink.id, dataset, batcher, shaper };
     if (!shaper || !routed || base === undefined) return route;
-    const misrouted = (events: number): void => void (books.misrouted += events);
+    const misrouted = (events: number): void => void (accounting.misrouted += events);
     return {
       ...route,
       owner: base,
@@ -81,14 +81,20 @@ export async function createSourcePipeline({
   const committedTo = (sink: string, stream: string) => state.committedTo(sink, stream);
   const canReread = isRereadable(config);
   const lane = new SourceLane({
-    books,
+    accounting,
     routes: routes(),
     isTracked: canReread,
     isRereadable: (stream) => canReread && !components.deletedFiles.has(stream),
     committedTo,
     waitedMs: former?.lane.backpressureMs ?? 0,
   });
-  const rescue = new SourceLane({ books: rescueBooks, routes: routes(), isTracked: true, isRereadable: () => false, committedTo });
+  const rescue = new SourceLane({
+    accounting: rescueAccounting,
+    routes: routes(),
+    isTracked: true,
+    isRereadable: () => false,
+    committedTo,
+  });
   const regions: Region[] = [];
   const reserve = (bytes: number): Region => {
     const region = kernel.reserve(bytes);
@@ -127,7 +133,17 @@ export async function createSourcePipeline({
   try {
     const source = await create(config, context, kernel);
     if (former) addTotals(source.stats, former.stats);
-    return { config, source, stats: source.stats, books, lane, rescue: { books: rescueBooks, lane: rescue }, replayed, routes, release };
+    return {
+      config,
+      source,
+      stats: source.stats,
+      accounting,
+      lane,
+      rescue: { accounting: rescueAccounting, lane: rescue },
+      replayed,
+      routes,
+      release,
+    };
   } catch (error) {
     release();
     throw error;

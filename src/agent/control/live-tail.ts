@@ -14,7 +14,7 @@ const WAIT_MS = 1000;
 export function createLiveTail(components: Components, shapers: () => Shapers | undefined): (source: string) => Promise<TailView> {
   const underWay = new Map<string, Promise<TailView>>();
   const look = async (source: string): Promise<TailView> => {
-    const accepted = () => components.sources.get(source)?.books.accepted ?? 0;
+    const accepted = () => components.sources.get(source)?.accounting.accepted ?? 0;
     const from = accepted();
     const tapped = await answerTap(components, shapers(), [source, String(MOST_EVENTS), String(WAIT_MS)]);
     return { from, to: accepted(), looked: tapped.length, events: tapped.flatMap(({ events }) => events) };

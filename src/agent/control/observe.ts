@@ -1,5 +1,5 @@
 /** What telemetry sees of the agent, counted at the moment it is asked: held events by walking the batches that hold them. */
-import { type Books, countEvents } from '../../batcher/books.ts';
+import { type Accounting, countEvents } from '../../batcher/accounting.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
 import type { Pause } from '../../batcher/send/pauses.ts';
 import type { SourceConfig } from '../../config/model.ts';
@@ -10,46 +10,46 @@ import type { SourcePipeline } from '../build/components.ts';
 import { heldBatches, type SinkPipeline } from '../build/sink-pipeline.ts';
 
 /** What is counted of a source. */
-type BookedSource = Pick<SourcePipeline, 'stats' | 'books' | 'lane' | 'rescue' | 'replayed'> & {
+type AccountedSource = Pick<SourcePipeline, 'stats' | 'accounting' | 'lane' | 'rescue' | 'replayed'> & {
   readonly source?: Pick<Source, 'overdue'>;
 };
 
 /** Every source; also those that only the disk buffer still knows (`former`). */
 export function observeSources(
-  sources: ReadonlyMap<string, BookedSource>,
-  former: ReadonlyMap<string, Books>,
+  sources: ReadonlyMap<string, AccountedSource>,
+  former: ReadonlyMap<string, Accounting>,
   sinks: ReadonlyMap<string, SinkPipeline>,
 ): ObservedSource[] {
-  const ranges = new Map<Books, (readonly [from: number, to: number])[]>();
-  const oldest = new Map<Books, number>();
-  const unsaved = new Map<Books, number>();
-  for (const { books, lane, rescue, replayed } of sources.values()) {
-    ranges.set(books, [...lane.held()]);
+  const ranges = new Map<Accounting, (readonly [from: number, to: number])[]>();
+  const oldest = new Map<Accounting, number>();
+  const unsaved = new Map<Accounting, number>();
+  for (const { accounting, lane, rescue, replayed } of sources.values()) {
+    ranges.set(accounting, [...lane.held()]);
     ranges.set(replayed, []);
-    ranges.set(rescue.books, [...rescue.lane.held()]);
+    ranges.set(rescue.accounting, [...rescue.lane.held()]);
   }
-  for (const books of former.values()) ranges.set(books, []);
+  for (const accounting of former.values()) ranges.set(accounting, []);
   for (const pipeline of sinks.values()) {
     for (const batch of [...pipeline.batcher.open(), ...heldBatches(pipeline)]) {
       const { readAtMs = Infinity } = batch;
       const isSaved = batch.isDurable || batch.canBeRebuilt;
-      for (const { books, firstEvent, events, from, to } of batch.spans) {
-        if (!isSaved) unsaved.set(books, (unsaved.get(books) ?? 0) + to - from);
-        ranges.get(books)?.push([firstEvent, firstEvent + events]);
-        if (events > 0) oldest.set(books, Math.min(oldest.get(books) ?? Infinity, readAtMs));
+      for (const { accounting, firstEvent, events, from, to } of batch.spans) {
+        if (!isSaved) unsaved.set(accounting, (unsaved.get(accounting) ?? 0) + to - from);
+        ranges.get(accounting)?.push([firstEvent, firstEvent + events]);
+        if (events > 0) oldest.set(accounting, Math.min(oldest.get(accounting) ?? Infinity, readAtMs));
       }
     }
   }
   const observe = (
     id: string,
     stats: SourceStats,
-    books: readonly Books[],
-    { lane, source }: Partial<BookedSource> = {},
+    accounting: readonly Accounting[],
+    { lane, source }: Partial<AccountedSource> = {},
   ): ObservedSource => {
     // What a source had to drop before anything could hold it was accepted, too.
     const dropped = stats.droppedEvents ?? 0;
-    const sum = (count: (each: Books) => number): number => books.reduce((total, each) => total + count(each), 0);
-    const oldestHeldMs = Math.min(...books.map((each) => oldest.get(each) ?? Infinity));
+    const sum = (count: (each: Accounting) => number): number => accounting.reduce((total, each) => total + count(each), 0);
+    const oldestHeldMs = Math.min(...accounting.map((each) => oldest.get(each) ?? Infinity));
     return {
       id,
       stats,
@@ -73,9 +73,9 @@ export function observeSources(
   };
   return [
     ...[...sources].map(([id, pipeline]) =>
-      observe(id, pipeline.stats, [pipeline.books, pipeline.rescue.books, pipeline.replayed], pipeline),
+      observe(id, pipeline.stats, [pipeline.accounting, pipeline.rescue.accounting, pipeline.replayed], pipeline),
     ),
-    ...[...former].map(([id, books]) => observe(id, newStats(), [books])),
+    ...[...former].map(([id, accounting]) => observe(id, newStats(), [accounting])),
   ];
 }
 
@@ -88,7 +88,7 @@ export interface Delay {
 
 /** Empty while nothing is in the way. */
 export function describeDelay(
-  { config, lane }: BookedSource & { readonly config: SourceConfig },
+  { config, lane }: AccountedSource & { readonly config: SourceConfig },
   sinks: ReadonlyMap<string, SinkPipeline>,
 ): Delay {
   const waiting = describeWait(lane, sinks);

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Batch } from '../../batcher/batch.ts';
-import type { Books } from '../../batcher/books.ts';
+import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../batcher/send/delivery-options.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -18,7 +18,7 @@ export interface ReplayOptions {
   sink(id: string): SinkPipeline | undefined;
   /** Where the source's events go through that sink. */
   datasetOf(source: string, sink: SinkPipeline): string;
-  booksOf(source: string): Books;
+  accountingOf(source: string): Accounting;
   nextBatchId(): number;
 }
 
@@ -107,7 +107,7 @@ export class Replay {
     batch.events = letters.length;
     batch.state = 'committed';
     letters.forEach(({ about }, index) => {
-      const books = this.#options.booksOf(about.source);
+      const accounting = this.#options.accountingOf(about.source);
       const span = {
         source: about.source,
         stream,
@@ -118,8 +118,8 @@ export class Replay {
         tail: NO_TAIL,
         digest: 'replay',
       };
-      batch.spans.push({ ...span, books, firstEvent: books.accepted, closed: true });
-      books.accept(1, 1);
+      batch.spans.push({ ...span, accounting, firstEvent: accounting.accepted, closed: true });
+      accounting.accept(1, 1);
     });
     this.#underWay.set(stream, letters);
     sink.budget.takeAnyway(body.length);

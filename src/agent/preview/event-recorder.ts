@@ -5,7 +5,7 @@
 import type { Batch } from '../../batcher/batch.ts';
 import { Batcher } from '../../batcher/fill/batcher.ts';
 import { endsFrom, streamBytes, streamRange } from '../../batcher/block-events.ts';
-import { Books } from '../../batcher/books.ts';
+import { Accounting } from '../../batcher/accounting.ts';
 import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { Block, Lane, Region } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
@@ -52,7 +52,7 @@ const MAX_AGE_MS = 3_600_000;
 
 export class EventRecorder implements Lane {
   readonly #options: RecorderOptions;
-  readonly #books: Books;
+  readonly #accounting: Accounting;
   readonly #sending: Batcher;
   /** Has no transforms. */
   readonly #plain: Batcher;
@@ -66,7 +66,7 @@ export class EventRecorder implements Lane {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#books = new Books(options.source);
+    this.#accounting = new Accounting(options.source);
     this.#shaper = options.shaper && this.#withDatasets(options.shaper);
     const { slot } = options;
     const budget = new MemoryBudget(slot.bytes.length, slot.bytes.length, [slot]);
@@ -76,7 +76,7 @@ export class EventRecorder implements Lane {
 
   /** Times that a transform failed. */
   get transformErrors(): number {
-    return this.#books.transformErrors;
+    return this.#accounting.transformErrors;
   }
 
   accept(block: Block): Promise<void> {
@@ -118,19 +118,19 @@ export class EventRecorder implements Lane {
 
   /** Takes the events in `[start, end)` of the window into batches and closes them. */
   async #take(batcher: Batcher, shaper: Shaper | undefined, block: Block, start: number, end: number): Promise<SealedBatch[]> {
-    const books = this.#books;
+    const accounting = this.#accounting;
     await batcher.take({
-      books,
+      accounting,
       block,
       dataset: '',
       isRereadable: () => true,
       isTracked: false,
       start,
       end,
-      firstEvent: books.accepted,
+      firstEvent: accounting.accepted,
       shaper,
       taken(_nextEvent, _replaced, errors = 0) {
-        books.transformErrors += errors;
+        accounting.transformErrors += errors;
       },
       waited() {},
     });

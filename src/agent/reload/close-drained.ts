@@ -15,9 +15,9 @@ export function closeDrained(components: Components, { sinks }: Config, log: Log
     );
   }
   if (components.removed.size === 0) return;
-  const held = new Set([...components.batches()].flatMap(({ spans }) => spans.map(({ books }) => books)));
-  for (const [id, { books, rescue, replayed }] of components.removed)
-    if (![books, rescue.books, replayed].some((each) => held.has(each))) components.removed.delete(id);
+  const held = new Set([...components.batches()].flatMap(({ spans }) => spans.map(({ accounting }) => accounting)));
+  for (const [id, { accounting, rescue, replayed }] of components.removed)
+    if (![accounting, rescue.accounting, replayed].some((each) => held.has(each))) components.removed.delete(id);
 }
 
 async function closeSink({ buffer, delivery, sink, release }: SinkPipeline): Promise<void> {

@@ -113,7 +113,7 @@ async function openSource(
 ): Promise<void> {
   const pipeline = await createSource(config, components.removed.get(config.id));
   components.removed.delete(config.id);
-  components.formerBooks.delete(config.id);
+  components.formerAccounting.delete(config.id);
   components.sources.set(config.id, pipeline);
   opened.push(pipeline);
   await pipeline.source.open();
@@ -136,7 +136,7 @@ async function closeSource({ components, log, clock, stopping }: ReconfigureOpti
   while (!isStopped && clock.monotonic() - startedMs < 2 * SOURCE_STOP_GRACE_MS) {
     if (stopping.aborted || clock.monotonic() - startedMs >= graceMs)
       for (const sink of components.sinks.values())
-        for (const books of [pipeline.books, pipeline.rescue.books]) sink.budget.turnAway(books);
+        for (const accounting of [pipeline.accounting, pipeline.rescue.accounting]) sink.budget.turnAway(accounting);
     isStopped = await Promise.race([stopped, sleep(STOP_CHECK_MS, false)]);
   }
   if (!isStopped) log.error({ source: id }, 'a source did not stop; what it had in hand is left behind');

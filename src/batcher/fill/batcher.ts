@@ -136,7 +136,7 @@ export class Batcher {
     this.#open.closeWhere(test);
   }
 
-  /** The open batches, for the books. */
+  /** The open batches, for the accounting. */
   open(): Batch[] {
     return this.#open.list();
   }
@@ -168,7 +168,7 @@ export class Batcher {
     if (consumed > 0) {
       this.#sumBody(batch, written);
       batch.extend(
-        intake.books,
+        intake.accounting,
         block,
         this.#shapes.digestOf(block, start, start + consumed),
         start,
@@ -224,7 +224,8 @@ export class Batcher {
       block.ends !== undefined,
     );
     const batch = await this.#openLarge(intake, event, start);
-    batch.extend(intake.books, block, this.#shapes.digestOf(block, start, start + consumed), start, consumed, 1, event.length, firstEvent);
+    const digest = this.#shapes.digestOf(block, start, start + consumed);
+    batch.extend(intake.accounting, block, digest, start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
     this.#options.seal(batch);

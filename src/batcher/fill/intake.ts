@@ -2,11 +2,11 @@
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Origin } from '../batch.ts';
-import type { Books } from '../books.ts';
+import type { Accounting } from '../accounting.ts';
 
 /** A part of a block for one sink. */
 export interface Intake {
-  readonly books: Books;
+  readonly accounting: Accounting;
   readonly block: Block;
   readonly dataset: string;
   /** Whose marks it moves (core/owner), where that is not the sink alone. */

@@ -1,15 +1,15 @@
 /**
- * The lane of one source: offers each block to every sink that the source feeds, and keeps the source's books. With
+ * The lane of one source: offers each block to every sink that the source feeds, and keeps the source's accounting. With
  * several sinks, each takes the block in turn; a sink that is further behind after a restart gets the older bytes alone.
  */
 import type { Block, Lane } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
 import { windowAt } from '../block-events.ts';
-import type { Books } from '../books.ts';
+import type { Accounting } from '../accounting.ts';
 import type { Route } from './route.ts';
 
 export interface LaneOptions {
-  readonly books: Books;
+  readonly accounting: Accounting;
   readonly routes: readonly Route[];
   /** The source reads files: positions in its streams are kept. */
   readonly isTracked: boolean;
@@ -100,8 +100,8 @@ export class SourceLane implements Lane {
   }
 
   async #offer(block: Block, start: number, end: number, routes: readonly Route[]): Promise<void> {
-    const { books, isTracked } = this.#options;
-    const firstEvent = books.accepted;
+    const { accounting, isTracked } = this.#options;
+    const firstEvent = accounting.accepted;
     const isRereadable = (): boolean => this.#isRereadable(block);
     let sinks = routes.length;
     for (const route of routes) {
@@ -109,19 +109,19 @@ export class SourceLane implements Lane {
       const isLast = route === routes.at(-1);
       const taken = (nextEvent: number, replaced: number, errors = 0): void => {
         next = nextEvent;
-        books.transformErrors += errors;
-        if (nextEvent > books.accepted) {
-          books.accept(nextEvent - books.accepted, sinks);
-          books.invalidCharacters += replaced;
+        accounting.transformErrors += errors;
+        if (nextEvent > accounting.accepted) {
+          accounting.accept(nextEvent - accounting.accepted, sinks);
+          accounting.invalidCharacters += replaced;
         }
-        if (routes.length > 1) this.#inHand = { from: isLast ? nextEvent : firstEvent, to: books.accepted };
+        if (routes.length > 1) this.#inHand = { from: isLast ? nextEvent : firstEvent, to: accounting.accepted };
       };
       const waits = (elapsedMs: () => number): void => {
         this.#wait = { route, stream: block.stream, elapsedMs };
       };
       const { dataset, owner, shaper } = route;
       const intake = {
-        books,
+        accounting,
         block,
         dataset,
         owner,
@@ -141,7 +141,7 @@ export class SourceLane implements Lane {
         if (!(error instanceof StoppedError) || this.#routes.some(({ sink }) => sink === route.sink)) throw error;
         // A reload removed the sink, so the other ones alone decide what becomes of the rest.
         sinks -= 1;
-        if (books.accepted > next) books.settle(next, books.accepted, 'filtered');
+        if (accounting.accepted > next) accounting.settle(next, accounting.accepted, 'filtered');
       }
     }
     this.#inHand = undefined;

@@ -34,7 +34,7 @@ export interface ShapedIntakeOptions extends ChunkOptions {
 export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, shaper: Shaper): Promise<void> {
   let { start, firstEvent } = intake;
   while (start < intake.end) {
-    const chunk = await shapeChunk(options, options.template, shaper, intake.books.source, intake.block, start, intake.end);
+    const chunk = await shapeChunk(options, options.template, shaper, intake.accounting.source, intake.block, start, intake.end);
     if (chunk.end === start)
       throw new Error(`nothing of the last ${intake.end - start} bytes of a block can be taken: it does not end in a whole line`);
     await placeChunk(options, intake, chunk, firstEvent);
@@ -86,7 +86,7 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
 
 function addEvents(
   options: ShapedIntakeOptions,
-  { block, books }: Intake,
+  { block, accounting }: Intake,
   chunk: ShapedChunk,
   batch: Batch,
   from: number,
@@ -104,7 +104,7 @@ function addEvents(
     .map((each) => ({ ...each, event: batch.accepted + each.event - from }));
   const fates = fatesOf(shaped, from, to);
   const digest = options.digestOf(start, end) + (shaped.isRepeatable ? '' : ONCE);
-  batch.extend(books, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
+  batch.extend(accounting, block, digest, start, end - start, to - from, written, firstEvent + from, { sent, fates });
   if (withheld.length > 0) options.takeMemory(batch.withhold(withheld));
 }
 

@@ -14,7 +14,7 @@ export async function waitForMemory({ budget, clock }: WaitOptions, intake: Inta
   const from = clock.monotonic();
   intake.waits?.(() => clock.monotonic() - from);
   try {
-    await budget.wait(() => intake.isRereadable(), admits, intake.books);
+    await budget.wait(() => intake.isRereadable(), admits, intake.accounting);
   } catch (error) {
     throw error instanceof StoppedError ? new StoppedError(intake.end - start) : error;
   } finally {

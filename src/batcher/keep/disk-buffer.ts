@@ -6,7 +6,7 @@
 import { messageOf } from '../../core/errors.ts';
 import type { StoredPart } from '../../state/database/stored.ts';
 import type { Batch } from '../batch.ts';
-import type { Books } from '../books.ts';
+import type { Accounting } from '../accounting.ts';
 import { FileSpooler } from './file-spooler.ts';
 import { SpoolWriter } from './spool-writer.ts';
 import { headerOf, restoreSpooled } from './spooled-batch.ts';
@@ -14,8 +14,8 @@ import type { BufferPolicy, SpoolerOptions } from './spooler-options.ts';
 
 export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   nextBatchId(): number;
-  /** The books of a source, also of one that is not configured any more. */
-  booksOf(source: string): Books;
+  /** The accounting of a source, also of one that is not configured any more. */
+  accountingOf(source: string): Accounting;
   /** Called when all that waited is written, where it is to be written at once. */
   written?(): void;
   /** The row of a batch that an earlier process committed and did not settle, and the parts it was sent in. */
@@ -72,7 +72,7 @@ export class DiskBuffer {
     this.#files.spill(batch);
   }
 
-  /** Batches that delivery does not have yet, for the books. */
+  /** Batches that delivery does not have yet, for the accounting. */
   held(): readonly Batch[] {
     return [...this.#recovered, ...this.#writer.held()];
   }
@@ -111,7 +111,7 @@ export class DiskBuffer {
     for await (const entry of this.#options.spool.recover()) {
       const row = this.#options.unsettled?.(entry.header.key);
       const batch = restoreSpooled(entry, row?.id ?? this.#options.nextBatchId(), row !== undefined, (source) =>
-        this.#options.booksOf(source),
+        this.#options.accountingOf(source),
       );
       if (row) this.recoveredRows.add(row.id);
       this.#recovered.push(batch);

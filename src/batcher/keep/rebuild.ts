@@ -8,7 +8,7 @@ import type { Source } from '../../core/source.ts';
 import { addSums, subtractSums } from '../../core/sums.ts';
 import type { StoredSpan } from '../../state/database/stored.ts';
 import { Batch } from '../batch.ts';
-import type { Books } from '../books.ts';
+import type { Accounting } from '../accounting.ts';
 import type { Batcher } from '../fill/batcher.ts';
 import { digestContinued, type HeldSpan } from '../span.ts';
 import { EMPTY } from './spooled-batch.ts';
@@ -21,7 +21,7 @@ export interface RebuildTarget {
 
 export interface Owner {
   readonly source: Source;
-  readonly books: Books;
+  readonly accounting: Accounting;
 }
 
 /** What is left of a span. */
@@ -70,16 +70,16 @@ async function rebuildOne(slot: Region, target: RebuildTarget, span: StoredSpan,
   const end = span.events === 0 ? span.to : await lane.reread(span);
   const { made, ...rebuilt } = lane.rebuilt(span);
   if (end === span.to) {
-    if (made.spans.length === 0) made.spans.push(withoutEvents(span.events === 0 ? span : { ...span, sum: 0 }, owner.books));
+    if (made.spans.length === 0) made.spans.push(withoutEvents(span.events === 0 ? span : { ...span, sum: 0 }, owner.accounting));
     return { ...rebuilt, made };
   }
   const read = made.spans.reduce((sum, part) => addSums(sum, part.sum), 0);
-  made.spans.push(withoutEvents({ ...span, from: end, sum: subtractSums(span.sum, read) }, owner.books));
+  made.spans.push(withoutEvents({ ...span, from: end, sum: subtractSums(span.sum, read) }, owner.accounting));
   return { ...rebuilt, made, lost: { from: end, to: span.to } };
 }
 
-function withoutEvents(span: StoredSpan, books: Books): HeldSpan {
-  return { ...span, events: 0, reads: span.reads && [...span.reads], books, firstEvent: 0, closed: true };
+function withoutEvents(span: StoredSpan, accounting: Accounting): HeldSpan {
+  return { ...span, events: 0, reads: span.reads && [...span.reads], accounting, firstEvent: 0, closed: true };
 }
 
 /** Collects the events of one span as a live batcher makes them. */
@@ -93,7 +93,7 @@ class RestoreLane implements Lane {
 
   constructor(slot: Region, target: RebuildTarget, owner: Owner) {
     this.#owner = owner;
-    this.#shaper = target.shaperOf?.(owner.books.source);
+    this.#shaper = target.shaperOf?.(owner.accounting.source);
     this.#batcher = target.batcher.rebuilder(slot, (batch) => {
       this.#body.push(Buffer.from(batch.body));
       this.#made.append(batch);
@@ -111,7 +111,7 @@ class RestoreLane implements Lane {
 
   async accept(block: Block): Promise<void> {
     await this.#batcher.take({
-      books: this.#owner.books,
+      accounting: this.#owner.accounting,
       block,
       dataset: '',
       isTracked: true,

@@ -122,10 +122,10 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
   batch.memory = body.length;
   batch.key = row.key;
   batch.state = 'committed';
-  for (const { books, invalidCharacters } of rebuilt) books.invalidCharacters += invalidCharacters;
+  for (const { accounting, invalidCharacters } of rebuilt) accounting.invalidCharacters += invalidCharacters;
   for (const span of batch.spans) {
-    span.firstEvent = span.books.accepted;
-    span.books.accept(span.events, 1);
+    span.firstEvent = span.accounting.accepted;
+    span.accounting.accept(span.events, 1);
   }
   target.budget.takeAnyway(batch.withheldBytes);
   // Such an event is alone in its batch.

@@ -3,7 +3,7 @@ import type { SpoolHeader } from '../../state/spool/spool-file.ts';
 import type { SpoolEntry } from '../../state/spool/spool.ts';
 import type { StoredPart } from '../../state/database/stored.ts';
 import { Batch } from '../batch.ts';
-import type { Books } from '../books.ts';
+import type { Accounting } from '../accounting.ts';
 import { Fates } from '../fates.ts';
 import { isMadeOnce } from '../span.ts';
 
@@ -31,7 +31,12 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
 }
 
 /** The batch of a file, without its body; its events are accepted again. `isTracked`: the database has it under `id`, too. */
-export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTracked: boolean, booksOf: (source: string) => Books): Batch {
+export function restoreSpooled(
+  { name, header }: SpoolEntry,
+  id: number,
+  isTracked: boolean,
+  accountingOf: (source: string) => Accounting,
+): Batch {
   const origin = !isTracked ? 'live' : header.spans.some(isMadeOnce) ? 'once' : 'orphan';
   const batch = new Batch(id, header.sink, header.dataset, origin, { body: EMPTY });
   batch.key = header.key;
@@ -46,9 +51,9 @@ export function restoreSpooled({ name, header }: SpoolEntry, id: number, isTrack
   batch.withholds = header.withheld !== undefined;
   batch.accepted = header.spans.reduce((sum, { events }) => sum + events, 0);
   for (const span of header.spans) {
-    const books = booksOf(span.source);
-    batch.spans.push({ ...span, reads: undefined, books, firstEvent: books.accepted, closed: true });
-    books.accept(span.events, 1);
+    const accounting = accountingOf(span.source);
+    batch.spans.push({ ...span, reads: undefined, accounting, firstEvent: accounting.accepted, closed: true });
+    accounting.accept(span.events, 1);
   }
   batch.condense();
   return batch;

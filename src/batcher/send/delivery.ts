@@ -12,7 +12,7 @@ import { Dispatch } from './dispatch.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
-import { type Part, settleBooks, Shipment } from './shipment.ts';
+import { type Part, settleShipment, Shipment } from './shipment.ts';
 
 const DRAIN_CHECK_MS = 250;
 
@@ -132,8 +132,8 @@ export class Delivery {
   /** Settles a batch as dropped by policy; what of it was stored or kept as dead letters before counts as that. */
   drop(batch: Batch): void {
     const shipment = this.#shipments.get(batch) ?? (batch.fates && new Shipment(batch));
-    if (shipment) settleBooks(shipment);
-    else for (const span of batch.spans) span.books.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
+    if (shipment) settleShipment(shipment);
+    else for (const span of batch.spans) span.accounting.settle(span.firstEvent, span.firstEvent + span.events, 'dropped');
     this.#leave(batch, true);
   }
 
@@ -148,7 +148,7 @@ export class Delivery {
     return true;
   }
 
-  /** Batches that are closed and not settled, for the books; oldest first, as marks need them committed. */
+  /** Batches that are closed and not settled, for the accounting; oldest first, as marks need them committed. */
   held(): Batch[] {
     return [...this.#waitForRestart, ...this.#inFlight, ...this.#closed];
   }
@@ -271,7 +271,7 @@ export class Delivery {
       if (this.#abort.signal.aborted) return false;
       if (!(await this.#dispatch.send(shipment, shipment.parts[0]!))) return false;
     }
-    settleBooks(shipment);
+    settleShipment(shipment);
     this.#leave(batch);
     if (batch.events > 0) this.#observer.batch(this.#options.sink.id, batch.events, batch.bytes);
     return true;

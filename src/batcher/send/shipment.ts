@@ -124,8 +124,8 @@ function childOf(parent: Part, first: number, count: number): Part {
   };
 }
 
-/** Settles the batch's events in the books: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */
-export function settleBooks({ batch, refused, parts }: Shipment): void {
+/** Settles the batch's events in the accounting: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */
+export function settleShipment({ batch, refused, parts }: Shipment): void {
   for (const { first, count, key } of parts)
     for (let index = first; index < first + count; index++)
       refused.set(index, { reason: 'unresolved', detail: 'dropped', status: 0, key, fate: 'dropped' });

@@ -50,9 +50,9 @@ function headLines({ status, gone, columns }: Shown, paint: Paint): string[] {
   const title = `tailrace ${version}, process ${pid}, up ${formatUptime(uptimeSeconds)}`;
   const failing = sinks.filter(({ state }) => state !== 'delivering');
   const state = failing.length === 0 ? 'delivering' : failing.map(({ id, state }) => `sink ${id} ${state}`).join(', ');
-  const books = accounting.balanced ? 'accounting balances' : 'accounting is off';
+  const balance = accounting.balanced ? 'accounting balances' : 'accounting is off';
   const isWell = accounting.balanced && failing.length === 0;
-  const lines = [paint('bold', cut(title, columns)), paint(isWell ? 'green' : 'red', cut(`${state}; ${books}`, columns))];
+  const lines = [paint('bold', cut(title, columns)), paint(isWell ? 'green' : 'red', cut(`${state}; ${balance}`, columns))];
   const warn = (text: string): unknown => lines.push(paint('red', cut(printable(text), columns)));
   if (unsaved !== undefined) warn(`positions cannot be saved: ${unsaved}`);
   for (const problem of accounting.problems) warn(problem);

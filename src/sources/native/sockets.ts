@@ -27,7 +27,7 @@ export interface BoundSocket {
   readonly fd: number;
   /** The port that the system chose, when 0 was asked for. */
   readonly port: number;
-  /** What the system granted; it books twice of it. */
+  /** What the system granted; it reserves twice of it. */
   readonly receiveBufferBytes: number;
 }
 

@@ -66,9 +66,9 @@ export interface AgentProcess {
 export async function startProcess({ folder, clock, fileSystem, multiline, sent }: ProcessOptions): Promise<AgentProcess> {
   const log = new MemoryLog();
   const state = openState({ folder: join(folder, 'data'), sinksOf: () => ['store'], log });
-  const { batcher, books, budget, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
+  const { batcher, accounting, budget, sealed } = makeRig({ maxBytes: MAX_BYTES, maxEvents: 3, slots: 30 });
   const lane = new SourceLane({
-    books,
+    accounting,
     routes: [{ sink: 'store', dataset: 'logs', batcher }],
     isTracked: true,
     isRereadable: () => true,
@@ -92,7 +92,7 @@ export async function startProcess({ folder, clock, fileSystem, multiline, sent 
     log,
     slot: reserve(MAX_BYTES + 64),
     target: () => ({ batcher, delivery: { seal: send } as unknown as Delivery, budget }),
-    source: () => ({ source, books }),
+    source: () => ({ source, accounting }),
     clock: new SteppedClock(),
     retryMs: 1000,
     stopping: new AbortController().signal,

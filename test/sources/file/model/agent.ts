@@ -104,9 +104,9 @@ export class ModelAgent {
     return [...this.#components.batches()].length;
   }
 
-  /** What is wrong with the books; empty while they balance. */
+  /** What is wrong with the accounting; empty while it balances. */
   get imbalance(): string[] {
-    const sources = observeSources(this.#components.sources, this.#components.formerBooks, this.#components.sinks);
+    const sources = observeSources(this.#components.sources, this.#components.formerAccounting, this.#components.sinks);
     return findImbalance({ sources } as unknown as Observed);
   }
 
@@ -202,7 +202,7 @@ export class ModelAgent {
       config,
       sink: this.#whileAlive(store.sink(() => this.#call())),
       histograms: { requestSeconds: new Histograms([]), batchEvents: new Histograms([]), batchBytes: new Histograms([]) },
-      booksOf: (source) => this.#components.booksOf(source),
+      accountingOf: (source) => this.#components.accountingOf(source),
       paused: () => {},
       random: () => 0.5,
       deadLetter: () => Promise.reject(new Error('nothing is refused here')),

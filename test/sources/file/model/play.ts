@@ -240,7 +240,7 @@ class Play {
 
   #check(): void {
     const imbalance = this.#agent?.imbalance ?? [];
-    if (imbalance.length > 0) throw new Error(`the books do not balance: ${imbalance.join(', ')}`);
+    if (imbalance.length > 0) throw new Error(`the accounting does not balance: ${imbalance.join(', ')}`);
     if (this.#store.misused.length > 0) throw new Error('one key stood for different events');
     if (this.#store.mangled.length > 0) throw new Error(`mangled: ${this.#store.mangled.join(', ')}`);
   }

@@ -1,28 +1,28 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Books, countEvents, type SettledAs } from '../../src/batcher/books.ts';
+import { Accounting, countEvents, type SettledAs } from '../../src/batcher/accounting.ts';
 
 const RANK: Record<SettledAs, number> = { filtered: 0, delivered: 1, dead_lettered: 2, dropped: 3 };
 const outcome = fc.constantFrom<SettledAs>('delivered', 'dead_lettered', 'dropped', 'filtered');
 
-test('books give every event the worst of its sinks’ outcomes, once all have settled it', () => {
+test('accounting gives every event the worst of its sinks’ outcomes, once all have settled it', () => {
   fc.assert(
     fc.property(
       // Acceptances: how many events, for how many sinks; then each sink settles its own events in pieces, in any order.
       fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 8 }),
       fc.infiniteStream(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 9 }), outcome)),
       (accepted, random) => {
-        const books = new Books('app');
+        const accounting = new Accounting('app');
         const sinksOf: number[] = [];
         const due: { sink: number; event: number }[][] = [[], [], []];
         for (const [events, sinks] of accepted) {
-          books.accept(events, sinks);
+          accounting.accept(events, sinks);
           for (let i = 0; i < events; i++) {
             for (let sink = 0; sink < sinks; sink++) due[sink]!.push({ sink, event: sinksOf.length });
             sinksOf.push(sinks);
           }
         }
-        expect(books.accepted).toBe(sinksOf.length);
+        expect(accounting.accepted).toBe(sinksOf.length);
         const seen: SettledAs[][] = sinksOf.map(() => []);
         for (const [draw, length, as] of random) {
           const open = due.filter((queue) => queue.length > 0);
@@ -34,7 +34,7 @@ test('books give every event the worst of its sinks’ outcomes, once all have s
           while (at < part.length) {
             let to = at + 1;
             while (to < part.length && part[to]!.event === part[to - 1]!.event + 1) to++;
-            books.settle(part[at]!.event, part[to - 1]!.event + 1, as);
+            accounting.settle(part[at]!.event, part[to - 1]!.event + 1, as);
             at = to;
           }
           for (const { event } of part) seen[event]!.push(as);
@@ -43,7 +43,7 @@ test('books give every event the worst of its sinks’ outcomes, once all have s
           seen.forEach((each, event) => {
             if (each.length === sinksOf[event]) model[each.toSorted((a, b) => RANK[b] - RANK[a])[0]!] += 1;
           });
-          expect(books.settled).toEqual(model);
+          expect(accounting.settled).toEqual(model);
         }
       },
     ),
@@ -53,23 +53,23 @@ test('books give every event the worst of its sinks’ outcomes, once all have s
 
 // Symptom: with one of two sinks away the agent took more and more memory and CPU, until it did nothing else: 40,000 blocks cost 26 s. Cause: each was an
 // interval of its own, and every settlement went through all of them. Fix: what is alike is one interval. Without it this test does not end in time.
-test('books of two sinks keep no record of each block while one of them is away', () => {
-  const books = new Books('app');
+test('accounting of two sinks keeps no record of each block while one of them is away', () => {
+  const accounting = new Accounting('app');
   const blocks = 200_000;
-  for (let i = 0; i < blocks; i++) books.accept(1, 2);
-  for (let i = 0; i < blocks; i++) books.settle(i, i + 1, 'delivered');
-  expect(books.settled.delivered).toBe(0);
-  books.settle(0, blocks, 'dead_lettered');
-  expect(books.settled).toMatchObject({ delivered: 0, dead_lettered: blocks });
+  for (let i = 0; i < blocks; i++) accounting.accept(1, 2);
+  for (let i = 0; i < blocks; i++) accounting.settle(i, i + 1, 'delivered');
+  expect(accounting.settled.delivered).toBe(0);
+  accounting.settle(0, blocks, 'dead_lettered');
+  expect(accounting.settled).toMatchObject({ delivered: 0, dead_lettered: blocks });
 });
 
-test('books of one sink settle at once', () => {
-  const books = new Books('app');
-  books.accept(10, 1);
-  books.settle(0, 4, 'delivered');
-  books.settle(4, 4, 'dropped');
-  books.settle(4, 10, 'dead_lettered');
-  expect(books.settled).toEqual({ delivered: 4, dead_lettered: 6, dropped: 0, filtered: 0 });
+test('accounting of one sink settles at once', () => {
+  const accounting = new Accounting('app');
+  accounting.accept(10, 1);
+  accounting.settle(0, 4, 'delivered');
+  accounting.settle(4, 4, 'dropped');
+  accounting.settle(4, 10, 'dead_lettered');
+  expect(accounting.settled).toEqual({ delivered: 4, dead_lettered: 6, dropped: 0, filtered: 0 });
 });
 
 test('countEvents counts different events in ranges that overlap', () => {

@@ -1,5 +1,5 @@
 /**
- * The books of one source: every event that was accepted has one outcome, or is held. With several sinks an event has its
+ * The accounting of one source: every event that was accepted has one outcome, or is held. With several sinks an event has its
  * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered > filtered).
  *
  * Events are numbered per source in the order of acceptance, so that sinks whose batches end at different places can be
@@ -22,7 +22,7 @@ interface Interval {
   readonly worst: SettledAs;
 }
 
-export class Books {
+export class Accounting {
   readonly source: string;
   /** Events accepted so far; also the number that the next event gets. */
   accepted = 0;

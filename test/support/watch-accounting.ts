@@ -1,7 +1,7 @@
-/** Watches a running agent's books: the contract's equation for every source at every scrape, and /healthz. */
+/** Watches a running agent's accounting: the contract's equation for every source at every scrape, and /healthz. */
 import { type Family, parsePrometheus } from './prometheus-text.ts';
 
-export interface BooksWatch {
+export interface AccountingWatch {
   /** Everything that was wrong: imbalances, and answers of /healthz other than 200. */
   readonly problems: string[];
   /** Scrapes that were answered and checked. */
@@ -12,10 +12,10 @@ export interface BooksWatch {
 }
 
 /** Scrapes every `everyMs`. */
-export function watchBooks(everyMs = 50): BooksWatch {
+export function watchAccounting(everyMs = 50): AccountingWatch {
   let current: string | undefined;
   const stopping = new AbortController();
-  const watch: BooksWatch = {
+  const watch: AccountingWatch = {
     problems: [],
     scrapes: 0,
     watch: (address) => {
@@ -35,7 +35,7 @@ export function watchBooks(everyMs = 50): BooksWatch {
   return watch;
 }
 
-async function check(address: string, watch: BooksWatch): Promise<void> {
+async function check(address: string, watch: AccountingWatch): Promise<void> {
   const metrics = await get(`${address}/metrics`);
   if (metrics) {
     watch.scrapes += 1;
