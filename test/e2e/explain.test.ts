@@ -98,7 +98,8 @@ test('explain beside an agent tells position, what is saved and delivered, ident
   expect(text).toMatch(/position +11 of 15 bytes, 4 behind/);
   expect(text).toMatch(/saved +11, where reading goes on after a restart/);
   expect(text).toMatch(/delivered +up to 0/);
-  expect((await ask(config, `${log}.1`)).json).toMatchObject({ isRead: true, state: 'rotated', firstPath: log, currentPath: `${log}.1` });
+  const rotated = { isRead: true, state: 'rotated', lastChange: 'renamed', firstPath: log, currentPath: `${log}.1` };
+  expect((await ask(config, `${log}.1`)).json).toMatchObject(rotated);
   // The other way round: it belongs to the one that has its path now.
   expect((await ask(config, `${log}.1`)).json['related']).toMatchObject([{ path: log }, { path: `${log}.2.gz` }]);
 });
@@ -142,7 +143,13 @@ test('explain without an agent knows what rotation made of a file that is read, 
   writeFileSync(join(logs, 'b.log.1'), 'of a file that no agent saw\n');
   expect(await ask(config, `${log}.2`)).toMatchObject({
     code: 0,
-    json: { isRead: true, reason: expect.stringContaining('is read on from the saved position'), savedOffset: 4, size: 8 },
+    json: {
+      isRead: true,
+      reason: expect.stringContaining('is read on from the saved position'),
+      lastChange: 'renamed',
+      savedOffset: 4,
+      size: 8,
+    },
   });
   expect(await ask(config, `${log}.1`)).toMatchObject({
     code: 0,

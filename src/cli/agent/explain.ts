@@ -45,6 +45,7 @@ function toText(each: Explained): string {
     'last error': each.lastError,
     'link to': each.linkTo,
     state: each.state,
+    'last change': each.lastChange,
     position: at === undefined ? undefined : positionText(each, at),
     saved:
       savedOffset === undefined

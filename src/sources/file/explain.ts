@@ -7,12 +7,14 @@ import { formatDuration } from '../../config/fields/units.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../core/errors.ts';
 import { HEAD_BYTES } from '../../core/limits.ts';
-import { BIRTH_SLACK_MS, DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
+import { DECIDE_COPY_MS, MAX_EXPLAINED_RELATIVES } from './limits.ts';
 import type { ArchiveEnd, StreamRecord, StreamStore } from '../../core/stream.ts';
 import { type FileStat, type FileSystem, isSameFile, pathIn } from './scan/file-system.ts';
 import { type Finder, parentOf } from './scan/finder.ts';
-import { compare, hasFingerprint } from './known/content.ts';
+import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
+import { mayHaveHadPath } from './match/left-paths.ts';
+import { savedAt, type SavedFile } from './match/saved-files.ts';
 import { readHead, withOpen } from './scan/peek.ts';
 import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
@@ -36,6 +38,8 @@ export interface FileExplanation {
   readonly linkTo?: string;
   /** `active`, `idle`, `rotated`, `deleted`, `failed` of a file that is followed, `undecided` of one that may be a copy. */
   readonly state?: string;
+  /** What the agent made of the file when it last changed, or will make of it at its start: `renamed`, `truncated` … (docs/tailing.md). */
+  readonly lastChange?: string;
   readonly stream?: string;
   /** The events' `file`. */
   readonly firstPath?: string;
@@ -97,7 +101,7 @@ export class Explainer {
     const saved = this.#savedOf(path, there);
     const verdict = this.#verdict(path, there, saved);
     const size = 'stat' in there && there.stat.kind === 'file' ? { size: there.stat.size } : {};
-    return { ...common, ...verdict, ...size, ...(saved ? describeRecord(saved) : {}), ...about };
+    return { ...common, ...verdict, ...size, ...(saved ? { ...describeRecord(saved.record), lastChange: saved.change } : {}), ...about };
   }
 
   #ofTracked(path: string, file: TrackedFile): Omit<FileExplanation, 'path' | 'patterns'> {
@@ -107,6 +111,7 @@ export class Explainer {
     return {
       ...this.#reasonOf(path, file),
       state: file.isUndecided ? 'undecided' : stateOf(file),
+      lastChange: disk.lastChange,
       ...(record ? describeRecord(record) : {}),
       firstPath,
       currentPath: disk.path,
@@ -136,7 +141,7 @@ export class Explainer {
     return { isRead: true, reason: this.#options.finder.explain(path) };
   }
 
-  #verdict(path: string, there: Looked, saved: StreamRecord | undefined): Verdict {
+  #verdict(path: string, there: Looked, saved: SavedFile | undefined): Verdict {
     const { config, finder, clock } = this.#options;
     const no = (reason: string, fix?: string): Verdict => ({ isRead: false, reason, ...(fix === undefined ? {} : { fix }) });
     if (!finder.reaches(path)) {
@@ -187,16 +192,15 @@ export class Explainer {
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
-  #ofRotated(path: string, there: Looked, saved: StreamRecord | undefined): Verdict | undefined {
+  #ofRotated(path: string, there: Looked, saved: SavedFile | undefined): Verdict | undefined {
     const { finder } = this.#options;
-    if (saved && finder.reaches(saved.path) && parentOf(saved.identity?.path ?? saved.path) === parentOf(path))
-      return { isRead: true, reason: `it was "${saved.path}", is known, and is read on from the saved position` };
+    if (saved && finder.reaches(saved.record.path))
+      return { isRead: true, reason: `it was "${saved.record.path}", is known, and is read on from the saved position` };
     if (this.#options.isOpen() || !('stat' in there) || there.stat.kind !== 'file') return undefined;
-    const { size, bornMs } = there.stat;
     const base = rotatedFrom(path);
     if (base === undefined || isCompressedName(path) || !finder.reaches(base) || finder.isExcluded(path)) return undefined;
     const last = this.#records().findLast((record) => record.path === base);
-    if (!last || (size > 0 && bornMs <= last.createdMs - BIRTH_SLACK_MS)) return undefined;
+    if (!last || !mayHaveHadPath(there.stat, last.createdMs)) return undefined;
     return { isRead: true, reason: `it was made of "${base}" since an agent last read that: what was not read of it yet is read` };
   }
 
@@ -234,22 +238,16 @@ export class Explainer {
   #stateBeside(path: string, stat: FileStat): Pick<RelatedFile, 'state' | 'offset'> {
     if (isCompressedName(path)) return { state: 'compressed' };
     const saved = this.#options.isOpen() ? undefined : this.#savedOf(path, { stat });
-    return saved ? { state: 'known', offset: saved.resumeAt } : { state: this.#options.isOpen() ? 'not followed' : 'not known' };
+    return saved ? { state: 'known', offset: saved.record.resumeAt } : { state: this.#options.isOpen() ? 'not followed' : 'not known' };
   }
 
-  /** The saved stream of what is there now. */
-  #savedOf(path: string, there: Looked): StreamRecord | undefined {
-    const { fileSystem, config } = this.#options;
+  /** What a start makes of what is there. */
+  #savedOf(path: string, there: Looked): SavedFile | undefined {
+    const { fileSystem, config, finder } = this.#options;
     if (!('stat' in there) || there.stat.kind !== 'file' || isArchiveName(path)) return undefined;
-    const { stat } = there;
-    const isIt = (record: StreamRecord): boolean => {
-      const { identity } = record;
-      if (!identity) return false;
-      if (identity.inode !== String(stat.inode) && (config.stableInodes || record.path !== path)) return false;
-      const known = { identity, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
-      return this.#withOpen(path, (fd) => compare(fileSystem, fd, fileSystem.fstat(fd).size, known) === 'same') ?? false;
-    };
-    return this.#records().findLast(isIt);
+    const file = { path, stat: there.stat };
+    const found = new Map(finder.reaches(path) ? [[path, file]] : []);
+    return savedAt(file, this.#records(), { fileSystem, stableInodes: config.stableInodes, found });
   }
 
   #records(): StreamRecord[] {

@@ -15,7 +15,7 @@ import { ArchiveFiles } from './compressed/compressed-files.ts';
 import { Archives, takeArchives } from './compressed/compressed.ts';
 import { Explainer, type FileExplanation } from './explain.ts';
 import { listTrackedFiles } from './file-list.ts';
-import { type FileStat, type FileSystem, nodeFileSystem } from './scan/file-system.ts';
+import { type FileSystem, nodeFileSystem } from './scan/file-system.ts';
 import { Finder } from './scan/finder.ts';
 import { Generations } from './match/generations.ts';
 import { KnownContent } from './compressed/known-content.ts';
@@ -23,12 +23,13 @@ import { LeftArchives } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './read/reader.ts';
-import { positionAtEnd, recognizeFiles } from './match/recognize.ts';
+import { recognizeFiles } from './match/recognize.ts';
 import { Restored } from './match/restored.ts';
+import { skipPresent } from './match/skip-present.ts';
 import type { Holdings } from './known/holdings.ts';
 import { isArchiveName } from './scan/rotated-names.ts';
 import { SpanReader } from './read/span-reader.ts';
-import { stateOf, type TrackedFile } from './known/tracked-file.ts';
+import { stateOf } from './known/tracked-file.ts';
 import { Tracker } from './match/tracker.ts';
 import { Turns } from './read/turns.ts';
 
@@ -159,16 +160,9 @@ export function createFileSource(
     const compressed = takeArchives(found);
     const isReached = (path: string): boolean => finder.reaches(path);
     const plain = records.filter(isPlain);
-    const { recognized, leftOut, away } = await recognizeFiles({
-      records: plain,
-      found,
-      tracker,
-      generations,
-      restored: new Restored(generations, shapeOfFile),
-      fileSystem,
-      stableInodes,
-      isReached,
-    });
+    const restored = new Restored({ generations, shapeOf: shapeOfFile, isReached });
+    await recognizeFiles({ records: plain, found, tracker, generations, restored, fileSystem, stableInodes, isReached });
+    const { recognized, leftOut, away } = restored;
     known.remember(plain);
     if (archives)
       archiveFiles.open(
@@ -176,12 +170,7 @@ export function createFileSource(
         compressed,
         isSkipping,
       );
-    if (isSkipping) {
-      for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-        if (holdings.in(each.stat)) continue;
-        skipPresent(generations.track(each), each.stat);
-      }
-    }
+    if (isSkipping) skipPresent(found, { generations, maxEventBytes: config.maxEventBytes, encoding: shaping.encoding });
     await tracker.scan(found, polling.yieldToOthers);
     leftArchives.expect(plain.filter(({ id, path }) => isReached(path) && !holdings.byStream(id)));
     if (away > 0)
@@ -198,18 +187,6 @@ export function createFileSource(
       { source: config.id, files: files.size, recognized, ...(found.size === 0 && { include: config.include }) },
       found.size === 0 ? 'no file matches yet, looking again at every scan' : 'following files',
     );
-  }
-
-  /** A file that cannot be read now is read from its beginning later: its present end is not known. */
-  function skipPresent(file: TrackedFile, stat: FileStat): void {
-    if (!descriptors.open(file)) return;
-    try {
-      positionAtEnd(file, stat, fileSystem, config.maxEventBytes, shaping.encoding);
-      generations.name(file);
-      descriptors.close(file);
-    } catch (error) {
-      descriptors.fail(file, error);
-    }
   }
 
   return {

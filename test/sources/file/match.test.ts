@@ -1,7 +1,8 @@
 /** What a scan makes of what it sees of a file: the table that docs/tailing.md shows, row by row. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Change, type CopyChange, type CopySight, match, matchCopy, type Sight } from '../../../src/sources/file/match/match.ts';
+import type { Change, CopyChange } from '../../../src/sources/file/known/change.ts';
+import { type CopySight, match, matchCopy, type Sight } from '../../../src/sources/file/match/match.ts';
 
 interface Row<S, C> {
   readonly seen: string;

@@ -109,3 +109,14 @@ test('file source explains what it knows of a path', async () => {
   });
   expect(rig.source.explain('/elsewhere')).toMatchObject({ isRead: false, patterns: 'no include pattern matches it' });
 });
+
+test('file source explains what became of a file when it last changed', async () => {
+  const rig = new TailRig({ glob: '*.log*' });
+  const lastChanges = (...names: string[]): (string | undefined)[] => names.map((name) => rig.source.explain(rig.path(name)).lastChange);
+  await rig.play`write a.log one; start; drain; mv a.log a.log.1; born; write a.log two; drain`;
+  expect(lastChanges('a.log', 'a.log.1')).toEqual(['new', 'renamed']);
+  await rig.play`copytruncate a.log; append a.log three; drain; reads one two three`;
+  expect(lastChanges('a.log', 'a.log.1', 'a.log.2')).toEqual(['truncated', 'copied', 'renamed']);
+  await rig.play`commit; mv a.log.2 a.log.3; start; drain; reads-nothing`;
+  expect(lastChanges('a.log', 'a.log.1', 'a.log.3')).toEqual(['continued', 'continued', 'renamed']);
+});

@@ -1,4 +1,5 @@
 /** A file on disk: one inode, where it is, its descriptor, and what the last stat saw. Knows nothing of what was read. */
+import type { Change, CopyChange } from './change.ts';
 import type { FileStat } from '../scan/file-system.ts';
 
 /**
@@ -44,6 +45,8 @@ export interface FileOnDisk {
   leftAtMs: number;
   /** The number of the last scan that saw it. */
   scan: number;
+  /** What `match` said last that was a change: `explain` prints it. */
+  lastChange: Change | CopyChange;
 }
 
 export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat, nowMs: number): FileOnDisk {
@@ -62,5 +65,6 @@ export function newFileOnDisk(path: string, { device, inode, bornMs }: FileStat,
     changedAtMs: nowMs,
     leftAtMs: 0,
     scan: 0,
+    lastChange: 'new',
   };
 }

@@ -26,9 +26,9 @@ export interface MaintenanceOptions {
 }
 
 const LOST = {
-  gone: 'file is gone, and its inode is that of another one',
-  'cut off': 'file was truncated or replaced, reading it from its beginning',
-} as const;
+  replaced: 'file is gone, and its inode is that of another one',
+  truncated: 'file was truncated or replaced, reading it from its beginning',
+} as Readonly<Partial<Record<string, string>>>;
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
@@ -100,7 +100,8 @@ export class Maintenance {
 
   /** What is known of a generation is in no file, and no copy of it was found. */
   giveUpLost(file: TrackedFile): void {
-    if (file.detachedAs !== 'unfound') return this.#giveUp(file, undefined, LOST[file.detachedAs]);
+    const text = LOST[file.disk.lastChange];
+    if (text !== undefined) return this.#giveUp(file, undefined, text);
     this.#remove(file);
     this.#options.onUnfound(file);
   }

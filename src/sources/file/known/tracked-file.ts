@@ -12,14 +12,12 @@ export interface TrackedFile {
   bornMs: number;
   /** A file created later than this may have used its path next; undefined while that is not known. */
   nextBornMs: number | undefined;
-  /** Why it was detached last. */
-  detachedAs: 'unfound' | 'gone' | 'cut off';
   /** It may be a copy of another file: nothing of it is read until that is decided. */
   isUndecided: boolean;
   /** It appeared while the agent runs, and is logged as new once it has bytes and is known to be no copy. */
   isNews: boolean;
   /** The number of the scan that it appeared in; 0 for one found at the start, -1 for one known from before. */
-  firstScan: number;
+  readonly firstScan: number;
   /** The number of the scan that saw its first bytes, where it was empty before. */
   filledScan: number;
   /** The most that a stat saw of it, … */
@@ -41,16 +39,15 @@ export interface TrackedFile {
 }
 
 /** A file that is seen for the first time, or a new generation of one, from its beginning. */
-export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, nowMs: number): TrackedFile {
+export function newTrackedFile(path: string, stat: FileStat, shape: EventShape, nowMs: number, firstScan: number): TrackedFile {
   return {
     stream: new Stream(path, shape, { device: String(stat.device), inode: String(stat.inode), ...NO_FINGERPRINT }),
     disk: newFileOnDisk(path, stat, nowMs),
     bornMs: stat.bornMs,
     nextBornMs: undefined,
-    detachedAs: 'cut off',
     isUndecided: false,
     isNews: false,
-    firstScan: 0,
+    firstScan,
     filledScan: 0,
     size: stat.size,
     sureSize: 0,

@@ -2,6 +2,7 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
+import type { Change } from '../known/change.ts';
 import type { Place } from '../known/file-on-disk.ts';
 import { isBehind, isGone, isRotated, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import type { FileStat } from '../scan/file-system.ts';
@@ -9,7 +10,6 @@ import type { FoundFile } from '../scan/finder.ts';
 import { LOWER_BOUND, type Notices } from '../scan/notices.ts';
 import type { Generations } from './generations.ts';
 import type { LeftPaths } from './left-paths.ts';
-import type { Change } from './match.ts';
 
 export interface ApplyOptions {
   readonly streams: StreamStore;
@@ -48,6 +48,7 @@ export class Apply {
 
   /** `place` is that of the path under which the file was seen. */
   apply(file: TrackedFile, change: Change, { path, stat }: Seen, place: 'matched' | 'aside'): void {
+    if (change !== 'continued' && change !== 'undecided') file.disk.lastChange = change;
     switch (change) {
       case 'continued':
       // `see` compares an open file, and has the next generation begin.
@@ -71,7 +72,10 @@ export class Apply {
     const { descriptors } = generations;
     const { disk } = file;
     disk.scan = generations.scan;
-    if (disk.place !== place) generations.place(file, place);
+    if (disk.place !== place) {
+      disk.lastChange = 'continued';
+      generations.place(file, place);
+    }
     const isChanged = stat.size !== disk.seenSize || stat.mtimeMs !== disk.seenMtimeMs;
     if (isChanged) {
       if (disk.seenSize === 0) file.filledScan = generations.scan;

@@ -1,5 +1,6 @@
 /** Tells whether a file is a copy of another one, by their bytes: of those that are long, so many as one scan may compare. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
+import type { CopyChange } from '../known/change.ts';
 import { CopyComparison, hasFingerprint } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { OpenFiles } from '../known/open-files.ts';
@@ -9,7 +10,7 @@ import type { FileStat, FileSystem } from '../scan/file-system.ts';
 import { readHead, withOpen } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { InodeReuse } from './inode-reuse.ts';
-import { type CopyChange, matchCopy } from './match.ts';
+import { matchCopy } from './match.ts';
 
 export interface CopyMatcherOptions {
   readonly fileSystem: FileSystem;

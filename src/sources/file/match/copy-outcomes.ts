@@ -51,6 +51,7 @@ export class CopyOutcomes {
     holdings.takeOver(generation, copy);
     holdings.remove(copy);
     descriptors.handOver(copy, generation);
+    generation.disk.lastChange = 'copied';
     generation.size = generation.sureSize = stat.size;
     if (end) generation.stream.endAt(stat.size, end.sum, end.tail);
     // What was read beyond the copy's end is in no file any more.
@@ -66,6 +67,7 @@ export class CopyOutcomes {
     notices.event('debug', { path: copy.disk.path, size }, 'file is a copy of what was read');
     copy.stream.beginAt(size, tailOf(readBefore(fileSystem, copy.disk.fd!, size, TAIL_BYTES)));
     copy.size = size;
+    copy.disk.lastChange = 'copied';
     copy.isNews = false;
     naming.mint(copy);
   }

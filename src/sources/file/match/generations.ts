@@ -94,8 +94,7 @@ export class Generations {
 
   /** Starts to follow a file that was not known. */
   track({ path, stat }: FoundFile): TrackedFile {
-    const file = newTrackedFile(path, stat, this.#options.shapeOf(path), this.now);
-    file.firstScan = this.scan;
+    const file = this.#newFile(path, stat);
     file.stream.leastGap = Math.min(file.stream.leastGap, this.readBefore.get(inodeKey(stat)) ?? Infinity);
     // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
@@ -107,9 +106,8 @@ export class Generations {
   trackAside(path: string, stat: FileStat, firstPath: string): TrackedFile {
     const place = this.placeOf(path);
     const first = place === 'matched' ? path : firstPath;
-    const file = newTrackedFile(first, stat, this.#options.shapeOf(first), this.now);
+    const file = this.#newFile(first, stat);
     Object.assign(file.disk, { path, place, scan: this.scan });
-    file.firstScan = this.scan;
     this.add(file);
     return file;
   }
@@ -119,19 +117,14 @@ export class Generations {
    * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
    */
   renew(file: TrackedFile): TrackedFile {
-    file.detachedAs = 'cut off';
+    file.disk.lastChange = 'truncated';
     // What was seen before the look at the content may be the old generation's.
     const stat = this.#options.fileSystem.fstat(file.disk.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const firstPath = file.disk.place === 'matched' ? file.disk.path : file.stream.firstPath;
     // The file is older than what is in it now.
-    const next = newTrackedFile(
-      firstPath,
-      { ...stat, bornMs: 0 },
-      firstPath === file.stream.firstPath ? file.stream.shape : this.#options.shapeOf(firstPath),
-      this.now,
-    );
-    next.firstScan = this.scan;
+    const shape = firstPath === file.stream.firstPath ? file.stream.shape : undefined;
+    const next = this.#newFile(firstPath, { ...stat, bornMs: 0 }, shape);
     // And what the first scan found in it may be younger than the file, as `order` knows: its stream tells its place.
     if (file.firstScan <= 1) file.bornMs = 0;
     // What was seen while the content was not looked at may be the next one's.
@@ -177,7 +170,7 @@ export class Generations {
 
   /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
   forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
-    file.detachedAs = 'gone';
+    file.disk.lastChange = 'replaced';
     this.holdings.detach(file);
     file.disk.leftAtMs = this.now;
     takeUp();
@@ -267,6 +260,10 @@ export class Generations {
     file.size = file.sureSize = end;
   }
 
+  #newFile(path: string, stat: FileStat, shape = this.#options.shapeOf(path)): TrackedFile {
+    return newTrackedFile(path, stat, shape, this.now, this.scan);
+  }
+
   /** No glob matches the path, and rotation may have made it of the other one. */
   isRotatedFrom(path: string, of: string): boolean {
     return isRotatedName(path, of) && !this.#options.isMatched(path) && !this.#options.isExcluded(path);
@@ -282,10 +279,9 @@ export class Generations {
 
   /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
-    const next = newTrackedFile(file.stream.firstPath, stat, file.stream.shape, this.now);
+    const next = this.#newFile(file.stream.firstPath, stat, file.stream.shape);
     next.stream.identity = file.stream.identity;
     next.stream.beginAt(file.stream.offset, file.stream.tail);
-    next.firstScan = this.scan;
     this.holdings.takeOver(next, file);
     this.descriptors.handOver(file, next);
     this.holdings.remove(file);

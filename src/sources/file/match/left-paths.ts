@@ -5,7 +5,8 @@
 import type { SourceStats } from '../../../core/source.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { TrackedFile } from '../known/tracked-file.ts';
-import { FORGET_AFTER_MS } from '../limits.ts';
+import { BIRTH_SLACK_MS, FORGET_AFTER_MS } from '../limits.ts';
+import type { FileStat } from '../scan/file-system.ts';
 import type { Notices } from '../scan/notices.ts';
 import { type FolderNames, isRotatedName } from '../scan/rotated-names.ts';
 
@@ -94,6 +95,11 @@ export class LeftPaths {
       return 0;
     }
   }
+}
+
+/** A rotated file may have had its path after `sinceMs`, and lost it before any scan: it was created since, or is empty. */
+export function mayHaveHadPath({ size, bornMs }: FileStat, sinceMs: number): boolean {
+  return size === 0 || bornMs > sinceMs - BIRTH_SLACK_MS;
 }
 
 function numberOf(path: string, to: string): number {

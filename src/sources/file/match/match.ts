@@ -2,6 +2,7 @@
  * What became of a file, told from what a scan saw of it. Pure: every case is a row of the table in test/sources/file/match.test.ts,
  * which docs/tailing.md shows. `Apply` acts on the answer.
  */
+import type { Change, CopyChange } from '../known/change.ts';
 
 /** What a scan saw of a file that is known. A fact that costs a look at the disk may be a getter: it is asked for only when it counts. */
 export interface Sight {
@@ -16,18 +17,6 @@ export interface Sight {
   /** Its file system is not mounted, or does not answer. */
   readonly isMountAway: boolean;
 }
-
-/**
- * - `continued`: the same file under the same path: read on.
- * - `renamed`: the same file under another path: read on there.
- * - `truncated`: the same file with other content: read from its beginning; a copy of the old content is looked for.
- * - `replaced`: another file has its inode: a copy of the old content is looked for.
- * - `deleted`: the last name is gone: read to its end through the descriptor.
- * - `gone`: neither path, name nor link: looked for until it is forgotten.
- * - `away`: gone with its file system: waited for.
- * - `undecided`: it cannot be told now: nothing is given up.
- */
-export type Change = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
 
 export function match(sight: Sight): Change {
   const { path } = sight;
@@ -54,13 +43,6 @@ export interface CopySight {
   /** It did not change for 10 s. */
   readonly isSettled: boolean;
 }
-
-/**
- * - `copied`: the original is read on in it.
- * - `new`: a file of its own, read from its beginning.
- * - `undecided`: nothing of it is read yet.
- */
-export type CopyChange = 'copied' | 'new' | 'undecided';
 
 export function matchCopy({ original, content, isSettled }: CopySight): CopyChange {
   if (content === 'different') return 'new';

@@ -3,7 +3,7 @@
  * what became of it, and `Apply` act on that. Positions are moved by the reader's turns alone.
  */
 import type { Clock } from '../../../core/time/clock.ts';
-import { BIRTH_SLACK_MS, SCAN_SLICE_FILES } from '../limits.ts';
+import { SCAN_SLICE_FILES } from '../limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
 import type { StreamStore } from '../../../core/stream.ts';
 import { isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
@@ -14,7 +14,7 @@ import type { Notices } from '../scan/notices.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import { Apply } from './apply.ts';
 import type { Generations } from './generations.ts';
-import { LeftPaths } from './left-paths.ts';
+import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
 import { match } from './match.ts';
 import { Sighting } from './sighting.ts';
 
@@ -133,11 +133,11 @@ export class Tracker {
   }
 
   /**
-   * Takes up the rotated files beside a path that no glob matches and that were made after `sinceMs`: they had that path and
-   * lost it before any scan saw them. So may those that are empty, whenever they were made. False when the folder cannot be read now.
+   * Takes up the rotated files beside a path that no glob matches and that may have had the path since. False when the folder
+   * cannot be read now.
    */
   findBorn(path: string, sinceMs: number, names = new FolderNames(this.#options.fileSystem)): boolean {
-    return this.#takeBeside(path, names, ({ size, bornMs }) => size === 0 || bornMs > sinceMs - BIRTH_SLACK_MS);
+    return this.#takeBeside(path, names, (stat) => mayHaveHadPath(stat, sinceMs));
   }
 
   /** The same for those that were written to since, whenever they were made. */

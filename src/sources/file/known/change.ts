@@ -1,0 +1,20 @@
+/** What `match` says of a file: every case is a row of the table in docs/tailing.md. */
+
+/**
+ * - `continued`: the same file under the same path: read on.
+ * - `renamed`: the same file under another path: read on there.
+ * - `truncated`: the same file with other content: read from its beginning; a copy of the old content is looked for.
+ * - `replaced`: another file has its inode: a copy of the old content is looked for.
+ * - `deleted`: the last name is gone: read to its end through the descriptor.
+ * - `gone`: neither path, name nor link: looked for until it is forgotten.
+ * - `away`: gone with its file system: waited for.
+ * - `undecided`: it cannot be told now: nothing is given up.
+ */
+export type Change = 'continued' | 'renamed' | 'truncated' | 'replaced' | 'deleted' | 'gone' | 'away' | 'undecided';
+
+/**
+ * - `copied`: the original is read on in it.
+ * - `new`: a file of its own, read from its beginning.
+ * - `undecided`: nothing of it is read yet.
+ */
+export type CopyChange = 'copied' | 'new' | 'undecided';

@@ -1,0 +1,129 @@
+/**
+ * The files that an earlier process read, by its records: where each is now, and what `match` says of it. A start acts on that, and
+ * `explain` prints it. Only looks.
+ */
+import { codeOf } from '../../../core/errors.ts';
+import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
+import type { Change } from '../known/change.ts';
+import { compare } from '../known/content.ts';
+import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
+import { type FoundFile, parentOf } from '../scan/finder.ts';
+import { type FolderInodes, inodesIn, isMountAway, statIfAt } from '../scan/locate.ts';
+import { withOpen } from '../scan/peek.ts';
+import { match, type Sight } from './match.ts';
+
+export interface SavedFilesOptions {
+  readonly fileSystem: FileSystem;
+  /** False where a file may have another inode at every look. */
+  readonly stableInodes: boolean;
+  /** What the globs lead to, by path. */
+  readonly found: ReadonlyMap<string, FoundFile>;
+}
+
+/** A record without a file. */
+export const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
+
+export class SavedFiles {
+  readonly #options: SavedFilesOptions;
+  readonly #byInode: ReadonlyMap<string, FoundFile>;
+  readonly #folders: FolderInodes = new Map();
+
+  constructor(options: SavedFilesOptions) {
+    this.#options = options;
+    this.#byInode = new Map([...options.found.values()].map((file) => [inodeKey(file.stat), file]));
+  }
+
+  /** `there`: where `locate` found the file. `isTaken`: a newer record has the inode, so that this one can only be what is left of it. */
+  match(
+    record: StreamRecord,
+    there: FoundFile | undefined,
+    isTaken: (file: Pick<FileStat | FileIdentity, 'device' | 'inode'>) => boolean,
+  ): Change {
+    const { identity, path } = record;
+    const lastPath = identity?.path ?? path;
+    const compareContent = (): Sight['content'] => (isTaken(there!.stat) ? 'different' : this.#compare(record, there!));
+    const isAway = (): boolean =>
+      identity !== undefined && !isTaken(identity) && isMountAway(this.#options.fileSystem, lastPath, identity.device);
+    return match({
+      path: there?.path === lastPath ? 'itself' : 'something else',
+      descriptor: 'closed',
+      isElsewhere: there !== undefined,
+      get content() {
+        return compareContent();
+      },
+      get isMountAway() {
+        return isAway();
+      },
+    });
+  }
+
+  /** Where the record's file is now, if it is: by its inode, or where that may have changed, its path. */
+  locate(record: StreamRecord): FoundFile | undefined {
+    const { fileSystem, stableInodes, found } = this.#options;
+    if (!record.identity) return undefined;
+    const { device, inode, path: lastPath = record.path } = record.identity;
+    const key = inodeKey({ device, inode });
+    const matched = this.#byInode.get(key);
+    // Without a fingerprint it is whatever has its inode by now.
+    if (record.identity.headLength === 0 && matched?.path !== lastPath) return undefined;
+    if (matched) return matched;
+    for (const folder of new Set([parentOf(lastPath), parentOf(record.path)])) {
+      const path = inodesIn(fileSystem, folder, this.#folders).get(key);
+      const stat = path === undefined ? undefined : fileSystem.stat(path);
+      if (path !== undefined && stat) return { path, stat };
+    }
+    // The folder may be one that cannot be listed.
+    const last = statIfAt(fileSystem, lastPath, lastSightOf(record).stat);
+    if (last) return { path: lastPath, stat: last };
+    // A device may have another number after a reboot; the inode must be the same, where inodes are.
+    const there = found.get(record.path);
+    return String(there?.stat.inode) === inode || !stableInodes ? there : undefined;
+  }
+
+  #compare(record: StreamRecord, { path, stat }: FoundFile): Sight['content'] {
+    const { fileSystem } = this.#options;
+    // Only its beginning is known, which others may share: a file created later is another one, or a copy.
+    if (record.resumeAt === 0 && stat.bornMs > record.createdMs + 1) return 'different';
+    const known = { identity: record.identity!, startAt: record.startAt, offset: record.resumeAt, tail: record.tail };
+    try {
+      return withOpen(fileSystem, path, (fd) => {
+        const { size, ...now } = fileSystem.fstat(fd);
+        // Without a fingerprint only the inode tells.
+        if (known.identity.headLength === 0 && inodeKey(known.identity) !== inodeKey(now)) return 'different';
+        return compare(fileSystem, fd, size, known);
+      });
+    } catch (error) {
+      return codeOf(error) === 'ENOENT' ? 'different' : 'unknown';
+    }
+  }
+}
+
+export interface SavedFile {
+  readonly record: StreamRecord;
+  readonly change: Change;
+}
+
+/** The record of a file that is there, and what a start makes of it. */
+export function savedAt({ path, stat }: FoundFile, records: readonly StreamRecord[], options: SavedFilesOptions): SavedFile | undefined {
+  const files = new SavedFiles(options);
+  for (const record of records.toReversed()) {
+    const { identity } = record;
+    if (identity?.inode !== String(stat.inode) && (options.stableInodes || record.path !== path)) continue;
+    const there = files.locate(record);
+    if (there?.path !== path) continue;
+    const change = files.match(record, there, () => false);
+    if (change !== 'replaced') return { record, change };
+  }
+  return undefined;
+}
+
+/** Where the file of a record was last; it has an identity. */
+export function lastSightOf({ path, identity, resumeAt }: StreamRecord): FoundFile {
+  const { device, inode, path: lastPath = path } = identity!;
+  return { path: lastPath, stat: { ...NO_FILE, device: toNumber(device), inode: toNumber(inode), size: resumeAt } };
+}
+
+/** As a stat gives it: a number where that is exact. */
+function toNumber(digits: string): number | bigint {
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+}

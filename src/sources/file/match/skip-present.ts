@@ -1,0 +1,35 @@
+/** `start_at: end`: files that are there before the source first runs are read from the beginning of their last line. */
+import { TAIL_BYTES } from '../../../core/limits.ts';
+import { tailOf } from '../../../core/tail.ts';
+import type { Encoding } from '../../../parsers/text/encoding.ts';
+import { findBom, LONGEST_BOM_BYTES } from '../../framing/byte-window.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { findLineStart, readBefore, readHead } from '../scan/peek.ts';
+import type { Generations } from './generations.ts';
+
+export interface SkipOptions {
+  readonly generations: Generations;
+  readonly maxEventBytes: number;
+  /** Of files without a byte order mark. */
+  readonly encoding: Encoding;
+}
+
+/** A file that cannot be read now is read from its beginning later: its present end is not known. */
+export function skipPresent(found: ReadonlyMap<string, FoundFile>, { generations, maxEventBytes, encoding }: SkipOptions): void {
+  const { descriptors, fileSystem, holdings } = generations;
+  for (const each of [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    if (holdings.in(each.stat)) continue;
+    const file = generations.track(each);
+    if (!descriptors.open(file)) continue;
+    try {
+      const fd = file.disk.fd!;
+      const own = findBom(readHead(fileSystem, fd, LONGEST_BOM_BYTES))?.encoding ?? encoding;
+      const start = findLineStart(fileSystem, fd, each.stat.size, maxEventBytes, own);
+      file.stream.beginAt(start, tailOf(readBefore(fileSystem, fd, start, TAIL_BYTES)));
+      generations.name(file);
+      descriptors.close(file);
+    } catch (error) {
+      descriptors.fail(file, error);
+    }
+  }
+}
