@@ -116,6 +116,11 @@ export class LaneDouble implements Lane {
     return this.lines.map((line) => line.toString());
   }
 
+  /** The same, but lines that are joined are one event, and empty ones are none. */
+  get events(): string[] {
+    return this.blocks.flatMap(({ events }) => events.map(String)).filter((text) => text !== '');
+  }
+
   /** Resolves once `condition` holds; it is tried at every change. Rejects after `deadlineMs`. */
   async until(condition: (lane: LaneDouble) => boolean, deadlineMs = 300_000): Promise<void> {
     const deadline = performance.now() + deadlineMs;

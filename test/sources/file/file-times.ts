@@ -5,19 +5,9 @@
  */
 import { appendFileSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileStat, FileSystem } from '../../../src/sources/file/scan/file-system.ts';
+import type { FileStat } from '../../../src/sources/file/scan/file-system.ts';
+import type { FileTimes } from './steps.ts';
 import { freshFolders, makeFolder } from './tail-rig.ts';
-
-export interface FileTimes {
-  readonly fileSystem: FileSystem;
-  /** The wall clock of what reads the files. */
-  readonly nowMs: () => number;
-  append(path: string, text: string): void;
-  copy(path: string, to: string): void;
-  truncate(path: string): void;
-  /** What is made from now on is younger than what is there. */
-  pass(ms: number): void;
-}
 
 export function systemTimes(): FileTimes {
   const probe = join(makeFolder(), 'probe');
@@ -66,9 +56,9 @@ export function steppedTimes(tickMs = 1, lookMs: readonly number[] = [0]): FileT
       fstat: (fd) => withTimes(freshFolders.fstat(fd)),
     },
     nowMs: look,
-    append: (path, text) => change(path, () => appendFileSync(path, text)),
+    append: (path, content) => change(path, () => appendFileSync(path, content)),
     copy: (path, to) => change(to, () => copyFileSync(path, to)),
-    truncate: (path) => change(path, () => truncateSync(path)),
+    truncate: (path, bytes) => change(path, () => truncateSync(path, bytes)),
     pass(ms) {
       now += ms;
     },

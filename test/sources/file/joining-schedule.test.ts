@@ -7,7 +7,8 @@ import { existsSync, renameSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STREAM_ORDER_MS } from '../../../src/sources/file/limits.ts';
-import { type FileTimes, steppedTimes, systemTimes } from './file-times.ts';
+import { steppedTimes, systemTimes } from './file-times.ts';
+import type { FileTimes } from './steps.ts';
 import { TailRig } from './tail-rig.ts';
 
 const RUNS = Number(process.env['TAILRACE_JOINING_RUNS'] ?? 40);

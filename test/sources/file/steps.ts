@@ -6,11 +6,24 @@
 import * as fs from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect } from 'vitest';
+import type { FileSystem } from '../../../src/sources/file/scan/file-system.ts';
 import type { FileSource } from '../../../src/sources/file/source.ts';
 import type { MemoryStreamStore } from '../../support/stream-store.ts';
 import type { LaneDouble } from '../lane-double.ts';
 
 export type Value = string | number | Uint8Array | readonly string[];
+
+/** Who writes the files of a test, and by which clock: see `file-times.ts`. */
+export interface FileTimes {
+  readonly fileSystem: FileSystem;
+  /** The wall clock of what reads the files. */
+  readonly nowMs: () => number;
+  readonly append: (path: string, content: string | Uint8Array) => void;
+  readonly copy: (path: string, to: string) => void;
+  readonly truncate: (path: string, bytes?: number) => void;
+  /** What is made from now on is younger than what is there. */
+  readonly pass: (ms: number) => void;
+}
 
 /** What a scenario is played on; a `TailRig` is one. */
 export interface Played {
@@ -20,6 +33,7 @@ export interface Played {
   readonly texts: string[];
   readonly events: string[];
   readonly byFile: Record<string, string[]>;
+  readonly times: FileTimes | undefined;
   path(name: string): string;
   start(changes?: { once?: boolean }): Promise<unknown>;
   drain(): Promise<void>;
@@ -91,11 +105,11 @@ type Act = (rig: Played, step: string, words: readonly Word[], ...texts: string[
 const acts: Readonly<Record<string, Act>> = {
   // The files.
   write: (rig, _, words, name) => fs.writeFileSync(rig.path(name), contentOf(words.slice(1))),
-  append: (rig, _, words, name) => fs.appendFileSync(rig.path(name), contentOf(words.slice(1))),
+  append: (rig, _, words, name) => (rig.times?.append ?? fs.appendFileSync)(rig.path(name), contentOf(words.slice(1))),
   mv: (rig, _, _words, from, to) => fs.renameSync(rig.path(from), rig.path(to)),
-  cp: (rig, _, _words, from, to) => fs.copyFileSync(rig.path(from), rig.path(to)),
+  cp: (rig, _, _words, from, to) => (rig.times?.copy ?? fs.copyFileSync)(rig.path(from), rig.path(to)),
   rm: (rig, _, _words, name) => fs.rmSync(rig.path(name)),
-  cut: (rig, _, _words, name, bytes = '0') => fs.truncateSync(rig.path(name), Number(bytes)),
+  cut: (rig, _, _words, name, bytes = '0') => (rig.times?.truncate ?? fs.truncateSync)(rig.path(name), Number(bytes)),
   mkdir: (rig, _, _words, name) => fs.mkdirSync(rig.path(name)),
   link: (rig, _, _words, target, name) => fs.symlinkSync(target, rig.path(name)),
   copytruncate: (rig, _, _words, name) => copyTruncate(rig.path(name)),
@@ -107,6 +121,8 @@ const acts: Readonly<Record<string, Act>> = {
   reuse: (rig, _, words, gone, name) => reused.set(rig, reuse(rig.path(gone), rig.path(name), contentOf(words.slice(2)))),
   compress: (rig, _, _words, name) => compress(rig.path(name)),
   born: (rig) => rig.bornNow(),
+  // By the files' own times.
+  later: (rig, _, _words, ms) => rig.times!.pass(Number(ms)),
   // The source. `start` again is a restart after a kill.
   start: (rig, _, _words, once) => rig.start(once === 'once' ? { once: true } : {}),
   stop: (rig) => rig.source.stop(),
@@ -134,6 +150,11 @@ const acts: Readonly<Record<string, Act>> = {
   events: (rig, step, words) => expect(rig.events, step).toEqual(linesOf(words)),
   'events-any': (rig, step, words) => expect(rig.events.toSorted(), step).toEqual(linesOf(words).toSorted()),
   'no-events': (rig, step) => expect(rig.events, step).toEqual([]),
+  // What the last block has of the files behind its first: `from-to`.
+  continued: (rig, step, _, ...ranges) => {
+    const spans = ranges.map((range) => ({ from: Number(range.split('-')[0]), to: Number(range.split('-')[1]) }));
+    expect(rig.lane.blocks.at(-1), step).toMatchObject({ continued: spans });
+  },
   last: (rig, step, _, text) => expect(rig.texts.at(-1), step).toBe(text),
   count: (rig, step, _, count) => expect(rig.texts, step).toHaveLength(Number(count)),
   files: (rig, step, words) => expect(Object.keys(rig.byFile), step).toEqual(linesOf(words)),
@@ -162,10 +183,16 @@ function byFile(words: readonly Word[]): Record<string, unknown> {
   return Object.fromEntries(files.map(([name, ...lines]) => [name!.text, lines[0]?.text === '*' ? expect.anything() : linesOf(lines)]));
 }
 
+/** The steps of a scenario: text, or text with values. */
+export type Script = string | { readonly strings: readonly string[]; readonly values: readonly Value[] };
+
+export const steps = (strings: readonly string[], ...values: Value[]): Script => ({ strings, values });
+
 /** Plays the steps on a rig, one after the other. */
-export async function playSteps(rig: Played, strings: readonly string[], values: readonly Value[]): Promise<void> {
-  const script = strings.reduce((all, text, n) => `${all}\u{f000}${n - 1}\u{f001}${text}`);
-  for (const step of script.match(/(?:"[^"]*"|[^;\n"])+/g) ?? []) {
+export async function playSteps(rig: Played, script: Script): Promise<void> {
+  const { strings, values } = typeof script === 'string' ? { strings: [script], values: [] } : script;
+  const text = strings.reduce((all, part, n) => `${all}\u{f000}${n - 1}\u{f001}${part}`);
+  for (const step of text.match(/(?:"[^"]*"|[^;\n"])+/g) ?? []) {
     const words = [...step.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => wordOf(quoted ?? word, values));
     const [verb, ...rest] = words;
     if (verb === undefined || verb.text.startsWith('//')) continue;

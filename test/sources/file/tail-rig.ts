@@ -18,7 +18,7 @@ import { fileSourceConfig } from '../../support/source-config.ts';
 import { MemoryStreamStore } from '../../support/stream-store.ts';
 import { LaneDouble, plainRegion } from '../lane-double.ts';
 import { contentSum } from '../../../src/kernel/content-sum.ts';
-import { playSteps, type Value } from './steps.ts';
+import { type FileTimes, playSteps, type Script, type Value } from './steps.ts';
 
 /** A clock that stands still until `advance`. Sleepers wake when their time has come, or are aborted. */
 export class StepClock implements Clock {
@@ -90,6 +90,8 @@ export interface RigOptions extends Partial<Omit<FileSourceConfig, 'type'>> {
   readonly fileSystem?: FileSystem;
   /** Wall clock of new streams; the system's, as that of the files. */
   readonly nowMs?: () => number;
+  /** Makes the files, under times of their own, and brings the file system and the wall clock with it. */
+  readonly times?: FileTimes;
 }
 
 export class TailRig {
@@ -100,6 +102,7 @@ export class TailRig {
   readonly lanes: LaneDouble[] = [];
   source!: FileSource;
   lane!: LaneDouble;
+  readonly times: FileTimes | undefined;
   readonly #options: RigOptions;
   #committedBlocks = 0;
 
@@ -109,8 +112,9 @@ export class TailRig {
   }
 
   constructor(options: RigOptions = {}, folder = makeFolder()) {
-    const { nowMs = Date.now, ...rest } = options;
-    this.#options = rest;
+    const { times, nowMs = times?.nowMs ?? Date.now, ...rest } = options;
+    this.#options = times ? { fileSystem: times.fileSystem, ...rest } : rest;
+    this.times = times;
     this.streams = new MemoryStreamStore(nowMs);
     this.folder = folder;
   }
@@ -173,9 +177,14 @@ export class TailRig {
     this.#committedBlocks = this.lane.blocks.length;
   }
 
-  /** Plays the steps of a scenario. */
+  /** Plays a scenario. */
+  run(script: Script): Promise<void> {
+    return playSteps(this, script);
+  }
+
+  /** The same, of the text that follows. */
   play(strings: readonly string[], ...values: Value[]): Promise<void> {
-    return playSteps(this, strings, values);
+    return playSteps(this, { strings, values });
   }
 
   /** Every line since the last start. */
@@ -183,9 +192,9 @@ export class TailRig {
     return this.lane.texts;
   }
 
-  /** The same, but lines that are joined are one event, and empty ones are none. */
+  /** The same, but lines that are joined are one event. */
   get events(): string[] {
-    return this.lane.blocks.flatMap(({ events }) => events.map(String)).filter((text) => text !== '');
+    return this.lane.events;
   }
 
   /** Lines since the last start, by the file they are said to be from. */
