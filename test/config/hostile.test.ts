@@ -6,44 +6,29 @@ import { expect, test } from 'vitest';
 import { renderExample } from '../../src/config/describe/example.ts';
 import { readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { words } from '../support/words.ts';
 
 const EXAMPLE = renderExample().replaceAll(/ +# .*$/gm, '');
 const ENV = { TAILRACE_TOKEN: 't', A: '1', B: '}\n- x: &y' };
 const SNIPPETS = [
+  ...words`*a | > { } [ ] " ' # $$ ~ null .nan 0x7fffffffffffffff 1e999 é`,
   '&a ',
-  '*a',
   '<<: ',
   '!!binary ',
   '!!int ',
   '? ',
   '- ',
-  '|',
-  '>',
-  '{',
-  '}',
-  '[',
-  ']',
   ': ',
   '\t',
-  '"',
-  "'",
-  '#',
   '---\n',
   '...\n',
   '%YAML 1.1\n',
   '${A}',
   '${B}',
   '${',
-  '$$',
-  '~',
-  'null',
-  '.nan',
-  '0x7fffffffffffffff',
-  '1e999',
   '\0',
   '\uFEFF',
   '\uD800',
-  'é',
   '\r',
   '__proto__: 1\n',
   'constructor: {}\n',

@@ -4,39 +4,24 @@ import { MAX_TEMPLATE_BYTES } from '../../src/kernel/limits.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
 import { drive } from './drive.ts';
 import { BAD_VALUES, GOOD_VALUES } from './lines.ts';
+import { words } from '../support/words.ts';
 
 const shape = { format: 'auto', wrapFields: { host: 'h' }, fields: { service: 'app' } } as const;
 const HOLE = '@';
 /** Places of values: after short and long keys, in lists, among spaces, first and last. */
 const BASES = [
-  '{"a":@}',
-  '{"a":@,"b":1}',
+  ...words`
+    {"a":@} {"a":@,"b":1} {"responseTime":1,"responseTime":@,"z":"z"} {"a":{"b":{"c":@}},"d":true} {"a":[@,1],"b":"c"}
+    {"a":[[],{},@]}
+  `,
   '{"service":@,"a key longer than sixteen bytes":"x","b":[1,"2",null]}',
   '{"a key longer than sixteen bytes":@}',
-  '{"responseTime":1,"responseTime":@,"z":"z"}',
   '{ "a" : @ , "b" : "c" }',
-  '{"a":{"b":{"c":@}},"d":true}',
-  '{"a":[@,1],"b":"c"}',
-  '{"a":[[],{},@]}',
 ];
 const MORE_VALUES = [
   ...['--1', '-', '-a', '1-', '00', '-01', '1.2.3', '1..2', '1e5e5', '1234567', '12345678', '123456789012345', '1234567890123456'],
   ...['0.1234567', '0.12345678', '0.123456789012345678', '12345678.12345678', '1.5e3', '12e', '12345678e1', '1:', '1/', '1\u0660'],
-  ...[
-    'truex',
-    'nullnull',
-    'falsE',
-    '""""',
-    '"a""b"',
-    '"a":"b"',
-    '"a","b"',
-    '"a\\"',
-    '"\\u00e9é\\\\"',
-    '"0123456789abcdef"',
-    '"é"',
-    '"\ud800"',
-    '',
-  ],
+  ...[...words`truex nullnull falsE """" "a""b" "a":"b" "a","b" "a\" "\u00e9é\\" "0123456789abcdef" "é"`, '"\ud800"', ''],
 ];
 const VALUES = [...GOOD_VALUES, ...BAD_VALUES, ...MORE_VALUES];
 

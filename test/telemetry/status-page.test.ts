@@ -6,18 +6,9 @@ import type { PageSource } from '../../src/telemetry/status-page.ts';
 import type { Observed } from '../../src/telemetry/observed.ts';
 import { TailraceError } from '../../src/core/errors.ts';
 import { makeHistograms, observed, observedSink } from './observed.ts';
+import { words } from '../support/words.ts';
 
-const PATHS = [
-  '/',
-  '/status-page.js',
-  '/status-page.css',
-  '/status.json',
-  '/history.json',
-  '/files.json',
-  '/explain.json',
-  '/dead-letters.json',
-  '/config.json',
-];
+const PATHS = words`/ /status-page.js /status-page.css /status.json /history.json /files.json /explain.json /dead-letters.json /config.json`;
 
 const page: PageSource = {
   config: {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { ArgType } from '../../../src/language/functions/spec.ts';
 import { AGGREGATE_FUNCTIONS, FUNCTIONS, OPERATORS } from '../../../src/language/functions/table.ts';
 import { QUERY_OPERATORS } from '../../../src/language/operators/table.ts';
+import { words } from '../../support/words.ts';
 
 /** Stands in every name and text that a user chooses, and in nothing else: it must never be in SQL. */
 export const MARK = 'zqxmark';
@@ -19,32 +20,11 @@ const integer = fc.oneof(
 const real = fc.constantFrom('0.5', '-1.25', '1e308', '-1e-300', 'real(0)', '0.0');
 const span = fc.constantFrom('1h', '0s', '1ns', '-1d', '100000d', '1.5ms', 'timespan(null)');
 const time = fc.constantFrom(
-  '_time',
-  'now()',
-  'ago(1h)',
-  'datetime(1900-01-01)',
-  'datetime(2262-04-11)',
+  ...words`_time now() ago(1h) datetime(1900-01-01) datetime(2262-04-11) datetime(null)`,
   'datetime(1969-12-31 23:59:59.999999999)',
-  'datetime(null)',
 );
 const truth = fc.constantFrom('true', 'false', 'd', 'bool(null)', 'a > 1', 'isnull(m)');
-const field = fc.constantFrom(
-  'a',
-  'b',
-  'c',
-  'd',
-  'm',
-  'j',
-  '_time',
-  '_sysTime',
-  '_rowId',
-  'never',
-  `['${MARK} never']`,
-  'o.p',
-  'j[0]',
-  'j[1].x',
-  'm[a]',
-);
+const field = fc.constantFrom(...words`a b c d m j _time _sysTime _rowId never`, `['${MARK} never']`, 'o.p', 'j[0]', 'j[1].x', 'm[a]');
 const dynamic = fc.constantFrom(
   'dynamic([1])',
   'dynamic([])',
@@ -141,22 +121,14 @@ const step = fc.oneof(
 /** Queries of which most are right by syntax, and many by meaning. The dataset's name is `#`. */
 export const likely = fc.array(step, { minLength: 1, maxLength: 4 }).map((steps) => `['#'] | ${steps.join(' | ')}`);
 
-const words = [
+const known = [
   ...FUNCTIONS.keys(),
   ...OPERATORS.keys(),
   ...QUERY_OPERATORS.flatMap(({ names }) => names),
-  'by',
-  'asc',
-  'let',
-  'dynamic',
-  'datetime',
-  'null',
-  'between',
-  'regex',
-  "['#']",
+  ...words`by asc let dynamic datetime null between regex ['#']`,
 ];
 const token = fc.oneof(
-  fc.constantFrom(...words),
+  fc.constantFrom(...known),
   fc.constantFrom('|', '(', ')', '[', ']', ',', '=', '==', '..', '.', '*', '-', ';', '{', '}', ':', '//', '@', '!', '~', '\n'),
   fc.constantFrom(...nasty),
   quoted,

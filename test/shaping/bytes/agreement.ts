@@ -2,6 +2,7 @@
 import { createPipelineStage } from '../../../src/shaping/pipeline/pipeline-stage.ts';
 import { compileRows, type RowProgram } from '../../../src/shaping/rows/program.ts';
 import type { Stage, StageResult } from '../../../src/shaping/stages/stage.ts';
+import { words } from '../../support/words.ts';
 
 const WAYS = [undefined, 'values', 'objects'] as const;
 const CONTEXT = { source: 'app', stream: 's', readAtMs: 1_795_256_100_000, offsetOf: (event: number) => 100 * event };
@@ -20,27 +21,7 @@ export function seeded(seed: number): (below: number) => number {
 type Random = (below: number) => number;
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)]!;
 
-const NAMES = [
-  'a',
-  'b',
-  'c',
-  'req',
-  'req.id',
-  'a.b',
-  'a.b.c',
-  'b.c',
-  'level',
-  'msg',
-  'é',
-  'x"y',
-  '0',
-  '12',
-  '__proto__',
-  '_time',
-  '',
-  'a.',
-  'long-name-of-a-field',
-];
+const NAMES = [...words`a b c req req.id a.b a.b.c b.c level msg é x"y 0 12 __proto__ _time a. long-name-of-a-field`, ''];
 const SCALARS = [
   '0', '-0', '1', '20', '20.0', '2e1', '30', '-5', '1.5', '1.50', '0.1', '100000000000000000000', '123456789012345', '1234567890123456', '9007199254740993',
   '0.000001', '0.0000001', '1e-7', '1e999', '-1.25', '0.30000000000000004', 'true', 'false', 'null', '""', '"x"', '"prod"', '"\\u0070rod"', '"a\\"b\\\\"', '"a\\/b"',
@@ -86,36 +67,8 @@ export function randomLine(random: Random): string {
 const FIELDS = ['a', 'b', 'c', 'req', 'req.id', 'a.b', 'a.b.c', 'b.c', 'level', 'msg', 'é'].map((name) =>
   /^[a-z.]+$/.test(name) ? name : `['${name}']`,
 );
-const LITERALS = [
-  '20',
-  '1',
-  '-5',
-  '1.5',
-  '0.1',
-  '"x"',
-  '"prod"',
-  '""',
-  '"zz"',
-  'true',
-  'false',
-  '9007199254740993',
-  '"ünï"',
-  '123456789012345',
-];
-const KINDS = [
-  'email',
-  'credit_card',
-  'bearer_token',
-  'jwt',
-  'basic_auth',
-  'aws_key',
-  'gcp_key',
-  'github_token',
-  'slack_token',
-  'stripe_key',
-  'private_key',
-  'ipv4',
-];
+const LITERALS = words`20 1 -5 1.5 0.1 "x" "prod" "" "zz" true false 9007199254740993 "ünï" 123456789012345`;
+const KINDS = words`email credit_card bearer_token jwt basic_auth aws_key gcp_key github_token slack_token stripe_key private_key ipv4`;
 const TOP = ['a', 'b', 'c', 'req', 'level', 'msg', 'env', 'new'];
 
 function condition(random: Random, depth = 0): string {
