@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Delivery } from '../../src/batcher/send/delivery.ts';
@@ -40,11 +40,31 @@ function sourceOf(id: string, files: Map<string, Buffer>, as: EventShape = shape
   };
 }
 
-/** Writes these batches of whole files as a process would that then dies, and opens the state again. */
-async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper): Promise<{ folder: string; state: State; left: Batch[] }> {
+interface Site {
+  /** Closes the state, and opens it again as the next process does. */
+  readonly reopen: () => State;
+}
+
+interface Left {
+  readonly files: Map<string, Buffer>;
+  readonly state: State;
+  readonly left: Batch[];
+}
+
+function makeState(): Site & { state: State } {
   const folder = makeTree({});
-  const open = () => openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
-  const state = open();
+  let state: State | undefined;
+  const reopen = (): State => {
+    state?.close();
+    return (state = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() }));
+  };
+  onTestFinished(() => void state?.close());
+  return { state: reopen(), reopen };
+}
+
+/** Writes these batches of whole files as a process would that then dies, and opens the state again. */
+async function leave(files = FILES(), maxEvents = 3, shaper?: Shaper): Promise<Site & Left> {
+  const { state, reopen } = makeState();
   const rig = makeRig({ maxBytes: MAX_BYTES, maxEvents, slots: 20 });
   const lane = new SourceLane({
     accounting: rig.accounting,
@@ -62,8 +82,7 @@ async function leave(files: Map<string, Buffer>, maxEvents = 3, shaper?: Shaper)
   rig.batcher.flush();
   rig.sealed.forEach((batch, i) => (batch.key = `key ${i}`));
   state.commit(rig.sealed.map((batch) => batch.toStored()));
-  state.close();
-  return { folder, state: open(), left: rig.sealed };
+  return { files, state: reopen(), reopen, left: rig.sealed };
 }
 
 interface Restored {
@@ -105,6 +124,9 @@ async function restore(
   return { sealed, log, accounting: rig.accounting, source };
 }
 
+const keysOf = (batches: readonly Batch[]): string[] => batches.map(({ key }) => key);
+const bodiesOf = (batches: readonly Batch[]): string[] => batches.map((batch) => bodyOf(batch).toString());
+
 const FILES = (): Map<string, Buffer> =>
   new Map([
     ['/a', Buffer.from('a one\n\na two\n{"a":"three"}\na four\n')],
@@ -112,11 +134,10 @@ const FILES = (): Map<string, Buffer> =>
   ]);
 
 test('restore builds the same events under the same keys', async () => {
-  const files = FILES();
-  const { state, left } = await leave(files);
+  const { files, state, left } = await leave();
   const { sealed, log, accounting } = await restore(state, sourceOf('app', files));
-  expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
-  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
+  expect(keysOf(sealed)).toEqual(keysOf(left));
+  expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
   expect(sealed.every(({ state: now, origin }) => now === 'committed' && origin === 'file')).toBe(true);
   expect(log.lines).toEqual([]);
@@ -127,18 +148,14 @@ test('restore builds the same events under the same keys', async () => {
   expect(sealed.flatMap(({ spans }) => spans.map(({ firstEvent }) => firstEvent))).toEqual(
     sealed.flatMap(({ spans }) => spans).map((_, i, spans) => spans.slice(0, i).reduce((sum, { events: count }) => sum + count, 0)),
   );
-  state.close();
 });
 
 test('restore a second time, after another kill, keeps the keys', async () => {
-  const files = FILES();
-  const { folder, state, left } = await leave(files);
+  const { files, reopen, state, left } = await leave();
   await restore(state, sourceOf('app', files));
-  state.close();
-  const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const again = reopen();
   const { sealed } = await restore(again, sourceOf('app', files));
-  expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
-  again.close();
+  expect(keysOf(sealed)).toEqual(keysOf(left));
 });
 
 test('restore retires the key when the bytes or what shapes the events changed, durably', async () => {
@@ -149,26 +166,23 @@ test('restore retires the key when the bytes or what shapes the events changed, 
   ];
   for (const [name, change] of changes) {
     const files = FILES();
-    const { folder, state, left } = await leave(files, 100);
+    const { reopen, state, left } = await leave(files, 100);
     const as = change(files);
     const { sealed, log } = await restore(state, sourceOf('app', files, as));
     expect(sealed[0]!.key, name).not.toBe(left[0]!.key);
     expect(bodyOf(sealed[0]!).toString()).not.toBe(bodyOf(left[0]!).toString());
     expect(log.find('warn', 'new key').length).toBeGreaterThan(0);
-    state.close();
     // The next process finds the new key, and keeps it.
-    const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+    const again = reopen();
     const { sealed: second } = await restore(again, sourceOf('app', files, as));
     expect(second.map(({ key }) => key)).toEqual(sealed.map(({ key }) => key));
-    again.close();
   }
 });
 
 // Symptom: bytes that were gone at a restart were counted by two processes. Cause: the first was killed between counting and
 // saving that they are gone. Fix: the other order.
 test('restore does not count what is gone before it is saved that it is', async () => {
-  const files = FILES();
-  const { state } = await leave(files);
+  const { files, state } = await leave();
   files.delete([...files.keys()][0]!);
   const source = sourceOf('app', files);
   let counted: number | undefined;
@@ -179,14 +193,13 @@ test('restore does not count what is gone before it is saved that it is', async 
   await restore(state, source, {}, { replace });
   expect(counted).toBe(0);
   expect(source.stats.lostBytes).toBeGreaterThan(0);
-  state.close();
 });
 
 test('restore sends the beginning of a span of which the rest is gone, counts the rest, and knows the checksums as before', async () => {
   const lines = 'a one\na two\na three\na four\n';
   const end = 'a one\na two\na thr'.length;
   const files = new Map([['/a', Buffer.from(lines)]]);
-  const { folder, state } = await leave(files, 100);
+  const { reopen, state } = await leave(files, 100);
   const known = state.list('app');
   const short: Source = {
     ...sourceOf('app', files),
@@ -204,18 +217,15 @@ test('restore sends the beginning of a span of which the rest is gone, counts th
   const { sealed, source } = await restore(state, short);
   expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual([eventsOf(Buffer.from('a one\na two\na thr\n')).join('')]);
   expect(source.stats.lostBytes).toBe(lines.length - end);
-  state.close();
-  const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const again = reopen();
   expect(again.list('app')).toMatchObject(known.map(({ id, resumeAt, contentSum, tail }) => ({ id, resumeAt, contentSum, tail })));
   const { sealed: second, source: counter } = await restore(again, { ...sourceOf('app', files), reread: short.reread!.bind(short) });
   expect(second.map((batch) => bodyOf(batch).toString())).toEqual(sealed.map((batch) => bodyOf(batch).toString()));
   expect(counter.stats.lostBytes).toBe(0);
-  again.close();
 });
 
 test('restore counts bytes that are gone as lost, says so, and lets the mark pass', async () => {
-  const files = FILES();
-  const { state } = await leave(files);
+  const { files, state } = await leave();
   const [a] = [...files.keys()] as [string];
   const gone = files.get(a)!.length;
   files.delete(a);
@@ -227,56 +237,46 @@ test('restore counts bytes that are gone as lost, says so, and lets the mark pas
   expect(state.unsettled().length).toBeGreaterThan(0);
   state.save();
   expect(state.unsettled()).toEqual([]);
-  state.close();
 });
 
 // Symptom: bytes that were gone were counted as lost, and said, at each start for as long as the service was away. Cause: their
 // span stays in the batch, without events, and was read again. Fix: what has no events is not read again.
 test('restore counts bytes that are gone once, however often it starts again before the batch is delivered', async () => {
-  const files = FILES();
-  const { folder, state } = await leave(files);
+  const { files, reopen, state } = await leave();
   const [a] = [...files.keys()] as [string];
   files.delete(a);
   await restore(state, sourceOf('app', files));
-  state.close();
-  const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const again = reopen();
   const { sealed, log, source } = await restore(again, sourceOf('app', files));
   expect(source.stats.lostBytes).toBe(0);
   expect(log.find('error', 'are gone')).toEqual([]);
   for (const batch of sealed) again.settle(batch.toStored());
   expect(again.isSettled(a)).toBe(true);
-  again.close();
 });
 
 test('restore keeps the batches of a sink that is not configured any more', async () => {
-  const files = FILES();
-  const { state, left } = await leave(files);
+  const { files, state, left } = await leave();
   const { sealed, log } = await restore(state, sourceOf('app', files), { sink: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the sink is back')).toHaveLength(left.length);
   expect(state.unsettled()).toHaveLength(left.length);
-  state.close();
 });
 
 // Symptom: lines were never delivered when their source was taken out of the configuration for one start. Cause: bytes of
 // an unknown source counted as gone, and were settled. Fix: they are kept, as those of an unknown sink are.
 test('restore keeps the batches of a source that is not configured any more', async () => {
-  const files = FILES();
-  const { folder, state, left } = await leave(files);
+  const { files, reopen, state, left } = await leave();
   const { sealed, log } = await restore(state, sourceOf('app', files), { source: 'another' });
   expect(sealed).toEqual([]);
   expect(log.find('warn', 'kept until the source is back')).toHaveLength(left.length);
-  state.close();
-  const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const again = reopen();
   const { sealed: back } = await restore(again, sourceOf('app', files));
   expect(back.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
-  again.close();
 });
 
 /** One batch of the lines of two sources, as one dataset makes it, left behind. */
-async function leaveMixed(): Promise<{ folder: string; files: Map<string, Buffer>; key: string; net: string }> {
-  const folder = makeTree({});
-  const state = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+async function leaveMixed(): Promise<Site & { files: Map<string, Buffer>; key: string; net: string }> {
+  const { state, reopen } = makeState();
   const rig = makeRig({ maxBytes: MAX_BYTES, slots: 20 });
   const files = new Map<string, Buffer>();
   let net = '';
@@ -299,8 +299,7 @@ async function leaveMixed(): Promise<{ folder: string; files: Map<string, Buffer
   rig.batcher.flush();
   rig.sealed.forEach((batch, i) => (batch.key = `mixed ${i}`));
   state.commit(rig.sealed.map((batch) => batch.toStored()));
-  state.close();
-  return { folder, files, key: 'mixed 0', net };
+  return { reopen, files, key: 'mixed 0', net };
 }
 
 const textOf = (batches: readonly Batch[]): string[] =>
@@ -312,11 +311,10 @@ const textOf = (batches: readonly Batch[]): string[] =>
 // delivered. Cause: they counted as gone, and settled with the batch at the second restart. Fix: they become a batch of
 // their own, which waits for its source.
 test('restore keeps the lines of a source that is not configured any more out of a batch whose other lines it sends', async () => {
-  const { folder, files, key, net } = await leaveMixed();
-  const open = () => openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const { reopen, files, key, net } = await leaveMixed();
   const keys = new Set([key]);
   const app = sourceOf('app', files);
-  const first = open();
+  const first = reopen();
   const { sealed, log } = await restore(first, app);
   expect(textOf(sealed)).toEqual(['app one', 'app two', 'app three']);
   expect(app.stats.lostBytes).toBe(0);
@@ -327,17 +325,15 @@ test('restore keeps the lines of a source that is not configured any more out of
   expect(log.find('error', 'gone')).toEqual([]);
   keys.add(sealed[0]!.key);
   for (const batch of sealed) first.settle(batch.toStored());
-  first.close();
   // Twice more without it: nothing is sent, nothing is said to be lost, nothing is settled.
   for (let start = 0; start < 2; start++) {
-    const state = open();
+    const state = reopen();
     const again = await restore(state, app);
     expect(again.sealed).toEqual([]);
     expect(again.log.find('error', 'gone')).toEqual([]);
     expect(state.isSettled(net)).toBe(false);
-    state.close();
   }
-  const last = open();
+  const last = reopen();
   const back = await restore(last, app, { others: [sourceOf('net', files)] });
   expect(textOf(back.sealed).toSorted()).toEqual(['net one', 'net two']);
   for (const batch of back.sealed) keys.add(batch.key);
@@ -346,17 +342,14 @@ test('restore keeps the lines of a source that is not configured any more out of
   for (const batch of back.sealed) last.settle(batch.toStored());
   expect(last.save()).toBe(true);
   expect([last.isSettled(net), last.unsettled()]).toEqual([true, []]);
-  last.close();
-  const after = open();
+  const after = reopen();
   expect([after.unsettled(), after.list('net').map(({ resumeAt }) => resumeAt)]).toEqual([[], [16]]);
-  after.close();
 });
 
 // Symptom: an agent whose disk was full at its start ended with a fault of its own. Cause: a new key that could not be saved.
 // Fix: it is tried again; nothing of the batch is sent, and nothing counts as accepted, meanwhile.
 test('restore waits while a new key cannot be saved, and goes on by itself', async () => {
-  const files = FILES();
-  const { state, left } = await leave(files);
+  const { files, state, left } = await leave();
   const clock = new SteppedClock();
   let refusals = 3;
   const other = sourceOf('app', files, { ...shape, fields: { changed: true } });
@@ -374,12 +367,10 @@ test('restore waits while a new key cannot be saved, and goes on by itself', asy
   const { sealed } = await restoring;
   expect(sealed).toHaveLength(left.length);
   expect(state.unsettled().map(({ key }) => key)).toEqual(sealed.map(({ key }) => key));
-  state.close();
 });
 
 test('restore that waits for the disk gives up when the agent stops, and leaves the batches to the next one', async () => {
-  const files = FILES();
-  const { folder, state, left } = await leave(files);
+  const { files, reopen, state, left } = await leave();
   const clock = new SteppedClock();
   const stopping = new AbortController();
   const replace = (): never => {
@@ -390,10 +381,8 @@ test('restore that waits for the disk gives up when the agent stops, and leaves 
   await until('it waits', () => clock.sleeping === 1);
   stopping.abort();
   await expect(restoring).rejects.toMatchObject({ code: 'E_STOPPED' });
-  state.close();
-  const again = openState({ folder, sinksOf: () => ['store'], log: new MemoryLog() });
+  const again = reopen();
   expect((await restore(again, sourceOf('app', files))).sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
-  again.close();
 });
 
 const SHAPED = (): Map<string, Buffer> => {
@@ -405,15 +394,14 @@ test('restore shapes the events again, to the same bodies and fates under the sa
   const files = SHAPED();
   const { state, left } = await leave(files, 4, testShaper(shapeAsTold));
   const { sealed, accounting } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, { isAsync: true }) });
-  expect(sealed.map(({ key }) => key)).toEqual(left.map(({ key }) => key));
-  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
+  expect(keysOf(sealed)).toEqual(keysOf(left));
+  expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
   expect(sealed.map((batch) => batch.toStored())).toEqual(left.map((batch) => batch.toStored()));
   expect(sealed.map(({ withheld }) => withheld)).toEqual(left.map(({ withheld }) => withheld));
   const fates = (batches: readonly Batch[]) => batches.map((batch) => [...(batch.fates?.runs() ?? [])].filter(({ sent }) => sent !== 1));
   expect(fates(sealed)).toEqual(fates(left));
   expect(left).toHaveLength(3);
   expect(accounting.accepted).toBe(9);
-  state.close();
 });
 
 test('restore of events that are shaped passes blocks of nothing but empty lines', async () => {
@@ -421,7 +409,6 @@ test('restore of events that are shaped passes blocks of nothing but empty lines
   const { state, left } = await leave(files, 100, testShaper(shapeAsTold));
   const { sealed } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold) });
   expect(sealed.map(({ key, events }) => [key, events])).toEqual(left.map(({ key }) => [key, 1]));
-  state.close();
 });
 
 test('restore of what a changed transform would make otherwise retires the key', async () => {
@@ -432,7 +419,6 @@ test('restore of what a changed transform would make otherwise retires the key',
   });
   for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
   expect(sealed.flatMap((batch) => bodyOf(batch).toString().split('\n').slice(0, -1))).toHaveLength(9);
-  state.close();
 });
 
 test('restore of events that are made once retires the key, as they may be others now', async () => {
@@ -441,6 +427,5 @@ test('restore of events that are made once retires the key, as they may be other
   const { state, left } = await leave(files, 100, testShaper(shapeAsTold, once));
   const { sealed } = await restore(state, sourceOf('app', files), { shaper: testShaper(shapeAsTold, once) });
   for (const { key } of sealed) expect(left.map((batch) => batch.key)).not.toContain(key);
-  expect(sealed.map((batch) => bodyOf(batch).toString())).toEqual(left.map((batch) => bodyOf(batch).toString()));
-  state.close();
+  expect(bodiesOf(sealed)).toEqual(bodiesOf(left));
 });

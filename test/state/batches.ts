@@ -1,6 +1,7 @@
 /** Batches and spans for the tests of the state. */
 import { crc32 } from 'node:zlib';
 import type { Spool, SpoolEntry } from '../../src/state/spool/spool.ts';
+import type { State } from '../../src/state/database/store.ts';
 import type { StoredBatch, StoredSpan } from '../../src/state/database/stored.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
@@ -21,6 +22,13 @@ export function span(stream: string, from: number, to: number, source = 'app'): 
 
 export function batch(id: number, spans: readonly StoredSpan[], sink = 'store', dataset = 'logs'): StoredBatch {
   return { id, key: `key-${id}-${sink}`, sink, dataset, events: spans.reduce((sum, each) => sum + each.events, 0), spans };
+}
+
+/** Commits a batch of these spans, which it returns. */
+export function commit(state: State, ...spans: StoredSpan[]): StoredBatch {
+  const made = batch(state.nextBatchId(), spans);
+  state.commit([made]);
+  return made;
 }
 
 /** What the spool holds after a restart. */

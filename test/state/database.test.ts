@@ -9,13 +9,12 @@ import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
-import { batch, span } from './batches.ts';
-import { closeAtEnd } from './close-at-end.ts';
+import { batch, commit, span } from './batches.ts';
+import { openInTurn } from './open-in-turn.ts';
 
 function open(folder: string) {
   const log = new MemoryLog();
-  const state = openState({ folder, sinksOf: () => ['store'], log });
-  closeAtEnd(state);
+  const state = openInTurn(folder, () => openState({ folder, sinksOf: () => ['store'], log }));
   return { log, state };
 }
 
@@ -30,7 +29,7 @@ function makeUsed(): string {
   state.noteStarted(['app']);
   for (let i = 0; i < 200; i++) state.mint('app', `/var/log/${'x'.repeat(100)}${i}`);
   const stream = state.mint('app', '/log/a').id;
-  state.commit([batch(state.nextBatchId(), [span(stream, 0, 10)])]);
+  commit(state, span(stream, 0, 10));
   state.close();
   return folder;
 }
@@ -86,8 +85,7 @@ test.for(broken)('database with %s is set aside, said in the log, and replaced',
   expect(line?.fields).toMatchObject({ file: join(folder, 'state.db'), reason: expect.stringMatching(/.+/) });
   expect(readdirSync(folder)).toContain(String(line?.fields['aside']).slice(folder.length + 1));
   const stream = state.mint('app', '/log/b').id;
-  state.commit([batch(state.nextBatchId(), [span(stream, 0, 10)])]);
-  state.close();
+  commit(state, span(stream, 0, 10));
   const { state: again, log: quiet } = open(folder);
   expect(again.unsettled()).toHaveLength(1);
   expect(quiet.lines).toEqual([]);
@@ -120,8 +118,7 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   const folder = mountTmpfs(1024);
   const { state, log } = open(folder);
   const stream = state.mint('app', '/log/a').id;
-  const first = batch(state.nextBatchId(), [span(stream, 0, 10)]);
-  state.commit([first]);
+  const first = commit(state, span(stream, 0, 10));
   const free = fillDisk(folder);
 
   const later = Array.from({ length: 300 }, (_, i) => batch(state.nextBatchId(), [span(stream, 10 + i, 11 + i)]));
@@ -140,7 +137,6 @@ test('state on a full disk refuses commits, keeps settling in memory, and saves 
   expect(log.find('info', 'checkpoints are saved again')).toHaveLength(1);
   expect(state.unsettled()).toEqual([]);
   state.commit(later);
-  state.close();
   const { state: again } = open(folder);
   expect(again.unsettled()).toEqual(later);
 });
@@ -184,7 +180,6 @@ test('state forgets a stream on a full disk without failing', () => {
   state.forget(stream);
   expect(state.list('app')).toEqual([]);
   free();
-  state.close();
   const { state: again } = open(folder);
   expect(again.list('app')).toEqual([]);
 });
@@ -195,8 +190,7 @@ test('database is not set aside when the disk is full, and serves again once the
   const folder = mountTmpfs(1024);
   const { state } = open(folder);
   const stream = state.mint('app', '/log/a').id;
-  const held = batch(state.nextBatchId(), [span(stream, 0, 10)]);
-  state.commit([held]);
+  const held = commit(state, span(stream, 0, 10));
   state.close();
   const free = fillDisk(folder);
   const log = new MemoryLog();
@@ -223,7 +217,6 @@ test('state keeps what it noted of its sources when the disk is full', () => {
     expect.objectContaining({ code: 'E_STATE', fix: expect.stringContaining('space') }),
   );
   free();
-  state.close();
   const { state: again } = open(folder);
   expect([again.hasStarted('app'), again.hasStarted('net')]).toEqual([true, false]);
 });
@@ -243,17 +236,14 @@ test('database of the first version is brought up to this one, with its position
     insert into marks values ('store', 's1', 500, 64, 7);
     pragma user_version = 1;
   `);
-  first.close();
   const { state, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(state.list('app')).toMatchObject([
     { id: 's1', resumeAt: 500, tail: { length: 64, crc: 7 }, contentSum: undefined, createdMs: 1000 },
   ]);
   const { id } = state.mint('app', '/log/b');
-  const settled = batch(state.nextBatchId(), [span(id, 0, 10), span('s1', 500, 510)]);
-  state.commit([settled]);
+  const settled = commit(state, span(id, 0, 10), span('s1', 500, 510));
   state.settle(settled);
-  state.close();
   const { state: again } = open(folder);
   expect(again.list('app')).toMatchObject([
     { resumeAt: 510, contentSum: undefined },
@@ -264,13 +254,12 @@ test('database of the first version is brought up to this one, with its position
 test('database of the third version keeps its positions and unsettled batches, and no checksum that is none any more', () => {
   const { folder, state } = begin();
   const { id } = state.mint('app', '/log/a');
-  state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
+  commit(state, span(id, 0, 10));
   state.close();
   const second = new DatabaseSync(join(folder, 'state.db'));
   second.exec(`alter table marks rename column content_sum to content_crc; update marks set content_crc = 99, points = '0 0 5 17';
     alter table spans rename column content_sum to crc; update spans set crc = 77; alter table spans drop column reads;
     alter table streams drop column seen_size; alter table streams drop column archive_end; pragma user_version = 3`);
-  second.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
   expect(again.list('app')).toMatchObject([{ id, contentSum: undefined }]);
@@ -280,13 +269,12 @@ test('database of the third version keeps its positions and unsettled batches, a
 test('database of the fourth version keeps its positions; how much of a file was seen, and where an archive ended, is not known', () => {
   const { folder, state } = begin();
   const { id } = state.mint('app', '/log/a.gz', { device: '1', inode: '2', headLength: 3, headHash: 'done ab' });
-  state.commit([batch(state.nextBatchId(), [span(id, 0, 10)])]);
+  commit(state, span(id, 0, 10));
   state.close();
   const fourth = new DatabaseSync(join(folder, 'state.db'));
   fourth.exec(
     'alter table streams drop column seen_size; alter table streams drop column archive_end; alter table spans drop column reads; pragma user_version = 4',
   );
-  fourth.close();
   const { state: again, log } = open(folder);
   expect(log.lines).toEqual([]);
   const [record] = again.list('app');
@@ -296,12 +284,10 @@ test('database of the fourth version keeps its positions; how much of a file was
   const end = { size: 7, contentSize: 10, tail: { length: 7, crc: 99 } };
   again.see(id, 12);
   again.noteArchiveEnd(id, end);
-  again.close();
   const { state: third } = open(folder);
   expect(third.list('app')).toMatchObject([{ id, resumeAt: 10, seenSize: 12, archiveEnd: end }]);
   third.see(id, 11);
   third.noteArchiveEnd(id, { ...end, contentSize: undefined });
-  third.close();
   const { state: last } = open(folder);
   expect(last.list('app')).toMatchObject([{ seenSize: 11, archiveEnd: { ...end, contentSize: undefined } }]);
 });

@@ -7,15 +7,14 @@ import type { StoredBatch } from '../../src/state/database/stored.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
-import { batch, span } from './batches.ts';
-import { closeAtEnd } from './close-at-end.ts';
+import { batch, commit, span } from './batches.ts';
+import { openInTurn } from './open-in-turn.ts';
 
 const identity = { device: '2049', inode: '18446744073709551615', headLength: 12, headHash: 'ab' };
 
 function open(folder: string, sinks: readonly string[] = ['store']) {
   const log = new MemoryLog();
-  const state = openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log });
-  closeAtEnd(state);
+  const state = openInTurn(folder, () => openState({ folder, sinksOf: (source) => (source === 'app' ? sinks : []), log }));
   return { log, state };
 }
 
@@ -48,9 +47,7 @@ test('state mints streams with random ids and has them again after a restart, wi
   expect([one.resumeAt, two.resumeAt]).toEqual([0, 500]);
   const grown = { ...identity, headLength: 1024, headHash: 'cd', path: '/var/log/a.log.1' };
   state.identify(one.id, grown);
-  state.commit([batch(state.nextBatchId(), [span(one.id, 0, 10)])]);
-  state.close();
-
+  commit(state, span(one.id, 0, 10));
   const again = open(folder).state;
   const records = new Map(again.list('app').map((record) => [record.id, record]));
   expect(records.get(one.id)).toEqual({
@@ -81,7 +78,7 @@ test('state has a stream begin in its file where nothing was read of it, also af
     [5000, 5000, 0, tail],
     [5000, 5000, 0, tail],
   ]);
-  state.commit([batch(state.nextBatchId(), [span(old.id, 5000, 5010)])]);
+  commit(state, span(old.id, 5000, 5010));
   const { state: again } = open(copyOf(folder));
   const read = span(old.id, 5000, 5010);
   expect(again.list('app').map((record) => [record.startAt, record.resumeAt, record.contentSum, record.tail])).toEqual([
@@ -94,14 +91,12 @@ test('state knows after a restart where its marks were, with the checksums up to
   const { folder, state } = begin();
   const { id } = state.mint('app', '/var/log/a.log');
   for (let n = 0; n < 5; n += 1) {
-    const each = batch(state.nextBatchId(), [span(id, n * 10, n * 10 + 10)]);
-    state.commit([each]);
+    const each = commit(state, span(id, n * 10, n * 10 + 10));
     if (n < 3) state.settle(each);
   }
   state.save();
   const [before] = state.list('app');
   expect(before!.contentPoints!.map(({ at }) => at)).toEqual([0, 10, 20, 30, 40]);
-  state.close();
   const again = open(folder).state;
   expect(again.list('app')).toEqual([before]);
 });
@@ -137,9 +132,7 @@ test('state gives back a batch of several streams until all of it is settled, an
 test('state never gives an id to a batch that an unsettled one has', () => {
   const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
-  const held = batch(state.nextBatchId(), [span(a, 0, 10)]);
-  state.commit([held]);
-  state.close();
+  const held = commit(state, span(a, 0, 10));
   const { state: again } = open(folder);
   expect(again.nextBatchId()).toBeGreaterThan(held.id);
 });
@@ -147,15 +140,13 @@ test('state never gives an id to a batch that an unsettled one has', () => {
 test('state keeps no parts of a batch that is settled, so that none are taken for those of a later one with its id', () => {
   const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
-  const split = batch(state.nextBatchId(), [span(a, 0, 10)]);
-  state.commit([split]);
+  const split = commit(state, span(a, 0, 10));
   state.commitParts(split.id, [{ first: 5, count: 5, key: 'half' }]);
   state.settle(split);
   state.close();
   expect(rowsOf(folder, 'parts')).toBe(0);
   const { state: again } = open(folder);
-  const next = batch(again.nextBatchId(), [span(a, 10, 20)]);
-  again.commit([next]);
+  const next = commit(again, span(a, 10, 20));
   expect([next.id, again.partsOf(next.id)]).toEqual([split.id, []]);
 });
 
@@ -174,8 +165,7 @@ test('state commits all batches of a group or none', () => {
 test('state replaces a batch by one with another key in the same place', () => {
   const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
-  const old = batch(state.nextBatchId(), [span(a, 0, 10)]);
-  state.commit([old]);
+  const old = commit(state, span(a, 0, 10));
   const renewed = { ...old, key: 'another key', spans: [{ ...span(a, 0, 10), digest: 'd2' }] };
   state.replace(old.id, [renewed]);
   expect(state.unsettled()).toEqual([renewed]);
@@ -188,19 +178,14 @@ test('state replaces a batch by one with another key in the same place', () => {
 test('state lets a sink that was added take up a known stream where the others are', () => {
   const { folder, state } = begin();
   const a = state.mint('app', '/a').id;
-  const first = batch(state.nextBatchId(), [span(a, 0, 10)]);
-  state.commit([first]);
+  const first = commit(state, span(a, 0, 10));
   state.settle(first);
-  state.close();
-
   const { state: two } = open(folder, ['store', 'second']);
   expect(two.committedTo('second', a)).toBe(10);
   expect(two.list('app')[0]).toMatchObject({ resumeAt: 10 });
-  const more = batch(two.nextBatchId(), [span(a, 10, 30)]);
-  two.commit([more]);
+  commit(two, span(a, 10, 30));
   // The sink that is behind decides where reading goes on.
   expect(two.list('app')[0]).toMatchObject({ resumeAt: 10 });
-  two.close();
   const { state: three } = open(folder, ['store', 'second']);
   expect([three.committedTo('store', a), three.committedTo('second', a)]).toEqual([30, 10]);
 });
@@ -213,22 +198,16 @@ test('state does not let a sink that was removed hold reading back, and keeps it
   const both = [batch(state.nextBatchId(), [span(a, 0, 10)]), batch(state.nextBatchId(), [span(a, 0, 10)], 'gone')];
   state.commit(both);
   state.settle(both[0]!);
-  state.close();
-
   const { state: without } = open(folder, ['store']);
-  const more = batch(without.nextBatchId(), [span(a, 10, 50)]);
-  without.commit([more]);
+  const more = commit(without, span(a, 10, 50));
   without.settle(more);
   without.save();
   expect(without.list('app')[0]).toMatchObject({ resumeAt: 50 });
   expect(without.unsettled()).toEqual([both[1]]);
-  without.close();
 
   // A third sink starts where the configured one is, not in the past of the removed one.
   const { state: third } = open(folder, ['store', 'third']);
   expect(third.committedTo('third', a)).toBe(50);
-  third.close();
-
   const { state: back } = open(folder, ['store', 'gone']);
   expect(back.list('app')[0]).toMatchObject({ resumeAt: 10 });
   expect(back.unsettled()).toEqual([both[1]]);
@@ -240,7 +219,6 @@ test('state lets a renamed sink go on where the old one was', () => {
   const first = batch(state.nextBatchId(), [span(a, 0, 10)], 'old');
   state.commit([first]);
   state.settle(first);
-  state.close();
   const { state: renamed } = open(folder, ['new']);
   expect(renamed.committedTo('new', a)).toBe(10);
   expect(renamed.list('app')[0]).toMatchObject({ resumeAt: 10 });
@@ -255,7 +233,6 @@ test('state forgets a settled stream for good, and never one that is not settled
   state.forget(a);
   state.forget(b);
   expect(state.list('app').map(({ id }) => id)).toEqual([b]);
-  state.close();
   const { state: again } = open(folder);
   expect(again.list('app').map(({ id }) => id)).toEqual([b]);
   again.close();
@@ -274,7 +251,6 @@ test('state removes a settled batch of which one stream was forgotten meanwhile'
   state.settle(mixed);
   state.settle(late);
   state.forget(a);
-  state.close();
   const { state: again } = open(folder);
   expect(again.unsettled()).toEqual([blocker]);
   again.settle(blocker);
@@ -303,8 +279,7 @@ test('state does not wait for the disk: what a settled batch needed is removed a
   const stream = state.mint('app', '/var/log/a.log', identity).id;
   const removed: number[] = [];
   const settle = (from: number): boolean => {
-    const taken = batch(state.nextBatchId(), [span(stream, from, from + 10)]);
-    state.commit([taken]);
+    const taken = commit(state, span(stream, from, from + 10));
     state.settle(taken);
     return state.whenSaved(() => removed.push(from));
   };
@@ -352,7 +327,6 @@ test('state removes the parts of a settled batch with it, also those that an ear
   state.settle(first);
   state.save();
   expect([state.partsOf(first.id), state.partsOf(second.id)]).toEqual([[], [expect.objectContaining({ count: 5 })]]);
-  state.close();
   const { state: next } = open(folder);
   next.settle(second);
   next.save();
@@ -363,11 +337,9 @@ test('state remembers which sources ran on the folder, also without its database
   const { folder, state } = begin();
   expect(state.hasStarted('app')).toBe(false);
   state.noteStarted(['app', 'net']);
-  state.close();
   const { state: again } = open(folder);
   expect([again.hasStarted('app'), again.hasStarted('net'), again.hasStarted('other')]).toEqual([true, true, false]);
   again.noteStarted(['other']);
-  again.close();
   const { state: last } = open(folder);
   expect([last.hasStarted('app'), last.hasStarted('other')]).toEqual([true, true]);
 });
