@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { askAgent, type ControlRequest, type ControlServer, startControl } from '../../src/agent/control/control.ts';
 import { MemoryLog } from '../support/memory-log.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { makeTree, test } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';
 
 const echo = (request: ControlRequest): Promise<unknown> => Promise.resolve({ got: request });
@@ -40,8 +40,7 @@ async function client(folder: string): Promise<Client> {
   return { socket, reply };
 }
 
-test('control socket answers a request, and only its owner may open it', async () => {
-  const folder = makeTree({});
+test('control socket answers a request, and only its owner may open it', async ({ folder }) => {
   await start(folder);
   expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
   expect(await askAgent(folder, { command: 'explain', args: ['/var/log/ü.log'] })).toEqual({
@@ -49,8 +48,7 @@ test('control socket answers a request, and only its owner may open it', async (
   });
 });
 
-test('control socket says why a request failed', async () => {
-  const folder = makeTree({});
+test('control socket says why a request failed', async ({ folder }) => {
   await start(folder, () => Promise.reject(new Error('there is no such letter')));
   await expect(askAgent(folder, { command: 'drop', args: [] })).rejects.toMatchObject({
     code: 'E_CONTROL',
@@ -59,8 +57,7 @@ test('control socket says why a request failed', async () => {
 });
 
 // Symptom: a replay that a reload or a stop of the agent cut off said "the control connection ended early: it was closed", and nothing of the letters.
-test('asking an agent that stops or reloads before it answers says so, and what to do', async () => {
-  const folder = makeTree({});
+test('asking an agent that stops or reloads before it answers says so, and what to do', async ({ folder }) => {
   const asked = Promise.withResolvers<void>();
   const server = await start(folder, () => (asked.resolve(), new Promise(() => {})));
   const reply = askAgent(folder, { command: 'replay', args: [] });
@@ -98,8 +95,7 @@ test('control socket works in a data folder whose path is too long for a socket'
   expect(existsSync(join(folder, 'control.sock'))).toBe(false);
 });
 
-test('control socket that a killed agent left behind is replaced', async () => {
-  const folder = makeTree({});
+test('control socket that a killed agent left behind is replaced', async ({ folder }) => {
   const path = join(folder, 'control.sock');
   const child = spawn(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`]);
   await once(child.stdout, 'data');
@@ -144,8 +140,7 @@ test.for([
 
 // Symptom: a client that never stopped sending filled the agent's memory. Cause: what came after the limit was kept as well.
 // Fix: it is cut off.
-test('control socket cuts off a client that sends without end', async () => {
-  const folder = makeTree({});
+test('control socket cuts off a client that sends without end', async ({ folder }) => {
   await start(folder);
   const { socket, reply } = await client(folder);
   const chunk = Buffer.alloc(64 * 1024, 'x');
@@ -156,8 +151,7 @@ test('control socket cuts off a client that sends without end', async () => {
   expect(await askAgent(folder, { command: 'drop', args: [] })).toBeDefined();
 });
 
-test('control socket takes no more than one request of a client', async () => {
-  const folder = makeTree({});
+test('control socket takes no more than one request of a client', async ({ folder }) => {
   let handled = 0;
   await start(folder, () => Promise.resolve((handled += 1)));
   const { socket, reply } = await client(folder);
@@ -167,8 +161,7 @@ test('control socket takes no more than one request of a client', async () => {
 });
 
 // Symptom: a few clients that connected and sent nothing made the agent deaf to commands. Fix: they are cut off in time.
-test('control socket cuts off clients that never ask, and is free for others then', async () => {
-  const folder = makeTree({});
+test('control socket cuts off clients that never ask, and is free for others then', async ({ folder }) => {
   await start(folder, echo, 300);
   const silent = await Promise.all(Array.from({ length: 64 }, () => client(folder)));
   silent[0]!.socket.write('{"command":');
@@ -176,8 +169,7 @@ test('control socket cuts off clients that never ask, and is free for others the
   expect(await askAgent(folder, { command: 'drop', args: [] })).toBeDefined();
 });
 
-test('control socket waits for a slow command however long it takes, and for a client that went away not at all', async () => {
-  const folder = makeTree({});
+test('control socket waits for a slow command however long it takes, and for a client that went away not at all', async ({ folder }) => {
   const slow = Promise.withResolvers<string>();
   let handled = 0;
   await start(folder, () => (handled++ === 0 ? slow.promise : Promise.resolve('quick')), 100);
@@ -197,15 +189,13 @@ test('control socket waits for a slow command however long it takes, and for a c
   expect(JSON.parse(await patient.reply)).toEqual({ ok: true, result: 'done' });
 });
 
-test('control socket serves fifty clients at once', async () => {
-  const folder = makeTree({});
+test('control socket serves fifty clients at once', async ({ folder }) => {
   await start(folder);
   const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => askAgent(folder, { command: 'drop', args: [String(i)] })));
   expect(replies).toEqual(Array.from({ length: 50 }, (_, i) => ({ result: { got: { command: 'drop', args: [String(i)] } } })));
 });
 
-test('control socket that is flooded answers or cuts off each client, and goes on', async () => {
-  const folder = makeTree({});
+test('control socket that is flooded answers or cuts off each client, and goes on', async ({ folder }) => {
   await start(folder);
   const results = await Promise.allSettled(Array.from({ length: 300 }, () => askAgent(folder, { command: 'drop', args: [] })));
   for (const result of results) {
@@ -216,8 +206,7 @@ test('control socket that is flooded answers or cuts off each client, and goes o
 });
 
 // Symptom: an agent that was told to stop stayed while a client of its control socket was connected.
-test('control socket lets go of its clients when it closes', async () => {
-  const folder = makeTree({});
+test('control socket lets go of its clients when it closes', async ({ folder }) => {
   const server = await start(folder, () => new Promise(() => {}));
   const silent = await client(folder);
   const asking = askAgent(folder, { command: 'replay', args: [] });

@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
 import type { Block } from '../../src/core/block.ts';
 import { keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { Shapes } from '../../src/batcher/fill/shapes.ts';
 import type { StoppedError } from '../../src/core/errors.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { blockOf, bodyOf, checkSpans, eventsOf, kernel, makeRig, shape } from './blocks.ts';
+import { blockOf, bodyOf, checkSpans, eventsOf, kernel, makeRig, shape, test } from './blocks.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 const lines = (count: number, first = 0): Buffer =>
@@ -88,8 +88,7 @@ test('batcher sets no timer for a batch that is closed for an idle sink once it 
   expect(rig.sealed).toHaveLength(2);
 });
 
-test('batcher refuses a block that does not end in a whole line', async () => {
-  const rig = makeRig();
+test('batcher refuses a block that does not end in a whole line', async ({ rig }) => {
   await expect(rig.take(blockOf(Buffer.from('whole\nhalf')))).rejects.toThrow('nothing of the last 4 bytes of a block can be taken');
   expect(rig.batcher.open().map(({ events }) => events)).toEqual([1]);
 });
@@ -108,8 +107,7 @@ test('batcher knows the checksum of what goes to the disk buffer as it is, howev
   for (const batch of rig.sealed) expect(batch.bodyCrc).toBe(batch.origin === 'file' ? undefined : crc32(batch.body));
 });
 
-test('batcher counts empty lines as no events and still covers their bytes', async () => {
-  const rig = makeRig();
+test('batcher counts empty lines as no events and still covers their bytes', async ({ rig }) => {
   const bytes = Buffer.from('\n\r\none\n\n\r\n');
   await rig.take(blockOf(bytes));
   const blank = Buffer.from('\n\n\n');
@@ -130,8 +128,7 @@ test('batcher counts empty lines as no events and still covers their bytes', asy
   expect(bodyOf(rig.sealed[0]!).toString()).toBe(eventsOf(bytes).join(''));
 });
 
-test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async () => {
-  const rig = makeRig();
+test('batcher seals a batch of nothing but empty lines, so that its bytes are settled', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\n')));
   rig.batcher.flush();
   expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 2, events: 0 }] }]);
@@ -172,8 +169,7 @@ test('batcher lets one event that is larger than all memory in when it is alone'
   expect(rig.waits).toHaveLength(1);
 });
 
-test('batcher keeps a single event’s own range and checksum, and joins nothing to it', async () => {
-  const rig = makeRig();
+test('batcher keeps a single event’s own range and checksum, and joins nothing to it', async ({ rig }) => {
   const before = lines(2);
   await rig.take(blockOf(before));
   const cut = Buffer.from('a long line that was cut\n');
@@ -201,8 +197,7 @@ test('batcher keeps a single event’s own range and checksum, and joins nothing
   expect(JSON.parse(events[4]!)).not.toHaveProperty('truncated');
 });
 
-test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async () => {
-  const rig = makeRig();
+test('batcher gives an event that is not to be sent a batch of its own, behind what was taken before', async ({ rig }) => {
   await rig.take(blockOf(lines(2)));
   const single = { length: 1000, sum: 77, tail: { length: 64, crc: 99 }, marks: { truncated: true }, refusal: 'too long' };
   await rig.take(blockOf(Buffer.from('long line\n'), { offset: lines(2).length, single }));
@@ -217,8 +212,7 @@ test('batcher gives an event that is not to be sent a batch of its own, behind w
   expect(JSON.parse(bodyOf(rig.sealed[1]!).toString())).toMatchObject({ message: 'long line', truncated: true });
 });
 
-test('batcher gives parts of a line digests of their own, as their numbers are not in their bytes', async () => {
-  const rig = makeRig();
+test('batcher gives parts of a line digests of their own, as their numbers are not in their bytes', async ({ rig }) => {
   const part = (n: number) => ({ length: 5, sum: 7, tail: { length: 5, crc: 7 }, marks: { part: n } });
   await rig.take(blockOf(Buffer.from('part\n'), { single: part(1) }));
   await rig.take(blockOf(Buffer.from('part\n'), { offset: 5, single: part(2) }));
@@ -334,8 +328,7 @@ test('batcher turns away what waits when the agent stops, and says how much of i
   expect(await errors[1]).toMatchObject({ code: 'E_STOPPED' });
 });
 
-test('batcher never mixes datasets, nor files with what cannot be read again', async () => {
-  const rig = makeRig();
+test('batcher never mixes datasets, nor files with what cannot be read again', async ({ rig }) => {
   await rig.take(blockOf(lines(1)));
   await rig.take(blockOf(lines(2), { stream: 's2' }), { rereadable: false });
   await rig.take(blockOf(lines(3), { stream: 's3' }), { dataset: 'other' });
@@ -347,8 +340,7 @@ test('batcher never mixes datasets, nor files with what cannot be read again', a
   ]);
 });
 
-test('batcher lets two sources share a batch, each in spans of its own', async () => {
-  const rig = makeRig();
+test('batcher lets two sources share a batch, each in spans of its own', async ({ rig }) => {
   const net = new Accounting('net');
   const [one, two] = [lines(2), lines(3)];
   await rig.take(blockOf(one));
@@ -370,8 +362,7 @@ test('batcher lets two sources share a batch, each in spans of its own', async (
   );
 });
 
-test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async () => {
-  const rig = makeRig();
+test('batcher begins a span when the shape of the events changes, and tells shapes apart in the digest', async ({ rig }) => {
   const bytes = lines(1);
   await rig.take(blockOf(bytes));
   await rig.take(blockOf(bytes, { offset: bytes.length, shape: { ...shape, fields: { service: 'other' } } }));
@@ -441,8 +432,7 @@ test('batcher loses, repeats and reorders nothing for any lines, blocks and limi
   );
 });
 
-test('batcher joins nothing over a gap in the stream', async () => {
-  const rig = makeRig();
+test('batcher joins nothing over a gap in the stream', async ({ rig }) => {
   const bytes = lines(1);
   await rig.take(blockOf(bytes));
   await rig.take(blockOf(bytes, { offset: bytes.length + 7 }));

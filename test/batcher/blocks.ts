@@ -1,5 +1,6 @@
 /** Blocks, and a batcher with its memory, for the tests of the batcher's room. */
 import { crc32 } from 'node:zlib';
+import { test as base } from 'vitest';
 import { type Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Batcher } from '../../src/batcher/fill/batcher.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
@@ -142,3 +143,6 @@ export function checkSpans(batches: readonly Batch[], streams: ReadonlyMap<strin
   for (const [stream, bytes] of streams)
     if ((reached.get(stream) ?? 0) !== bytes.length) throw new Error(`spans of ${stream} end at ${reached.get(stream)} of ${bytes.length}`);
 }
+
+/** Tests that begin with a batcher as it is by default. */
+export const test = base.extend('rig', () => makeRig());

@@ -1,12 +1,11 @@
 import PQueue from 'p-queue';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
 import { Fates } from '../../src/batcher/fates.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, DeliveryRig, pause, retry } from './delivery-rig.ts';
+import { delivered, DeliveryRig, pause, retry, test } from './delivery-rig.ts';
 
-test('delivery commits a batch, sends it, and settles it when it is stored', async () => {
-  const rig = new DeliveryRig();
+test('delivery commits a batch, sends it, and settles it when it is stored', async ({ rig }) => {
   rig.seal('a', 3);
   const request = await rig.next();
   expect(request.events).toEqual(['{"batch":"a","n":0}', '{"batch":"a","n":1}', '{"batch":"a","n":2}']);
@@ -215,8 +214,7 @@ test('delivery gives paused datasets half of the memory, together, and others al
   expect([rig.delivery.wantsMore('one'), rig.delivery.wantsMore('two'), rig.delivery.wantsMore('fine')]).toEqual([false, false, true]);
 });
 
-test('delivery has the parts that are left on disk before each request for one of them', async () => {
-  const rig = new DeliveryRig();
+test('delivery has the parts that are left on disk before each request for one of them', async ({ rig }) => {
   rig.respond = ({ parcel, events }) =>
     events.some((event) => event.includes('"n":6'))
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 }
@@ -235,8 +233,7 @@ test('delivery has the parts that are left on disk before each request for one o
   });
 });
 
-test('delivery obeys Retry-After up to an hour', async () => {
-  const rig = new DeliveryRig();
+test('delivery obeys Retry-After up to an hour', async ({ rig }) => {
   rig.seal('a');
   await (await rig.next()).answer(retry('rate_limited', Infinity), 429);
   await rig.clock.advance(3_599_999);
@@ -245,8 +242,7 @@ test('delivery obeys Retry-After up to an hour', async () => {
   await rig.next();
 });
 
-test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async () => {
-  const rig = new DeliveryRig();
+test('delivery sends nothing of a batch that is refused beforehand, and keeps its event as a dead letter', async ({ rig }) => {
   const batch = rig.seal('a');
   batch.refusal = 'the line is too long';
   await until('it is settled', () => rig.delivery.held().length === 0);
@@ -367,8 +363,7 @@ test('delivery pauses after five answers in a row that are none, and feeds the s
   expect(rig.accounting.settled.delivered).toBe(1);
 });
 
-test('delivery counts bad answers in a row: a good one between them starts anew', async () => {
-  const rig = new DeliveryRig();
+test('delivery counts bad answers in a row: a good one between them starts anew', async ({ rig }) => {
   let count = 0;
   rig.respond = (request) => ({ outcome: ++count % 5 === 0 ? delivered(request.parcel.events) : retry('bad_answer') });
   for (let i = 0; i < 4; i++) rig.seal(`b${i}`);
@@ -405,8 +400,7 @@ test('delivery commits what waits together with the batch that is sent first', a
   expect(rig.trace).toEqual(['commit a,b,c', 'send a']);
 });
 
-test('delivery settles what cannot be read again, too', async () => {
-  const rig = new DeliveryRig();
+test('delivery settles what cannot be read again, too', async ({ rig }) => {
   rig.seal('live', 2, { rereadable: false });
   await (await rig.next()).answer(delivered(2));
   expect(rig.accounting.settled.delivered).toBe(2);
@@ -428,8 +422,7 @@ test('delivery sends nothing while the disk refuses to commit, says so, and goes
   expect(rig.trace[0]).toBe('commit a,b');
 });
 
-test('delivery halves a batch that is too large until it fits; one event alone becomes a dead letter', async () => {
-  const rig = new DeliveryRig();
+test('delivery halves a batch that is too large until it fits; one event alone becomes a dead letter', async ({ rig }) => {
   rig.respond = (request) =>
     request.parcel.events > 2 || request.events.some((event) => event.includes('huge'))
       ? { outcome: { kind: 'halve', detail: 'HTTP 413' }, status: 413 }
@@ -469,8 +462,7 @@ test('delivery splits deterministically: the same batch gives the same keys', as
   expect(new Set(one).size).toBe(one!.length);
 });
 
-test('delivery finds the events that the service refuses, and delivers the rest', async () => {
-  const rig = new DeliveryRig();
+test('delivery finds the events that the service refuses, and delivers the rest', async ({ rig }) => {
   rig.respond = (request) =>
     request.events.some((event) => event.includes('bad'))
       ? { outcome: { kind: 'bisect', detail: 'HTTP 400 bad event' }, status: 400 }
@@ -487,8 +479,7 @@ test('delivery finds the events that the service refuses, and delivers the rest'
   expect(rig.delivery.stats.deadLetters).toEqual(new Map([['rejected', 3]]));
 });
 
-test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async () => {
-  const rig = new DeliveryRig();
+test('delivery bounds what finding the events at fault may cost, and dead-letters the rest with that reason', async ({ rig }) => {
   rig.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
   rig.seal('a', 1000);
   await until('it is settled', () => rig.delivery.held().length === 0);
@@ -536,8 +527,7 @@ test('delivery goes on without compression once the service refuses it', async (
   expect(rig.log.find('warn', 'compression')).toHaveLength(1);
 });
 
-test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async () => {
-  const rig = new DeliveryRig();
+test('delivery holds a batch whose body is gone where its files are not, drops any other, and goes on with the rest', async ({ rig }) => {
   rig.respond = ({ parcel }) => ({ outcome: delivered(parcel.events) });
   rig.isBroken = true;
   const file = rig.seal('file', 2);
@@ -627,8 +617,7 @@ test('delivery counts bad answers for each dataset by itself', async () => {
 
 // Symptom: events that were stored, or kept as dead letters, counted as dropped. Cause: a batch that was sent in parts was dropped as a
 // whole when its file in the disk buffer broke. Fix: only what was left counts as dropped.
-test('delivery that drops a batch counts what was stored of it, and what was refused, as that', async () => {
-  const rig = new DeliveryRig();
+test('delivery that drops a batch counts what was stored of it, and what was refused, as that', async ({ rig }) => {
   rig.seal('a', 8, { rereadable: false });
   await (await rig.next()).answer({ kind: 'halve', detail: 'HTTP 413' }, 413);
   const failures = [{ index: 1, timestamp: '', error: 'no' }];
@@ -642,8 +631,7 @@ test('delivery that drops a batch counts what was stored of it, and what was ref
   expect(rig.budget.usedBytes).toBe(0);
 });
 
-test('delivery counts refused events as dropped where the full dead letters drop them', async () => {
-  const rig = new DeliveryRig();
+test('delivery counts refused events as dropped where the full dead letters drop them', async ({ rig }) => {
   rig.buryDrops = true;
   rig.seal('a', 1);
   await (await rig.next()).answer({ kind: 'bisect', detail: 'HTTP 400' }, 400);
@@ -653,8 +641,7 @@ test('delivery counts refused events as dropped where the full dead letters drop
   expect(rig.log.find('warn', 'dropped, because the dead letters are full')).toHaveLength(1);
 });
 
-test('delivery holds a batch whose dead letters cannot be kept, and goes on when they can', async () => {
-  const rig = new DeliveryRig();
+test('delivery holds a batch whose dead letters cannot be kept, and goes on when they can', async ({ rig }) => {
   rig.respond = () => ({ outcome: { kind: 'bisect', detail: 'HTTP 400' }, status: 400 });
   rig.buryFails = true;
   rig.seal('a');
@@ -668,8 +655,7 @@ test('delivery holds a batch whose dead letters cannot be kept, and goes on when
   expect(rig.trace.at(-1)).toBe('settle a');
 });
 
-test('delivery drains until nothing is held, or the deadline comes', async () => {
-  const rig = new DeliveryRig();
+test('delivery drains until nothing is held, or the deadline comes', async ({ rig }) => {
   rig.seal('a');
   let isDrained = false;
   const drained = rig.delivery.drain(new AbortController().signal).then(() => (isDrained = true));
@@ -704,8 +690,7 @@ test('delivery that drains does not give up on a service that stores now and the
 
 // Symptom: a stop while the service had asked for a minute took the whole of shutdown_timeout. Cause: only a failure after the beginning of
 // the stop counted, and none comes during a wait. Fix: the one before counts while nothing is under way.
-test('delivery that drains gives up on a service that asked for a long wait, and not on one that is being asked', async () => {
-  const rig = new DeliveryRig();
+test('delivery that drains gives up on a service that asked for a long wait, and not on one that is being asked', async ({ rig }) => {
   rig.seal('a');
   await (await rig.next()).answer(retry('rate_limited', 60_000), 429);
   const drained = rig.delivery.drain(new AbortController().signal).then(() => 'given up');
@@ -779,16 +764,14 @@ test('delivery wants more from files while fewer batches wait than half of its w
   expect(rig.delivery.wantsMore('logs')).toBe(false);
 });
 
-test('delivery settles a batch without events without sending it', async () => {
-  const rig = new DeliveryRig();
+test('delivery settles a batch without events without sending it', async ({ rig }) => {
   rig.seal('empty', 0, { events: [] });
   await until('it is settled', () => rig.trace.includes('settle empty'));
   expect(rig.requests).toEqual([]);
   expect(rig.delivery.held()).toEqual([]);
 });
 
-test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async () => {
-  const rig = new DeliveryRig();
+test('delivery of a batch of which everything is filtered sends nothing, and settles it once its spans are committed', async ({ rig }) => {
   const batch = rig.seal('a', 0, { events: [] });
   batch.spans[0]!.events = 3;
   batch.accepted = 3;
@@ -803,8 +786,9 @@ test('delivery of a batch of which everything is filtered sends nothing, and set
 });
 
 for (const full of [false, true])
-  test(`delivery keeps the events that a transform failed on before the rest is sent${full ? ', or drops them where the dead letters are full' : ''}`, async () => {
-    const rig = new DeliveryRig();
+  test(`delivery keeps the events that a transform failed on before the rest is sent${full ? ', or drops them where the dead letters are full' : ''}`, async ({
+    rig,
+  }) => {
     rig.buryDrops = full;
     const batch = rig.seal('a', 2);
     batch.spans[0]!.events = 3;

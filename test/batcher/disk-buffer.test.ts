@@ -1,8 +1,8 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { DeadLetter } from '../../src/core/sink.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { makeTree, test } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { settleTurns, until } from '../support/until.ts';
 import { delivered, pause, retry } from './delivery-rig.ts';
@@ -23,8 +23,7 @@ async function fileBytes(padding: number): Promise<number> {
   return rig.spool.bytes;
 }
 
-test('disk buffer writes each batch before it is sent, sends in order, and removes what is settled', async () => {
-  const folder = makeTree({});
+test('disk buffer writes each batch before it is sent, sends in order, and removes what is settled', async ({ folder }) => {
   const rig = new DiskRig(folder);
   for (const name of LETTERS) rig.take(name, 2);
   rig.checkBalance();
@@ -147,8 +146,7 @@ test('disk buffer keeps nothing in memory that is on disk while there is no slot
 // Symptom: after a restart with compression switched on, and a pause, a batch was sent as if compressed although it was not,
 // and could not be split either. Cause: it had been compressed in memory, left it, and came back as its file has it. Fix: the
 // encoding comes back with the body.
-test('disk buffer brings a batch back in the encoding of its file', async () => {
-  const folder = makeTree({});
+test('disk buffer brings a batch back in the encoding of its file', async ({ folder }) => {
   const before = new DiskRig(folder);
   before.take('a', 2);
   await before.written();
@@ -337,8 +335,7 @@ test('disk buffer that stops writes over its limit what still waits', async () =
 
 // Symptom: SIGTERM with the service down lost a few batches although the disk had room, and ended with 1. Cause: a batch that
 // delivery had taken from memory, because the buffer was full, was not written at the stop. Fix: it is, over the limit.
-test('disk buffer that stops writes what was taken from memory while it was full, with the parts that are left', async () => {
-  const folder = makeTree({});
+test('disk buffer that stops writes what was taken from memory while it was full, with the parts that are left', async ({ folder }) => {
   const rig = new DiskRig(folder, { maxBytes: 10, concurrency: 2 });
   rig.take('a', 4);
   rig.take('b', 1);
@@ -364,8 +361,7 @@ test('disk buffer that stops writes what was taken from memory while it was full
   expect([byName['b'], byName['c']].map((requests) => requests?.length)).toEqual([1, 1]);
 });
 
-test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async () => {
-  const folder = makeTree({});
+test('disk buffer counts what it recovers as accepted again, also of a source that is not configured any more', async ({ folder }) => {
   const before = new DiskRig(folder);
   before.take('a', 2, { source: 'net' });
   before.take('b', 3, { source: 'former' });
@@ -442,8 +438,7 @@ test.for(['keepDeleted', 'spill'] as const)(
   },
 );
 
-test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async () => {
-  const folder = makeTree({});
+test('disk buffer keeps the file of an adopted batch that was settled while it was written, until that is saved', async ({ folder }) => {
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const request = await rig.next();
@@ -478,8 +473,9 @@ test('disk buffer says ever less often that the disk does not take an adopted ba
   await rig.stop();
 });
 
-test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async () => {
-  const folder = makeTree({});
+test('disk buffer leaves a batch of a file in memory while it is being sent, and takes its file away once it is settled', async ({
+  folder,
+}) => {
   const rig = new DiskRig(folder);
   const batch = rig.take('a', 2, { isOfFile: true });
   const first = await rig.next();
@@ -495,8 +491,7 @@ test('disk buffer leaves a batch of a file in memory while it is being sent, and
   expect([rig.spool.bytes, filesIn(folder), rig.budget.usedBytes]).toEqual([0, [], 0]);
 });
 
-test('disk buffer holds batches of files to a limit that a reload lowered', async () => {
-  const folder = makeTree({});
+test('disk buffer holds batches of files to a limit that a reload lowered', async ({ folder }) => {
   const rig = new DiskRig(folder);
   rig.buffer.use(diskPolicy(0));
   const batch = rig.take('a', 2, { isOfFile: true });

@@ -5,6 +5,9 @@ import { settleTurns } from '../support/until.ts';
 
 const slot = (at: number): Region => ({ at, bytes: Buffer.alloc(10) });
 const make = (budget = 30): MemoryBudget => new MemoryBudget(budget, 10, [slot(0), slot(1), slot(2)]);
+/** A wait of a file, or of a live source, that is admitted when `admits` says so. */
+const wait = (budget: MemoryBudget, kind: 'file' | 'live', admits: () => boolean): Promise<void> =>
+  budget.wait(() => kind === 'file', admits);
 
 test('memory budget gives slots within its budget, counts what lies outside of them, and takes all back', () => {
   const budget = make(25);
@@ -38,24 +41,9 @@ test('memory budget wakes those whom it admits, in the order they came', async (
   const budget = make();
   const woken: string[] = [];
   let open = false;
-  void budget
-    .wait(
-      () => true,
-      () => open,
-    )
-    .then(() => woken.push('first'));
-  void budget
-    .wait(
-      () => true,
-      () => false,
-    )
-    .then(() => woken.push('never'));
-  void budget
-    .wait(
-      () => false,
-      () => open,
-    )
-    .then(() => woken.push('third'));
+  void wait(budget, 'file', () => open).then(() => woken.push('first'));
+  void wait(budget, 'file', () => false).then(() => woken.push('never'));
+  void wait(budget, 'live', () => open).then(() => woken.push('third'));
   budget.wake();
   await settleTurns();
   expect(woken).toEqual([]);
@@ -67,34 +55,15 @@ test('memory budget wakes those whom it admits, in the order they came', async (
 
 test('memory budget turns away files first, then all, and nobody may wait any more', async () => {
   const budget = make();
-  const [file, live] = [
-    budget.wait(
-      () => true,
-      () => false,
-    ),
-    budget.wait(
-      () => false,
-      () => false,
-    ),
-  ];
-  const fileRefused = expect(file).rejects.toMatchObject({ code: 'E_STOPPED' });
-  const liveRefused = expect(live).rejects.toMatchObject({ code: 'E_STOPPED' });
+  const refused = { code: 'E_STOPPED' };
+  const file = expect(wait(budget, 'file', () => false)).rejects.toMatchObject(refused);
+  const live = expect(wait(budget, 'live', () => false)).rejects.toMatchObject(refused);
   budget.close('rereadable');
-  await fileRefused;
-  await expect(
-    budget.wait(
-      () => true,
-      () => true,
-    ),
-  ).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await file;
+  await expect(wait(budget, 'file', () => true)).rejects.toMatchObject(refused);
   budget.close('all');
-  await liveRefused;
-  await expect(
-    budget.wait(
-      () => false,
-      () => true,
-    ),
-  ).rejects.toMatchObject({ code: 'E_STOPPED' });
+  await live;
+  await expect(wait(budget, 'live', () => true)).rejects.toMatchObject(refused);
 });
 
 test('memory budget lends its reserve to one batch at a time, in the slot or outside of it, and beside its budget', () => {

@@ -1,14 +1,14 @@
 /** Batches of events that are shaped: what is sent, what the spans say, and how each accepted event is settled. */
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import type { Batch } from '../../src/batcher/batch.ts';
 import { eventStarts } from '../../src/batcher/block-events.ts';
 import { SourceLane } from '../../src/batcher/fill/lane.ts';
 import { lettersOf, settleShipment, Shipment, withheldLetters } from '../../src/batcher/send/shipment.ts';
 import { shapeAsTold, testShaper } from '../support/test-shaper.ts';
-import { blockOf, bodyOf, eventsOf, makeRig, shape } from './blocks.ts';
+import { blockOf, bodyOf, eventsOf, makeRig, shape, test } from './blocks.ts';
 
 const line = (n: number, as: string): string => `{"n":${n},"as":"${as}"}`;
 const bytesOf = (words: readonly string[]): Buffer => Buffer.from(words.map((as, n) => `${line(n, as)}\n`).join(''));
@@ -38,8 +38,7 @@ function settleAll(batches: readonly Batch[], refused: readonly number[] = []): 
   }
 }
 
-test('shaped intake sends what shaping made, and its spans count the events before it', async () => {
-  const rig = makeRig();
+test('shaped intake sends what shaping made, and its spans count the events before it', async ({ rig }) => {
   const bytes = bytesOf(['kept', 'filtered', 'several3', 'withheld', 'dropped', 'kept']);
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
   rig.batcher.flush();
@@ -63,15 +62,13 @@ test('shaped intake of which everything is filtered is one batch without events 
   expect(rig.accounting.settled.filtered).toBe(2000);
 });
 
-test('shaped intake of nothing but empty lines settles their bytes', async () => {
-  const rig = makeRig();
+test('shaped intake of nothing but empty lines settles their bytes', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('\n\r\n')), { shaper: testShaper(shapeAsTold) });
   rig.batcher.flush();
   expect(rig.sealed).toMatchObject([{ events: 0, bytes: 0, spans: [{ from: 0, to: 3, events: 0 }] }]);
 });
 
-test('event of which siblings are refused counts once, as the worst of them', async () => {
-  const rig = makeRig();
+test('event of which siblings are refused counts once, as the worst of them', async ({ rig }) => {
   const bytes = bytesOf(['kept', 'several3', 'mixed', 'kept']);
   await rig.take(blockOf(bytes), { shaper: testShaper(shapeAsTold) });
   rig.batcher.flush();
@@ -110,8 +107,7 @@ test('event that is larger than a batch after shaping goes alone, in its order',
   expect(sentOf(rig.sealed)).toEqual(expectedOf(bytes));
 });
 
-test('shaped and other events in one batch are told apart when it is settled', async () => {
-  const rig = makeRig();
+test('shaped and other events in one batch are told apart when it is settled', async ({ rig }) => {
   const [plain, shaped] = [new Accounting('plain'), new Accounting('shaped')];
   await rig.take(blockOf(Buffer.from('one\ntwo\n')), { accounting: plain });
   await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
@@ -151,8 +147,7 @@ test('event has the worst outcome of its sinks, and is filtered only when each o
   expect(accounting.transformErrors).toBe(1);
 });
 
-test('batch whose events are made once is kept apart from those that can be rebuilt', async () => {
-  const rig = makeRig();
+test('batch whose events are made once is kept apart from those that can be rebuilt', async ({ rig }) => {
   await rig.take(blockOf(bytesOf(['kept'])));
   const shaper = testShaper(shapeAsTold, { isDeterministic: false });
   await rig.take(blockOf(bytesOf(['kept']), { stream: 's2', shape: { ...shape } }), { shaper });
@@ -163,8 +158,7 @@ test('batch whose events are made once is kept apart from those that can be rebu
   ]);
 });
 
-test('checksum of a body is that of all its events, shaped or not', async () => {
-  const rig = makeRig();
+test('checksum of a body is that of all its events, shaped or not', async ({ rig }) => {
   await rig.take(blockOf(Buffer.from('one\n')), { rereadable: false });
   await rig.take(blockOf(bytesOf(['filtered', 'kept']), { stream: 's2', shape: { ...shape } }), {
     rereadable: false,

@@ -1,13 +1,12 @@
 /** The client commands as a user runs them, against the real local service. */
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
+import { freePort, listen } from '../support/free-port.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { tailraceFor } from './tailrace.ts';
@@ -165,10 +164,7 @@ test('a personal token is told the role that does not allow it, or that nobody k
 });
 
 test('a service that is not there is named with its address', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   for (const args of [
     ['datasets', 'list'],
     ['ingest', 'logs'],
@@ -300,12 +296,10 @@ test('ingest stores every event once when each first answer is lost after the se
       answer.resume().on('end', () => request.socket.destroy());
     });
     request.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
   const lines = Array.from({ length: 35_000 }, (_, n) => `{"n":${n}}`).join('\n');
   const ended = await tailrace(['ingest', 'lost-1', '--url', url, '--json'], { input: lines });
-  server.close();
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.json()).toMatchObject([{ ingested: 35_000, failed: 0, requests: 4 }]);
   expect(lost.size).toBe(4);

@@ -1,11 +1,10 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ClientError } from '../../src/client/client-error.ts';
 import { createClient } from '../../src/client/client.ts';
 import { replyWith } from '../support/fake-ingest.ts';
-import { startFakeService } from '../support/fake-service.ts';
+import { startFakeService, test } from '../support/fake-service.ts';
 import { testTiming } from './timing.ts';
+import { freePort } from '../support/free-port.ts';
 
 const TOKEN = 'xaat-1';
 
@@ -43,8 +42,7 @@ test.each([
   expect(error.message).toBe(`POST ${service.url}/v1/datasets: HTTP ${status} because of this`);
 });
 
-test('client shows a refusal that is no JSON, cut and on one line', async () => {
-  const service = await startFakeService();
+test('client shows a refusal that is no JSON, cut and on one line', async ({ service }) => {
   service.http.respond = (_request, response) => replyWith(response, 400, `<html>\n  <b>bad</b>${'x'.repeat(1000)}`);
   const error = await failureOf(createClient({ url: service.url }).orgs());
   expect(error.message).toMatch(/HTTP 400 <html> <b>bad<\/b>x+$/);
@@ -75,8 +73,7 @@ test.each([['{"ingested":1}'], ['[]'], ['null'], ['{"ingested":-1,"failed":0}']]
   },
 );
 
-test('client follows no redirect and says where it leads', async () => {
-  const service = await startFakeService();
+test('client follows no redirect and says where it leads', async ({ service }) => {
   service.http.respond = (_request, response) => replyWith(response, 302, '', { location: 'https://login.example.com/' });
   const error = await failureOf(createClient({ url: service.url, token: TOKEN }).orgs());
   expect(error.message).toContain('HTTP 302, which leads to https://login.example.com/');
@@ -84,10 +81,7 @@ test('client follows no redirect and says where it leads', async () => {
 });
 
 test('client says at which address nothing listens', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   const error = await failureOf(createClient({ url: `http://127.0.0.1:${port}` }).datasets.list());
   expect(error).toMatchObject({ code: 'E_CONNECTION', systemCode: 'ECONNREFUSED', status: 0 });
   expect(error.fix).toBe(`nothing listens at 127.0.0.1:${port}: start the service there, or correct url`);
@@ -99,8 +93,7 @@ test('client says which name is not known', async () => {
   expect(error.fix).toContain('no-such-host.invalid cannot be found');
 });
 
-test('client gives up a request that takes too long, as a whole', async () => {
-  const service = await startFakeService();
+test('client gives up a request that takes too long, as a whole', async ({ service }) => {
   service.http.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     // A byte now and then, which is no end.
@@ -112,15 +105,13 @@ test('client gives up a request that takes too long, as a whole', async () => {
   expect(error.message).toContain('no complete answer within 0.3 s');
 });
 
-test('client rejects with the caller’s own reason when its signal aborts', async () => {
-  const service = await startFakeService();
+test('client rejects with the caller’s own reason when its signal aborts', async ({ service }) => {
   const stop = new AbortController();
   service.http.respond = () => stop.abort(new Error('enough'));
   await expect(createClient({ url: service.url }).query('logs', { signal: stop.signal })).rejects.toThrow('enough');
 });
 
-test('client says what TLS means where the service has none', async () => {
-  const service = await startFakeService();
+test('client says what TLS means where the service has none', async ({ service }) => {
   const error = await failureOf(createClient({ url: service.url.replace('http:', 'https:') }).datasets.list());
   expect(error.code).toBe('E_CONNECTION');
   expect(error.message).toContain('does not speak TLS: write http:// in url');

@@ -6,12 +6,12 @@ import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { compareCounts, messagesOf } from '../support/expected-lines.ts';
 import { FaultService } from '../support/fault-service.ts';
+import { takenPort } from '../support/free-port.ts';
 import { findProgram } from '../support/installed.ts';
 import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -350,7 +350,7 @@ describe('service', () => {
 
 describe('machine', () => {
   test('a telemetry port that is taken ends with 1 and the key to change', async () => {
-    const { port } = await listenTcp();
+    const port = await takenPort();
     writeConfig({ telemetry: `127.0.0.1:${port}` });
     const agent = run();
     expect(await agent.exited).toBe(1);
@@ -362,7 +362,7 @@ describe('machine', () => {
   });
 
   test.each(['tcp', 'udp'] as const)('a syslog port that is taken over %s ends with 1 and how to find by whom', async (protocol) => {
-    const { port } = protocol === 'tcp' ? await listenTcp() : await listenUdp();
+    const port = protocol === 'tcp' ? await takenPort() : await takenUdpPort();
     writeConfig({ source: `{type: syslog, listen: ["${protocol}://127.0.0.1:${port}"]}` });
     const agent = run();
     expect(await agent.exited).toBe(1);
@@ -414,17 +414,10 @@ describe('machine', () => {
   });
 });
 
-async function listenTcp(): Promise<AddressInfo> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return server.address() as AddressInfo;
-}
-
-async function listenUdp(): Promise<AddressInfo> {
+async function takenUdpPort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   onTestFinished(() => void socket.close());
-  return socket.address();
+  return socket.address().port;
 }

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { DeadLetter } from '../../src/core/sink.ts';
 import { DeadLetters, formatLetter, type Letter, toLetter } from '../../src/state/dead-letters.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { makeTree, test } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 
 const MiB = 1024 * 1024;
@@ -41,8 +41,7 @@ test('dead letters are read back as they were put, also by another process', () 
   expect([letters.remove('key-1'), letters.remove('key-1'), letters.bytes]).toEqual([true, false, 0]);
 });
 
-test('dead letters put again under their id replace the file and count once', () => {
-  const folder = makeTree({});
+test('dead letters put again under their id replace the file and count once', ({ folder }) => {
   const letters = new DeadLetters(folder, MiB);
   letters.put('a', [letterOf('{"a":1}'), letterOf('{"a":2}')]);
   letters.put('b', [letterOf('{"b":1}')]);
@@ -53,8 +52,7 @@ test('dead letters put again under their id replace the file and count once', ()
   expect(letters.bytes).toBe(sizeOf(folder));
 });
 
-test('dead letters are listed oldest first', () => {
-  const folder = makeTree({});
+test('dead letters are listed oldest first', ({ folder }) => {
   const letters = new DeadLetters(folder, MiB);
   for (const [id, seconds] of [
     ['a', 30],
@@ -68,8 +66,7 @@ test('dead letters are listed oldest first', () => {
   expect(letters.files().map(({ id }) => id)).toEqual(['b', 'c', 'd', 'a']);
 });
 
-test('dead letters over their limit are refused whole, and fit again once some are gone', () => {
-  const folder = makeTree({});
+test('dead letters over their limit are refused whole, and fit again once some are gone', ({ folder }) => {
   const size = Buffer.byteLength(`${formatLetter('a', letterOf('{"a":1}'))}\n`);
   const letters = new DeadLetters(folder, 2 * size);
   letters.put('a', [letterOf('{"a":1}')]);
@@ -89,8 +86,7 @@ test('dead letters over their limit are refused whole, and fit again once some a
   expect(letters.bytes).toBe(sizeOf(folder));
 });
 
-test('dead letters obey limits that are changed', () => {
-  const folder = makeTree({});
+test('dead letters obey limits that are changed', ({ folder }) => {
   const letters = new DeadLetters(folder, 10);
   expect(() => letters.put('a', [letterOf('{"a":1}')])).toThrow('');
   letters.limit(MiB, 'block');
@@ -214,8 +210,7 @@ test('dead letters that cannot be listed are a declared error, and a folder amon
   expect(() => letters.remove('x')).toThrow(expect.objectContaining({ code: 'E_DATA_DIR', fix: expect.stringContaining('data_dir') }));
 });
 
-test('dead letters that a killed process had not finished are not listed, and do not stand in the way', () => {
-  const folder = makeTree({});
+test('dead letters that a killed process had not finished are not listed, and do not stand in the way', ({ folder }) => {
   writeFileSync(join(folder, 'a.ndjson.tmp'), 'half');
   const letters = new DeadLetters(folder, MiB);
   expect([letters.files(), letters.bytes]).toEqual([[], 0]);

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { makeTree, test } from '../support/temp-tree.ts';
 
 const open = (folder: string) => openState({ folder, sinksOf: () => ['store'], log: silentLog });
 
@@ -22,8 +22,7 @@ async function openElsewhere(folder: string, uid?: number): Promise<{ child: Chi
   return { child, line };
 }
 
-test('lock names the process that holds the folder, and falls with it at kill -9', async () => {
-  const folder = makeTree({});
+test('lock names the process that holds the folder, and falls with it at kill -9', async ({ folder }) => {
   const { child, line } = await openElsewhere(folder);
   expect(line).toBe('open');
   expect(() => open(folder)).toThrow(
@@ -41,8 +40,7 @@ test('lock names the process that holds the folder, and falls with it at kill -9
   state.close();
 });
 
-test('lock keeps a second process out and lets it in after close', async () => {
-  const folder = makeTree({});
+test('lock keeps a second process out and lets it in after close', async ({ folder }) => {
   const state = open(folder);
   const refused = JSON.parse((await openElsewhere(folder)).line) as object;
   expect(refused).toMatchObject({ code: 'E_DATA_DIR_LOCKED', message: expect.stringContaining(`(process ${process.pid})`) });
@@ -50,16 +48,14 @@ test('lock keeps a second process out and lets it in after close', async () => {
   expect((await openElsewhere(folder)).line).toBe('open');
 });
 
-test('lock is let go of when the database cannot be had', () => {
-  const folder = makeTree({});
+test('lock is let go of when the database cannot be had', ({ folder }) => {
   mkdirSync(join(folder, 'instance'));
   expect(() => open(folder).noteStarted(['app'])).toThrow(expect.objectContaining({ code: 'E_STATE' }));
 });
 
 // Symptom: a damaged `state/lock` alone stopped every start until a person removed it. Cause: it was reported, not repaired. Fix: it is
 // emptied; SQLite finds the damage only under a shared lock, which nobody gets beside an agent.
-test('lock file that is damaged is emptied, which the log says', async () => {
-  const folder = makeTree({});
+test('lock file that is damaged is emptied, which the log says', async ({ folder }) => {
   const file = join(folder, 'lock');
   const log = new MemoryLog();
   for (const junk of ['x', 'this is not a database, and longer than its header would be '.repeat(40), 'SQLite format 3\0 cut']) {
@@ -72,8 +68,7 @@ test('lock file that is damaged is emptied, which the log says', async () => {
   expect(readFileSync(file, 'utf8')).not.toContain('x');
 });
 
-test('lock file that is damaged under a running agent is left to it', async () => {
-  const folder = makeTree({});
+test('lock file that is damaged under a running agent is left to it', async ({ folder }) => {
   const { child, line } = await openElsewhere(folder);
   expect(line).toBe('open');
   writeFileSync(join(folder, 'lock'), 'junk '.repeat(1000));

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { Spool } from '../../src/state/spool/spool.ts';
 import { decodeSpoolFile, encodeHead, type SpoolHeader } from '../../src/state/spool/spool-file.ts';
 import { MemoryLog } from '../support/memory-log.ts';
-import { makeTree } from '../support/temp-tree.ts';
+import { makeTree, test } from '../support/temp-tree.ts';
 import { fillDisk, mountTmpfs } from '../support/tmpfs.ts';
 import { recoverAll, span } from './batches.ts';
 
@@ -165,8 +165,7 @@ test('spool starts beside an unfinished file that cannot be removed, and says wh
 });
 
 // Symptom: a start that met a file it could not read ended. Fix: the file waits for the next start.
-test('spool starts with the others when one cannot be read, and leaves it where it is', async () => {
-  const folder = makeTree({});
+test('spool starts with the others when one cannot be read, and leaves it where it is', async ({ folder }) => {
   await open(folder).spool.write(headerOf('a'), Buffer.from('a'));
   mkdirSync(join(folder, '000000000009-folder.batch'));
   const { spool, log } = open(folder);
@@ -177,8 +176,7 @@ test('spool starts with the others when one cannot be read, and leaves it where 
   expect(await spool.write(headerOf('b'), Buffer.from('b'))).toBe('000000000010-b.batch');
 });
 
-test('spool writes a batch again with its parts under the same name', async () => {
-  const folder = makeTree({});
+test('spool writes a batch again with its parts under the same name', async ({ folder }) => {
   const { spool } = open(folder);
   await spool.write(headerOf('older'), Buffer.from('older'));
   const body = Buffer.from('the body');
@@ -197,8 +195,7 @@ test('spool writes a batch again with its parts under the same name', async () =
   expect(await next.read(name)).toEqual({ ok: true, header: headerOf('k', { parts }), body });
 });
 
-test('spool sets a file aside that was damaged after it was recovered, and says so to who reads it', async () => {
-  const folder = makeTree({});
+test('spool sets a file aside that was damaged after it was recovered, and says so to who reads it', async ({ folder }) => {
   const { spool, log } = open(folder);
   const name = await spool.write(headerOf('k'), Buffer.from('a body'));
   writeFileSync(join(folder, name), 'something else');
@@ -211,8 +208,7 @@ test('spool sets a file aside that was damaged after it was recovered, and says 
 });
 
 // Symptom: a spool file that was removed by hand kept a worker busy for ever. Cause: only damage counted as gone for good.
-test('spool says that a file is gone for good when someone removed it', async () => {
-  const folder = makeTree({});
+test('spool says that a file is gone for good when someone removed it', async ({ folder }) => {
   const { spool } = open(folder);
   const name = await spool.write(headerOf('k'), Buffer.from('a body'));
   await open(folder).spool.remove(name);

@@ -7,6 +7,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
+import { test as base } from './temp-tree.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -121,3 +122,6 @@ function decode(raw: Buffer, encoding: string | undefined): Buffer {
   if (encoding !== undefined) throw new Error(`unknown content-encoding ${encoding}`);
   return raw;
 }
+
+/** Tests that begin with a service, and with an empty folder where they ask for it. */
+export const test = base.extend('service', () => FakeIngest.start());

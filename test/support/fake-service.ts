@@ -3,6 +3,7 @@
  * and tokens, all in memory over real HTTP. `respond` takes its place where a test wants another answer.
  */
 import type { ServerResponse } from 'node:http';
+import { test as base } from 'vitest';
 import { FakeIngest, type ReceivedRequest, replyWith } from './fake-ingest.ts';
 
 export interface FakeDataset {
@@ -177,3 +178,6 @@ function queryResult({ apl, limit = 1000, cursor, order }: Asked, all: ReadonlyM
 }
 
 const timeOf = (place: string): string => new Date(1_767_225_600_000 + Number(place)).toISOString();
+
+/** Tests that begin with a service. */
+export const test = base.extend('service', () => startFakeService());

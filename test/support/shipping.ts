@@ -1,7 +1,7 @@
 /** The agent as a program between files of numbered lines and a service that misbehaves as told. */
 import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, test as base } from 'vitest';
 import { FaultService } from './fault-service.ts';
 import { type Program, startProgram } from './program.ts';
 import { type Family, parsePrometheus } from './prometheus-text.ts';
@@ -174,3 +174,6 @@ export async function listDeadLetters(site: Site): Promise<ListedLetter[]> {
     .map((letter) => ({ ...letter, seq: seqOf(JSON.stringify(letter.event)) }))
     .sort((a, b) => a.seq - b.seq);
 }
+
+/** Tests that begin with a site. */
+export const test = base.extend('site', () => makeSite());

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, test as base } from 'vitest';
 
 /** Makes a folder with these files (path → text) and returns its path. */
 export function makeTree(files: Readonly<Record<string, string>>): string {
@@ -14,3 +14,6 @@ export function makeTree(files: Readonly<Record<string, string>>): string {
   }
   return root;
 }
+
+/** Tests that begin with an empty folder. */
+export const test = base.extend('folder', () => makeTree({}));

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Observed } from '../../src/telemetry/observed.ts';
 import { startTelemetry } from '../../src/telemetry/server.ts';
 import { parsePrometheus } from '../support/prometheus-text.ts';
 import { makeHistograms, observed, observedSink, observedSource } from './observed.ts';
+import { takenPort } from '../support/free-port.ts';
 
 async function start(changes: { observe?: () => Observed; stalled?: () => string | undefined; host?: string; port?: number } = {}) {
   const server = await startTelemetry({
@@ -96,10 +96,7 @@ test('telemetry is ready while reading waits, and says which source waits for wh
 });
 
 test('telemetry on a port that is taken is a declared error with the way out', async () => {
-  const blocker = createServer().listen(0, '127.0.0.1');
-  await once(blocker, 'listening');
-  onTestFinished(() => void blocker.close());
-  const { port } = blocker.address() as AddressInfo;
+  const port = await takenPort();
   await expect(start({ port })).rejects.toMatchObject({
     code: 'E_TELEMETRY_LISTEN',
     message: `telemetry cannot listen on 127.0.0.1:${port}: the port is taken`,

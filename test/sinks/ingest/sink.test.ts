@@ -1,8 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { compress } from '../../../src/batcher/send/compress.ts';
 import type { IngestSinkConfig } from '../../../src/config/model.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
@@ -10,10 +9,11 @@ import { MAX_ANSWER_BYTES } from '../../../src/sinks/ingest/limits.ts';
 import type { Parcel, Sink } from '../../../src/core/sink.ts';
 import { version } from '../../../src/core/version.ts';
 import { createIngestSink } from '../../../src/sinks/ingest/sink.ts';
-import { FakeIngest, replyWith } from '../../support/fake-ingest.ts';
+import { FakeIngest, replyWith, test } from '../../support/fake-ingest.ts';
 import { sinkConfig } from '../../support/sink-config.ts';
 import { makeTree } from '../../support/temp-tree.ts';
 import { until } from '../../support/until.ts';
+import { listen } from '../../support/free-port.ts';
 
 const BODY = Buffer.from('{"message":"one"}\n{"message":"zwölf"}\n');
 const parcel: Parcel = { key: 'key-1', dataset: 'logs', events: 2, body: BODY, encoding: 'identity' };
@@ -33,16 +33,10 @@ async function startRaw(onData: (socket: Socket) => void): Promise<{ url: string
     socket.on('error', () => {});
     socket.once('data', () => onData(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { url: `http://127.0.0.1:${await listen(server)}` };
 }
 
-test('ingest sink posts NDJSON to the current path with its headers', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink posts NDJSON to the current path with its headers', async ({ service }) => {
   const { outcome, status, elapsedMs } = await makeSink(service.url).send(parcel, never);
   expect(outcome).toMatchObject({ kind: 'delivered', result: { ingested: 2, processedBytes: BODY.length } });
   expect(status).toBe(200);
@@ -85,8 +79,7 @@ test.for(addresses)('ingest sink addresses %s', async ([, base, changes, dataset
   expect(service.requests[0]!.url).toBe(expected);
 });
 
-test('ingest sink sends the organisation under the configured header prefix', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink sends the organisation under the configured header prefix', async ({ service }) => {
   await makeSink(service.url, { orgId: 'org-7' }).send(parcel, never);
   await makeSink(service.url, { orgId: 'org-8', headerPrefix: 'X-Acme-' }).send(parcel, never);
   expect(service.requests[0]!.headers['x-service-org-id']).toBe('org-7');
@@ -94,8 +87,7 @@ test('ingest sink sends the organisation under the configured header prefix', as
   expect(service.requests[1]!.headers).not.toHaveProperty('x-service-org-id');
 });
 
-test('ingest sink without a token sends no authorization', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink without a token sends no authorization', async ({ service }) => {
   await makeSink(service.url, { token: undefined }).send(parcel, never);
   expect(service.requests[0]!.headers).not.toHaveProperty('authorization');
 });
@@ -112,8 +104,7 @@ test.for(['gzip', 'zstd'] as const)('ingest sink sends %s bodies that decode to 
   expect(service.requests[0]!.body.equals(plain)).toBe(true);
 });
 
-test('ingest sink hands the answer’s status and headers to the classification', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink hands the answer’s status and headers to the classification', async ({ service }) => {
   service.respond = (_request, response) => replyWith(response, 429, { code: 429, message: 'slow down' }, { 'Retry-After': '7' });
   expect(await makeSink(service.url).send(parcel, never)).toMatchObject({
     status: 429,
@@ -126,8 +117,7 @@ test('ingest sink hands the answer’s status and headers to the classification'
   expect((await makeSink(service.url).send(parcel, never)).outcome.kind).toBe('bisect');
 });
 
-test('ingest sink does not follow a redirect', async () => {
-  const target = await FakeIngest.start();
+test('ingest sink does not follow a redirect', async ({ service: target }) => {
   const service = await FakeIngest.start();
   for (const status of [301, 302, 307, 308]) {
     service.respond = (request, response) => replyWith(response, status, '', { location: target.url + request.url });
@@ -138,8 +128,7 @@ test('ingest sink does not follow a redirect', async () => {
   expect(target.requests).toEqual([]);
 });
 
-test('ingest sink gives up on a service that accepts and never answers, and goes on afterwards', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink gives up on a service that accepts and never answers, and goes on afterwards', async ({ service }) => {
   const sink = makeSink(service.url, { timeoutMs: 500 });
   service.respond = () => {};
   expect(await sink.send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'timeout' } });
@@ -147,8 +136,7 @@ test('ingest sink gives up on a service that accepts and never answers, and goes
   await until('the service is reached again', async () => (await sink.send(parcel, never)).outcome.kind === 'delivered');
 });
 
-test('ingest sink counts its timeout to the last byte of the answer', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink counts its timeout to the last byte of the answer', async ({ service }) => {
   // A byte now and then keeps undici's own timeouts from ever ending it.
   service.respond = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -161,8 +149,7 @@ test('ingest sink counts its timeout to the last byte of the answer', async () =
   });
 });
 
-test('ingest sink reads an answer whose bytes come alone, the halves of a character, too', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink reads an answer whose bytes come alone, the halves of a character, too', async ({ service }) => {
   const reason = 'zwölf Äpfel'.repeat(10);
   const failures = [{ timestamp: '', error: reason, index: 1 }];
   service.respond = (_request, response) => {
@@ -184,8 +171,7 @@ test('ingest sink takes a connection that is cut in the middle of the answer for
   expect(await makeSink(url).send(parcel, never)).toMatchObject({ status: 0, outcome: { kind: 'retry', reason: 'network' } });
 });
 
-test('ingest sink takes a refused connection and an answer that is no HTTP for network errors', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink takes a refused connection and an answer that is no HTTP for network errors', async ({ service }) => {
   const { url } = service;
   await service.stop();
   expect(await makeSink(url).send(parcel, never)).toMatchObject({
@@ -198,8 +184,7 @@ test('ingest sink takes a refused connection and an answer that is no HTTP for n
 
 // Symptom: an answer of many megabytes counted as a network error without a status. Cause: reading it threw. Fix: its
 // beginning is classified, the rest is not read.
-test('ingest sink reads no more than its limit of an answer, and classifies what it has', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink reads no more than its limit of an answer, and classifies what it has', async ({ service }) => {
   let written = 0;
   service.respond = (request, response) => {
     response.writeHead(request.key === 'forbidden' ? 403 : 200, { 'content-type': 'text/html' });
@@ -216,8 +201,7 @@ test('ingest sink reads no more than its limit of an answer, and classifies what
   expect(await sink.send({ ...parcel, key: 'forbidden' }, never)).toMatchObject({ status: 403, outcome: { kind: 'pause' } });
 });
 
-test('ingest sink reads token_file anew for each request', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink reads token_file anew for each request', async ({ service }) => {
   const folder = makeTree({ token: 'first\n' });
   const path = join(folder, 'token');
   const sink = makeSink(service.url, { token: { kind: 'file', path } });
@@ -228,8 +212,7 @@ test('ingest sink reads token_file anew for each request', async () => {
   expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
 });
 
-test('ingest sink pauses while its token file is missing or unusable, sends nothing, and never quotes a token', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink pauses while its token file is missing or unusable, sends nothing, and never quotes a token', async ({ service }) => {
   const folder = makeTree({ token: 'super-secret with a space\n' });
   const path = join(folder, 'token');
   const sink = makeSink(service.url, { token: { kind: 'file', path } });
@@ -247,8 +230,7 @@ test('ingest sink pauses while its token file is missing or unusable, sends noth
   expect((await sink.send(parcel, never)).outcome.kind).toBe('delivered');
 });
 
-test('ingest sink rejects when its signal aborts, and only then', async () => {
-  const service = await FakeIngest.start();
+test('ingest sink rejects when its signal aborts, and only then', async ({ service }) => {
   service.respond = () => {};
   const sink = makeSink(service.url);
   const stop = new AbortController();

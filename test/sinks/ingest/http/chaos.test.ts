@@ -2,11 +2,12 @@
  * Thousands of requests to servers that do everything wrong, from slots that are filled with other bytes as soon as their request has
  * ended, as the agent's are: each request ends once, every answer is its own, and what an answer stands for came byte for byte.
  */
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '../../../support/until.ts';
 import { connect } from './peer.ts';
+import { listen } from '../../../support/free-port.ts';
 
 /** Numbers in `[0, below)` that depend on the seed alone. */
 function dice(seed: number): (below: number) => number {
@@ -123,9 +124,7 @@ test.each([1, 2])('every request ends once, and only with its own answer, whatev
     sockets.add(socket.once('close', () => sockets.delete(socket)));
     serve(socket, roll, arrived);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const connections = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { connections: 4 });
+  const connections = connect(`http://127.0.0.1:${await listen(server)}`, { connections: 4 });
   const ends = new Map<string, string[]>();
   const counts = { answered: 0, refused: 0, failed: 0 };
 

@@ -1,9 +1,10 @@
 /** The connections of the sink over real sockets. TLS, proxies and what answers mean are tested with the sink. */
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { until } from '../../../support/until.ts';
 import { connect, OK, send, startPeer } from './peer.ts';
+import { listen } from '../../../support/free-port.ts';
 
 test('connections carry one request after another, and no more at once than they may be', async () => {
   const waiting: (() => void)[] = [];
@@ -135,9 +136,7 @@ test('an answer that comes before the body was taken counts, and ends the connec
       accept(socket);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const connections = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const connections = connect(`http://127.0.0.1:${await listen(server)}`);
   expect(await send(connections, Buffer.alloc(50_000_000)).end).toBe('413 ');
   const socket = await accepted;
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -1,7 +1,8 @@
 /** Connections of the sink and a bare TCP server before them, for tests. */
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Connections, type ConnectionsOptions } from '../../../../src/sinks/ingest/http/connections.ts';
+import { listen } from '../../../support/free-port.ts';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 
@@ -34,12 +35,7 @@ export async function startPeer(respond: (socket: Socket, index: number, request
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets, received: (index) => texts[index]! };
+  return { origin: `http://127.0.0.1:${await listen(server)}`, server, sockets, received: (index) => texts[index]! };
 }
 
 export function connect(origin: string, changes: Partial<ConnectionsOptions> = {}): Connections {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_RESPONSE_HEAD_BYTES } from '../../../../src/sinks/ingest/limits.ts';
 import { ResponseParser, type ResponseHeaders } from '../../../../src/sinks/ingest/http/response-parser.ts';
+import { listen } from '../../../support/free-port.ts';
 
 const http = process.getBuiltinModule('node:http');
 
@@ -144,9 +144,7 @@ const damage = fc.record({
 test('response parser answers what Node’s client answers, and refuses the rest', async () => {
   let text = '';
   const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(text, 'latin1')));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const peer = (): Promise<{ status: number; body: string } | undefined> =>
     new Promise((resolve) => {
       const request = http.get({ host: '127.0.0.1', port, agent: false, insecureHTTPParser: false }, (answer) => {
