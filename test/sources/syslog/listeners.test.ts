@@ -180,7 +180,10 @@ describe('the PROXY protocol', () => {
   const tcp: InternetAddress = { protocol: 'tcp', host: '127.0.0.1', port: 0 };
   const v2 = Buffer.from('0d0a0d0a000d0a515549540a2111000cc0000209cb0071051267 02ca'.replaceAll(' ', ''), 'hex');
 
-  const ports = Buffer.from('126702ca', 'hex');
+  const M = Buffer.from('<13>m\n');
+  /** The signature of version 2, these bytes, and a message. */
+  const v2Of = (...parts: (string | Buffer)[]): Buffer =>
+    Buffer.concat([v2.subarray(0, 12), ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)), M]);
   /** The bytes of an address with one `::`. */
   function v6(text: string): Buffer {
     const [head, tail] = text.split('::').map((part) =>
@@ -200,42 +203,13 @@ describe('the PROXY protocol', () => {
     ['version 1, IPv6', ['PROXY TCP6 2001:db8::9 2001:db8::1 4711 601\r\n<13>m\n'], '[2001:db8::9]:4711'],
     ['version 1, unknown', ['PROXY UNKNOWN\r\n<13>m\n'], undefined],
     ['version 1 in pieces', ['PRO', 'XY TCP4 192.0.2.9 203.0.113.5 47', '11 601\r', '\n<1', '3>m\n'], '192.0.2.9:4711'],
-    ['version 2', [Buffer.concat([v2, Buffer.from('<13>m\n')])], '192.0.2.9:4711'],
-    [
-      'version 2, IPv6',
-      [
-        Buffer.concat([
-          v2.subarray(0, 12),
-          Buffer.from('21210024', 'hex'),
-          v6('2001:0db8::9'),
-          v6('2001:0db8::1'),
-          ports,
-          Buffer.from('<13>m\n'),
-        ]),
-      ],
-      '[2001:db8::9]:4711',
-    ],
-    [
-      'version 2 of the proxy itself',
-      [Buffer.concat([v2.subarray(0, 12), Buffer.from('20000000', 'hex'), Buffer.from('<13>m\n')])],
-      undefined,
-    ],
-    [
-      'version 2 with what proxies add',
-      [
-        Buffer.concat([
-          v2.subarray(0, 14),
-          Buffer.from('0010', 'hex'),
-          v2.subarray(16),
-          Buffer.from('04000161', 'hex'),
-          Buffer.from('<13>m\n'),
-        ]),
-      ],
-      '192.0.2.9:4711',
-    ],
+    ['version 2', [Buffer.concat([v2, M])], '192.0.2.9:4711'],
+    ['version 2, IPv6', [v2Of('21210024', v6('2001:0db8::9'), v6('2001:0db8::1'), '126702ca')], '[2001:db8::9]:4711'],
+    ['version 2 of the proxy itself', [v2Of('20000000')], undefined],
+    ['version 2 with what proxies add', [v2Of('21110010', v2.subarray(16), '04000161')], '192.0.2.9:4711'],
     [
       'version 2 in pieces',
-      [v2.subarray(0, 5), v2.subarray(5, 20), Buffer.concat([v2.subarray(20), Buffer.from('<13>')]), 'm\n'],
+      [v2.subarray(0, 5), v2.subarray(5, 20), Buffer.concat([v2.subarray(20), M.subarray(0, 4)]), 'm\n'],
       '192.0.2.9:4711',
     ],
   ])('%s', async (_name, writes, peer) => {

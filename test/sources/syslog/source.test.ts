@@ -425,19 +425,8 @@ describe.skipIf(spawnSync('logger', ['--version']).error !== undefined)('util-li
   test.each(modes)('%s: every message arrives with its fields', async (mode, more, expected) => {
     const { context, udpPort, tcpPort } = await start();
     const port = mode.includes('--udp') ? udpPort : tcpPort;
-    const logger = run('logger', [
-      '--server',
-      '127.0.0.1',
-      '--port',
-      String(port),
-      ...mode.split(' '),
-      '-p',
-      'local3.warning',
-      '-t',
-      'shop',
-      '-i',
-      ...more,
-    ]);
+    const args = `--server 127.0.0.1 --port ${port} ${mode} -p local3.warning -t shop -i`.split(' ');
+    const logger = run('logger', [...args, ...more]);
     logger.child.stdin?.end(`${lines.join('\n')}\n`);
     await logger;
     await context.lane.until((lane) => lane.count === lines.length);
@@ -450,28 +439,16 @@ describe.skipIf(spawnSync('logger', ['--version']).error !== undefined)('util-li
 describe.skipIf(spawnSync('loggen', ['--help']).error !== undefined)('syslog-ng loggen (apt install syslog-ng-core)', () => {
   // It sends in bursts: over UDP each is smaller than the smallest receive buffer.
   test.each([
-    ['TCP, RFC 3164', 20_000, 1, ['--stream']],
-    ['TCP, RFC 5424 with octet counting', 20_000, 1, ['--stream', '--syslog-proto']],
-    ['TCP, RFC 5424 with newlines', 20_000, 1, ['--stream', '--syslog-proto', '--no-framing']],
-    ['UDP, RFC 3164', 150, 4, ['--dgram']],
-    ['UDP, RFC 5424', 150, 4, ['--dgram', '--syslog-proto']],
+    ['TCP, RFC 3164', 20_000, 1, '--stream'],
+    ['TCP, RFC 5424 with octet counting', 20_000, 1, '--stream --syslog-proto'],
+    ['TCP, RFC 5424 with newlines', 20_000, 1, '--stream --syslog-proto --no-framing'],
+    ['UDP, RFC 3164', 150, 4, '--dgram'],
+    ['UDP, RFC 5424', 150, 4, '--dgram --syslog-proto'],
   ] as const)('%s: every message arrives once', async (_name, number, rounds, flags) => {
     const { context, source, udpPort, tcpPort } = await start();
-    const port = String(flags[0] === '--dgram' ? udpPort : tcpPort);
+    const port = flags.startsWith('--dgram') ? udpPort : tcpPort;
     for (let round = 1; round <= rounds; round += 1) {
-      await run('loggen', [
-        '--inet',
-        ...flags,
-        '--quiet',
-        '--rate',
-        '1000000',
-        '--number',
-        String(number),
-        '--size',
-        '200',
-        '127.0.0.1',
-        port,
-      ]);
+      await run('loggen', `--inet ${flags} --quiet --rate 1000000 --number ${number} --size 200 127.0.0.1 ${port}`.split(' '));
       await context.lane.until((lane) => lane.count === round * number);
     }
     const all = events(context);
