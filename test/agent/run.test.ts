@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { FakeIngest, replyWith } from '../support/fake-ingest.ts';
+import { expect } from 'vitest';
+import { FakeIngest, replyWith, test } from '../support/fake-ingest.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Family, valueOf } from '../support/prometheus-text.ts';
 import { makeTree } from '../support/temp-tree.ts';
@@ -26,8 +23,7 @@ function checkBalance(families: ReadonlyMap<string, Family>): number {
   return of('accepted');
 }
 
-test('run delivers every line of standard input once, and ends with 0', async () => {
-  const service = await FakeIngest.start();
+test('run delivers every line of standard input once, and ends with 0', async ({ service }) => {
   const run = startRun(makeTree({}), { url: service.url });
   await run.write(['plain text with "quotes"', '{"level":"info","a":1}', '', '  ', 'ünïcode']);
   run.end();
@@ -39,8 +35,7 @@ test('run delivers every line of standard input once, and ends with 0', async ()
   expect(service.requests.every(({ headers }) => headers['content-encoding'] === 'gzip')).toBe(true);
 });
 
-test('run balances its accounting at every scrape under fire, and counts what was sent', async () => {
-  const service = await FakeIngest.start();
+test('run balances its accounting at every scrape under fire, and counts what was sent', async ({ service }) => {
   let count = 0;
   service.respond = (request, response) => {
     count += 1;
@@ -102,8 +97,7 @@ test('run waits for a service that is down at the start, and says so', async () 
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
 
-test('run ends with 0 on SIGTERM while the service is down, and the next one delivers what was kept', async () => {
-  const folder = makeTree({});
+test('run ends with 0 on SIGTERM while the service is down, and the next one delivers what was kept', async ({ folder }) => {
   const port = await freePort();
   const first = startRun(folder, { url: `http://127.0.0.1:${port}`, top: 'shutdown_timeout: 1s' });
   await first.write(numbered(1000));
@@ -119,9 +113,7 @@ test('run ends with 0 on SIGTERM while the service is down, and the next one del
   expect(numbersOf(service)).toEqual(upTo(1000));
 });
 
-test('run ends at once on the second SIGTERM, and loses nothing', async () => {
-  const folder = makeTree({});
-  const service = await FakeIngest.start();
+test('run ends at once on the second SIGTERM, and loses nothing', async ({ folder, service }) => {
   service.respond = () => {};
   const first = startRun(folder, { url: service.url, top: 'shutdown_timeout: 10m' });
   await first.write(numbered(250));
@@ -139,9 +131,7 @@ test('run ends at once on the second SIGTERM, and loses nothing', async () => {
   expect(numbersOf(service)).toEqual(upTo(250));
 });
 
-test('run keeps keys and events over kill -9', async () => {
-  const folder = makeTree({});
-  const service = await FakeIngest.start();
+test('run keeps keys and events over kill -9', async ({ folder, service }) => {
   // Stored, but the answer never arrives: the worst moment to die.
   service.respond = (request) => void service.stored.set(request.key, request.lines);
   const first = startRun(folder, { url: service.url });
@@ -163,27 +153,7 @@ test('run keeps keys and events over kill -9', async () => {
   expect(numbersOf(service)).toEqual(upTo(400));
 });
 
-test('run is not ready while the service refuses the token, drops nothing, and goes on when it is accepted', async () => {
-  const service = await FakeIngest.start();
-  service.respond = (_request, response) => replyWith(response, 403, { code: 403, message: 'token may not ingest' });
-  const run = startRun(makeTree({}), { url: service.url });
-  await run.write(numbered(10));
-  await until('it is not ready', async () => (await run.get('/readyz')).status === 503);
-  expect(JSON.parse((await run.get('/readyz')).text)).toMatchObject({
-    status: 'paused',
-    paused: [{ sink: 'store', dataset: 'logs', reason: 'unauthorized', detail: 'HTTP 403 token may not ingest' }],
-  });
-  expect((await run.get('/healthz')).status).toBe(200);
-  await run.says('delivery is paused');
-  service.respond = (request, response) => service.storeAll(request, response);
-  await until('it is ready', async () => (await run.get('/readyz')).status === 200);
-  run.end();
-  expect(await run.exited).toBe(0);
-  expect(numbersOf(service)).toEqual(upTo(10));
-});
-
-test('run --once ends with 1 when the service refuses the token', async () => {
-  const service = await FakeIngest.start();
+test('run --once ends with 1 when the service refuses the token', async ({ service }) => {
   service.respond = (_request, response) => replyWith(response, 401, { message: 'who are you' });
   const run = startRun(makeTree({}), { url: service.url, args: ['--once'], top: 'shutdown_timeout: 1s' });
   await run.write(numbered(10));
@@ -192,34 +162,10 @@ test('run --once ends with 1 when the service refuses the token', async () => {
   expect(run.log()).toContain('HTTP 401 who are you');
 });
 
-test('run --once delivers standard input and ends with 0', async () => {
-  const service = await FakeIngest.start();
+test('run --once delivers standard input and ends with 0', async ({ service }) => {
   const run = startRun(makeTree({}), { url: service.url, args: ['--once'] });
   await run.write(numbered(250));
   run.end();
   expect(await run.exited).toBe(0);
   expect(numbersOf(service)).toEqual(upTo(250));
-});
-
-test('run on a telemetry port that is taken ends with 1 and says what to do', async () => {
-  const blocker = createServer().listen(0, '127.0.0.1');
-  await once(blocker, 'listening');
-  onTestFinished(() => void blocker.close());
-  const { port } = blocker.address() as AddressInfo;
-  const run = startRun(makeTree({}), { url: 'http://127.0.0.1:1', telemetry: `127.0.0.1:${port}` });
-  expect(await run.exited).toBe(1);
-  expect(run.log()).toContain(`telemetry cannot listen on 127.0.0.1:${port}: the port is taken`);
-  expect(run.log()).toContain('fix: ');
-  expect(run.log()).not.toContain('fault of Tailrace');
-});
-
-test('run on a data folder in use ends with 1 and names the process', async () => {
-  const folder = makeTree({});
-  const first = startRun(folder, { url: 'http://127.0.0.1:1', top: 'shutdown_timeout: 1s' });
-  await first.says('tailrace runs');
-  const second = startRun(folder, { url: 'http://127.0.0.1:1' });
-  expect(await second.exited).toBe(1);
-  expect(second.log()).toContain(`in use by another agent (process ${first.child.pid})`);
-  first.child.kill('SIGTERM');
-  expect(await first.exited).toBe(0);
 });

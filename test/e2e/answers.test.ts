@@ -179,7 +179,11 @@ test('a refused token pauses, says so once and turns readiness false; nothing is
   const address = await addressOf(agent);
   const ready = await fetch(`${address}/readyz`);
   expect(ready.status).toBe(503);
-  expect(await ready.json()).toMatchObject({ status: 'paused', paused: [{ sink: 'store', dataset: 'logs', reason: 'unauthorized' }] });
+  expect(await ready.json()).toMatchObject({
+    status: 'paused',
+    paused: [{ sink: 'store', dataset: 'logs', reason: 'unauthorized', detail: 'HTTP 403 Forbidden' }],
+  });
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
   await until('several probes', () => service.requests.length > 6);
   service.respond = () => undefined;
   await until('all lines are stored', () => service.stored.length >= 1000);
