@@ -70,6 +70,10 @@ describe('the legacy form', () => {
       ['==', '_time', at(10), 1],
       ['==', 'mixed', 4, 1],
       ['==', 'mixed', 'text 5', 1],
+      ['contains', 'mixed', 'TEXT 9', 6],
+      ['regexp', 'mixed', '^text 1\\d$', 5],
+      ['==', 'level', "' or 1=1 --", 0],
+      ['==', "x'] or 1=1 --", '{p0:String}', 0],
     ])('%s on %s with %j', async (op, field, wanted, expected) => {
       expect(await matched({ op, field, value: wanted })).toBe(expected);
     });
@@ -115,7 +119,14 @@ describe('the legacy form', () => {
       [{ op: 'count', field: 'latency' }, 90],
       [{ op: 'distinct', field: 'level' }, 3],
       [{ op: 'distinct', field: 'mixed' }, 100],
+      [{ op: 'distinct', field: 'seq' }, 100],
       [{ op: 'sum', field: 'seq' }, 4950],
+      [{ op: 'sum', field: 'latency' }, latencies.reduce((a, b) => a + b, 0)],
+      [{ op: 'sum', field: 'mixed' }, 2450],
+      [{ op: 'min', field: 'seq' }, 0],
+      [{ op: 'max', field: 'seq' }, 99],
+      [{ op: 'min', field: '_time' }, at(0)],
+      [{ op: 'max', field: 'level' }, 'warn'],
       [{ op: 'avg', field: 'latency' }, expect.closeTo(mean, 9)],
       [{ op: 'min', field: 'latency' }, 0.25],
       [{ op: 'max', field: 'latency' }, 24.75],
@@ -153,9 +164,18 @@ describe('the legacy form', () => {
     });
 
     test('an aggregation’s op in the result is its alias, or the op in upper case', async () => {
-      const { buckets } = await query({ aggregations: [{ op: 'count', alias: 'events' }, { op: 'count' }, { op: 'topk', field: 'ok', argument: 1 }, { op: 'Sum', field: 'seq', alias: '' }, { op: 'count' }] });
+      const { buckets, matches } = await query({ aggregations: [{ op: 'count', alias: 'events' }, { op: 'count' }, { op: 'topk', field: 'ok', argument: 1 }, { op: 'Sum', field: 'seq', alias: '' }, { op: 'count' }] });
       expect(buckets.totals[0]!.aggregations.map(({ op }) => op)).toEqual(['events', 'COUNT', 'TOPK', 'SUM', 'COUNT']);
+      expect(matches).toEqual([]);
     }); // prettier-ignore
+
+    test('sums beyond 64 bits do not wrap', async () => {
+      const large = await dataset();
+      await client.ingest(large, '{"n":9223372036854775807}\n'.repeat(3));
+      const { text } = await client.query(large, { aggregations: ['sum', 'max'].map((op) => ({ op, field: 'n' })) });
+      expect(text).toContain('"op":"SUM","value":27670116110564327421');
+      expect(text).toContain('"op":"MAX","value":9223372036854775807');
+    });
 
     test('rate is per second of the range in the totals and of the bucket in the series', async () => {
       const { buckets } = await query({
@@ -184,8 +204,14 @@ describe('the legacy form', () => {
 
   describe('groups and the series', () => {
     test('groupBy gives totals and a series whose groups have the totals’ ids', async () => {
-      const { buckets, status } = await query({ aggregations: [{ op: 'count' }, { op: 'max', field: 'seq' }], groupBy: ['level', 'ok'], resolution: '25s' });
+      const { buckets, status } = await query({ aggregations: [{ op: 'count' }, { op: 'max', field: 'seq' }], groupBy: ['level', 'ok', 'nothing'], resolution: '25s' });
       expect(status['numGroups']).toBe(6);
+      const counts = buckets.totals.map(({ aggregations }) => aggregations[0]!.value as number);
+      expect(counts).toEqual([...counts].sort((a, b) => b - a));
+      for (const { group, aggregations } of buckets.totals) {
+        expect(group['nothing']).toBeNull();
+        expect(aggregations[0]!.value).toBe(events.filter(({ level, ok }) => level === group['level'] && ok === group['ok']).length);
+      }
       expect(buckets.totals).toHaveLength(6);
       expect(buckets.totals.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
       expect(buckets.series.map(({ startTime, endTime }) => [startTime, endTime])).toEqual([0, 25, 50, 75].map((from) => [at(from), at(from + 25)]));
@@ -223,6 +249,11 @@ describe('the legacy form', () => {
       }
     });
 
+    test('groups keep the types of a mixed field apart', async () => {
+      const { buckets } = await query({ aggregations: [{ op: 'count' }], groupBy: ['mixed'], order: [{ field: 'mixed' }], endTime: at(4) });
+      expect(new Set(buckets.totals.map(({ group }) => group['mixed']))).toEqual(new Set([0, 2, 'text 1', 'text 3']));
+    });
+
     test('a field that events lack groups as null', async () => {
       const { buckets } = await query({ aggregations: [{ op: 'count' }], groupBy: ['nothing'] });
       expect(buckets.totals).toEqual([{ id: 0, group: { nothing: null }, aggregations: [{ op: 'COUNT', value: 100 }] }]);
@@ -257,10 +288,10 @@ describe('the legacy form', () => {
     });
 
     test('project renames and picks', async () => {
-      const { matches } = await query({ project: [{ field: 'seq', alias: 'n' }, { field: 'level' }, { field: 'nothing' }], order: [{ field: 'seq', desc: true }], limit: 2 }); // prettier-ignore
+      const { matches } = await query({ project: [{ field: 'seq', alias: 'n' }, { field: 'level' }, { field: 'nothing' }], order: [{ field: 'level' }, { field: 'seq', desc: true }], limit: 2 }); // prettier-ignore
       expect(matches.map(({ data }) => data)).toEqual([
-        { n: 99, level: 'info' },
         { n: 98, level: 'Error' },
+        { n: 95, level: 'Error' },
       ]);
     });
   });
@@ -277,6 +308,7 @@ describe('the legacy form', () => {
       continuationToken: '', includeCursor: false, limit: 0, resolution: 'auto', fieldsMeta: null, more: [1],
     }; // prettier-ignore
     expect((await query(body)).matches).toHaveLength(100);
+    expect((await query({ ...body, groupBy: [], queryOptions: { openIntervals: 'x' } })).matches).toHaveLength(100);
     expect((await query({ ...body, filter: { op: '', children: [{ op: 'nonsense' }] } })).matches).toHaveLength(100);
   });
 
@@ -292,29 +324,78 @@ describe('the legacy form', () => {
     expect((await client.call('POST', `/v1/datasets/${logs}/query?${parameter}`, { body: ALWAYS })).status).toBe(400);
   });
 
-  test('an empty body asks for everything, newest first', async () => {
+  test('an empty body asks for everything, newest first, each event whole', async () => {
     const answer = await client.call('POST', `/v1/datasets/${logs}/query`);
-    expect((answer.json['matches'] as unknown[]).length).toBe(100);
+    const { matches, buckets, status } = answer.json as unknown as QueryAnswer;
+    expect(matches.map(({ data }) => data['seq'])).toEqual(events.map(({ seq }) => seq).reverse());
+    const { _time, ...data } = events[99]!;
+    expect(matches[0]).toEqual({ _time, _sysTime: expect.any(String), _rowId: expect.stringMatching(/^[0-9a-f]{32}$/), data });
+    expect(buckets).toEqual({ series: [], totals: [] });
+    expect(status).toMatchObject({
+      rowsMatched: 100, isPartial: false, isEstimate: false, cacheStatus: 0, continuationToken: '', messages: [], numGroups: 0,
+      minBlockTime: at(0), maxBlockTime: at(99),
+    }); // prettier-ignore
+    expect(status['elapsedTime']).toBeGreaterThan(0);
+    expect(status['rowsExamined']).toBeGreaterThanOrEqual(100);
+  });
+
+  test('an empty dataset has no matches and a zero total', async () => {
+    const empty = await dataset();
+    expect((await client.query(empty)).matches).toEqual([]);
+    const { buckets, status } = await client.query(empty, { aggregations: [{ op: 'count' }, { op: 'max', field: 'x' }] });
+    expect(buckets).toEqual({ series: [], totals: [{ id: 0, group: {}, aggregations: [{ op: 'COUNT', value: 0 }, { op: 'MAX', value: null }] }] }); // prettier-ignore
+    expect(status['minBlockTime']).toBe('0001-01-01T00:00:00Z');
   });
 
   test.each([
-    [{ aggregations: [{ op: 'mode', field: 'seq' }] }],
-    [{ aggregations: [{ op: 'sum' }] }],
-    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 'many' }] }],
-    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 100_000 }] }],
-    [{ aggregations: [{ op: 'percentiles', field: 'seq', argument: [101] }] }],
-    [{ aggregations: [{ op: 'countif', argument: 'seq <' }] }],
-    [{ filter: { op: 'sounds-like', field: 'a', value: 'b' } }],
-    [{ filter: { op: '>', field: 'a', value: { b: 1 } } }],
-    [{ filter: { op: 'and', children: [5] } }],
-    [{ filter: 'seq == 1' }],
-    [{ virtualFields: [{ alias: 'a', expr: 'nope(' }] }],
-    [{ virtualFields: [{ alias: 'a' }] }],
-    [{ resolution: '1ns', aggregations: [{ op: 'count' }] }],
-    [{ limit: 1.5 }],
-    [{ order: 'seq' }],
-  ])('%j is 400', async (body) => {
-    const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: { ...ALWAYS, ...body } });
+    [at(10), at(13), 3],
+    ['now-1h', undefined, 0],
+    ['0001-01-01T00:00:00Z', 'now', 100],
+    ['', '', 100],
+    ['2020-01-01T00:00:00+03:00', '9999-12-31T00:00:00Z', 100],
+    ['now', 'now-1h', 0],
+  ])('the range %s … %s has %i events', async (startTime, endTime, wanted) => {
+    expect((await client.query(logs, { startTime, endTime, aggregations: [{ op: 'count' }] })).status['rowsMatched']).toBe(wanted);
+    if (wanted === 3) expect(await seqs({ startTime, endTime })).toEqual([10, 11, 12]);
+  });
+
+  test.each([
+    [{ startTime: 'yesterday' }, 'startTime'],
+    [{ endTime: 'now-1parsec' }, 'endTime'],
+    [{ aggregations: [{ op: 'mode', field: 'seq' }] }, 'not known'],
+    [{ aggregations: [{ op: 'sum' }] }, 'field'],
+    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 'many' }] }, ''],
+    [{ aggregations: [{ op: 'topk', field: 'seq', argument: 100_000 }] }, ''],
+    [{ aggregations: [{ op: 'percentiles', field: 'seq', argument: [101] }] }, ''],
+    [{ aggregations: [{ op: 'countif', argument: 'seq <' }] }, ''],
+    [{ filter: { op: 'sounds-like', field: 'a', value: 'b' } }, 'not known'],
+    [{ filter: { op: 'regexp', field: 'level', value: '(' } }, 'regular expression'],
+    [{ filter: { op: '>', field: 'a', value: { b: 1 } } }, ''],
+    [{ filter: { op: 'and', children: [5] } }, ''],
+    [{ filter: 'seq == 1' }, ''],
+    [{ virtualFields: [{ alias: 'a', expr: 'nope(' }] }, ''],
+    [{ virtualFields: [{ alias: 'a', expr: '1 +' }] }, 'virtualFields[0]'],
+    [{ virtualFields: [{ alias: 'a' }] }, ''],
+    [{ resolution: '1ns', aggregations: [{ op: 'count' }] }, 'buckets'],
+    [{ resolution: 'often' }, 'resolution'],
+    [{ limit: 1.5 }, ''],
+    [{ limit: -1 }, 'limit'],
+    [{ limit: 'ten' }, 'limit'],
+    [{ cursor: 'x' }, 'cursor'],
+    [{ order: 'seq' }, ''],
+    [{ order: [{ field: 'x' }], aggregations: [{ op: 'count' }] }, 'order by'],
+    [{ groupBy: Array.from({ length: 300 }, () => 'a') }, 'groupBy'],
+    [[], 'not valid'],
+  ])('%j is 400', async (body, message) => {
+    const answer = await client.call('POST', `/v1/datasets/${logs}/query`, { body: Array.isArray(body) ? body : { ...ALWAYS, ...body } });
     expect(answer.json).toEqual({ code: 400, message: expect.stringMatching(/./) });
+    expect(answer.json['message']).toContain(message);
+  });
+
+  test('a filter nested without end is 400, an unknown dataset 404', async () => {
+    let filter: object = { op: 'exists', field: 'a' };
+    for (let n = 0; n < 1000; n++) filter = { op: 'not', children: [filter] };
+    expect((await client.call('POST', `/v1/datasets/${logs}/query`, { body: { filter } })).status).toBe(400);
+    expect((await client.call('POST', '/v1/datasets/none/query', { body: {} })).status).toBe(404);
   });
 });
