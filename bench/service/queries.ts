@@ -165,7 +165,7 @@ async function compiler(folder: string): Promise<(query: Query) => Omit<Order, '
     const params = new Params();
     const environment = { params, now: end, start, end, step: 60_000_000_000n };
     const tree = planOf(readQuery(`['bench'] | ${text}`), new Map());
-    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, start, end, limit: undefined, cursor: undefined });
+    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, bounds: { start: undefined, end: undefined }, limit: undefined, cursor: undefined });
     const bound = Object.fromEntries(Object.entries(params.values).map(([name, value]) => [name, String(value)]));
     const statements = [...(counts ? [count] : []), rows.sql].map((sql) => `${sql} ${settings}`);
     return { statements, params: bound, wanted: rows.wanted };

@@ -119,6 +119,18 @@ describe.each<EngineUnderTest>(['embedded', 'clickhouse'])('the engine %s', (kin
     expect(await engine.deleteRows(table, '1')).toBe(500);
   });
 
+  test('says how many rows there are and of which times, after inserts, deletes and a restart', async () => {
+    const table = await filled(400);
+    expect(await engine.extent(table)).toMatchObject({ rows: 400, min: 1n, max: 39n * YEAR_NS + 1n });
+    await engine.insert(table, rows(1, 440), `more-${kind}`, 'key');
+    expect(await engine.extent(table)).toMatchObject({ rows: 401, min: 1n });
+    await engine.deleteRows(table, `_time < ${timeLiteral(20n * YEAR_NS)}`);
+    expect(await engine.extent(table)).toMatchObject({ rows: 200, min: 20n * YEAR_NS + 1n });
+    await engine.close();
+    engine = await open();
+    expect(await engine.extent(table)).toMatchObject({ rows: 200, min: 20n * YEAR_NS + 1n, max: 39n * YEAR_NS + 1n });
+  });
+
   test('inserts, selects and deletes at once do not disturb one another', async () => {
     const table = await filled(400);
     const more = Array.from({ length: 12 }, (_, n) => engine.insert(table, rows(100, 400 + n * 100), `many-${kind}-${n}`, `key ${n}`));

@@ -29,10 +29,8 @@ const UNSET = '0001-01-01T00:00:00Z';
 /** Of the bytes: those in the engine's columns before compression, and those on disk. Deleted events count until their space is given back. */
 export async function infoOf(engine: Engine, dataset: Dataset): Promise<z.infer<typeof INFO>> {
   const { name, table, who, created } = dataset;
-  const { rows } = await engine.query(`select count(), toUnixTimestamp64Nano(min(_time)), toUnixTimestamp64Nano(max(_time)) from ${table}`);
-  const [count, min, max] = rows[0] ?? [];
-  const numEvents = Number(count ?? 0);
-  const timeOf = (ns: unknown): string => (numEvents === 0 ? UNSET : formatTime(BigInt(String(ns))));
+  const { rows: numEvents, min, max } = await engine.extent(table);
+  const timeOf = (ns: bigint): string => (numEvents === 0 ? UNSET : formatTime(ns));
   const { parts, uncompressedBytes, compressedBytes } = await engine.storage(table);
   const fields = fieldsOf(dataset);
   return {

@@ -29,8 +29,8 @@ export function openTrimmer(catalog: Catalog, engine: Engine, log: Log): Trimmer
 
   const reclaim = async ({ id, table }: Dataset, deleted: number): Promise<void> => {
     const sum = (deletedRows.get(id) ?? 0) + deleted;
-    const [counted] = await engine.ask(`select count() from ${table}`);
-    const isDue = sum > Number(counted?.[0]) * RECLAIM_SHARE;
+    const { rows } = await engine.extent(table);
+    const isDue = sum > rows * RECLAIM_SHARE;
     deletedRows.set(id, isDue ? 0 : sum);
     if (isDue) await engine.reclaim(table);
   };

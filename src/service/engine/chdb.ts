@@ -21,7 +21,7 @@ import { howToInstall, loadInstalled } from './installed.ts';
 import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
 import { addColumns, fillColumns, lacking, namesWith, OWN_COLUMNS_SQL, readColumns, structureWith, type OwnColumn } from './own-columns.ts';
 import { alterSync, createTable, datasetOf, isSynced, timeLiteral } from './tables.ts';
-import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
+import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { readResult, wellFormed } from './wire.ts';
 
 /**
@@ -70,13 +70,15 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
   const settings = settingsClause(querySettings(limits));
   let files = 0;
 
-  const inserts = insertGroups(async ({ table, blocks, token, own }) => {
+  // This process alone writes to the folder.
+  const extents = new Extents();
+
+  const inserts = insertGroups(async ({ table, blocks, token, own, extents: stored }) => {
     const file = join(inbox, `${files++}.native`);
+    const insert = `insert into ${table} (${namesWith(own)}) select * from file(${literal(file)}, 'Native', ${literal(structureWith(own))}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`;
     try {
       writeFileSync(file, blocks.length === 1 ? blocks[0]! : Buffer.concat(blocks));
-      await session.queryAsync(
-        `insert into ${table} (${namesWith(own)}) select * from file(${literal(file)}, 'Native', ${literal(structureWith(own))}) settings ${INSERT_SETTINGS}, insert_deduplication_token = ${literal(token)}`,
-      );
+      await extents.storing(table, stored, () => session.queryAsync(insert));
     } finally {
       rmSync(file, { force: true });
     }
@@ -116,11 +118,16 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     name: 'embedded',
     tables: async () => (await listTables()).map(([name]) => String(name)),
     createTable: (table) => run(createTable(table, sync)),
-    dropTable: (table) => run(`drop table if exists ${table} sync`),
+    async dropTable(table) {
+      await run(`drop table if exists ${table} sync`);
+      extents.forget(table);
+    },
     // A query that runs cannot be ended: its session does one thing at a time.
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: (sql) => selects.add(() => ask(sql)),
-    insert: (table, block, token, _key, own) => inserts.add(table, block, token, own),
+    insert: (table, block, token, _key, own, extent) => inserts.add(table, block, token, own, extent),
+    extent: async (table) =>
+      extents.get(table) ?? inserts.between(async () => extents.get(table) ?? extents.put(table, extentOf(await ask(extentSql(table))))),
     ownColumns: async () => readColumns(await ask(OWN_COLUMNS_SQL)),
     async addColumns(table, columns) {
       const known = readColumns(await ask(OWN_COLUMNS_SQL)).get(table) ?? [];
@@ -135,7 +142,12 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
       inserts.between(async () => {
         const [counted] = await ask(`select count() from ${table} where ${condition}`);
         const count = Number(counted?.[0]);
-        if (count > 0) await session.queryAsync(`delete from ${table} where ${condition}`);
+        if (count === 0) return 0;
+        try {
+          await session.queryAsync(`delete from ${table} where ${condition}`);
+        } finally {
+          extents.forget(table);
+        }
         return count;
       }),
     reclaim: (table) => run(`alter table ${table} apply deleted mask`),

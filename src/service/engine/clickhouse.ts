@@ -14,7 +14,7 @@ import type { Engine, EngineOptions, QueryOptions, QueryResult } from './engine.
 import { insertGroups } from './insert-groups.ts';
 import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.ts';
 import { openShard, type Shard } from './shard.ts';
-import { MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
+import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
 import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
 
@@ -106,6 +106,11 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
     },
     query: (sql, params, options) => selects.add(() => query(sql, params, options), { ...(options?.signal && { signal: options.signal }) }),
     ask: async (sql) => (await selects.add(() => first.select(sql, {}, {}))).rows,
+    // Another program may write to the servers.
+    extent: async (table, options) =>
+      extentOf(
+        (await selects.add(() => query(extentSql(table), {}, options), { ...(options?.signal && { signal: options.signal }) })).rows,
+      ),
     ownColumns: () => ownColumns(shards, local),
     addColumns: (table, columns) => putColumns(shards, local, table, columns),
     insert(table, block, token, key, own) {

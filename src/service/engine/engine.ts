@@ -32,6 +32,18 @@ export interface QueryOptions {
   readonly fresh?: boolean;
 }
 
+/** How many rows a table has, and the times of the first and the last, ns. Without rows `min` is above `max`. */
+export interface Extent {
+  readonly rows: number;
+  readonly min: bigint;
+  readonly max: bigint;
+  /**
+   * The engine keeps count itself since it has read this from its table, under this number: as long as the number stays, no row was ever outside, rows on their
+   * way included. Undefined where others may write, too.
+   */
+  readonly reading?: number | undefined;
+}
+
 export interface TableStorage {
   readonly parts: number;
   readonly uncompressedBytes: number;
@@ -66,9 +78,12 @@ export interface Engine {
   /**
    * Stores one block of rows (`engine/rows/row-block`); resolves when a kill of the process cannot lose it. Blocks that wait may go in
    * together. `token` names the insert to the engine's own deduplication: never the same twice. `key` chooses the shard: the same key, the same shard.
-   * `own`: the own columns that the block has, in its order. When it rejects, how much is stored is not known, and it may still go on: see `quiesce`.
+   * `own`: the own columns that the block has, in its order. `extent`: of its rows; without it the table is read again to know them. When it rejects, how
+   * much is stored is not known, and it may still go on: see `quiesce`.
    */
-  insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[]): Promise<void>;
+  insert(table: string, block: Buffer, token: string, key: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
+  /** What the table has now. */
+  extent(table: string, options?: QueryOptions): Promise<Extent>;
   /** Waits until no insert that failed runs any more, those of an earlier process included; only then counting what it stored means something. */
   quiesce(): Promise<void>;
   /**

@@ -5,11 +5,12 @@
  */
 import PQueue from 'p-queue';
 import { SERVICE_INSERT_GROUP_BYTES } from '../limits.ts';
+import type { Extent } from './engine.ts';
 import { namesWith, type OwnColumn } from './own-columns.ts';
 
 export interface InsertGroups {
   /** Resolves once `store` has stored the block. `token` names its insert when the block is the first of it; only blocks of the same columns go together. */
-  add(table: string, block: Buffer, token: string, own?: readonly OwnColumn[]): Promise<void>;
+  add(table: string, block: Buffer, token: string, own?: readonly OwnColumn[], extent?: Extent): Promise<void>;
   /** Runs other work between two inserts. */
   between<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when nothing waits or runs. */
@@ -22,10 +23,13 @@ export interface Insert {
   readonly blocks: readonly Buffer[];
   readonly token: string;
   readonly own: readonly OwnColumn[];
+  /** Of each block, where it is known. */
+  readonly extents: readonly (Extent | undefined)[];
 }
 
 interface Group {
   readonly blocks: Buffer[];
+  readonly extents: (Extent | undefined)[];
   bytes: number;
   done: Promise<void>;
 }
@@ -36,20 +40,21 @@ export function insertGroups(store: (insert: Insert) => Promise<void>): InsertGr
   /** By table and columns, the group that still takes blocks. */
   const waiting = new Map<string, Group>();
   return {
-    add(table, block, token, own = []) {
+    add(table, block, token, own = [], extent) {
       const shape = `${table} ${namesWith(own)}`;
       const group = waiting.get(shape);
       if (group && group.bytes + block.length <= SERVICE_INSERT_GROUP_BYTES) {
         group.blocks.push(block);
+        group.extents.push(extent);
         group.bytes += block.length;
         return group.done;
       }
-      const fresh: Group = { blocks: [block], bytes: block.length, done: Promise.resolve() };
+      const fresh: Group = { blocks: [block], extents: [extent], bytes: block.length, done: Promise.resolve() };
       waiting.set(shape, fresh);
       // The queue may start it at once, inside this call: the group is whole before.
       fresh.done = queue.add(() => {
         if (waiting.get(shape) === fresh) waiting.delete(shape);
-        return store({ table, blocks: fresh.blocks, token, own });
+        return store({ table, blocks: fresh.blocks, token, own, extents: fresh.extents });
       });
       return fresh.done;
     },

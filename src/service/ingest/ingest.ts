@@ -116,7 +116,7 @@ export async function ingest(parts: Parts, dataset: Dataset, body: Buffer, optio
   }
   try {
     const token = `rows-${range.firstRow}`;
-    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written);
+    await engine.insert(dataset.table, block.bytes(range.firstRow), token, options.key ?? token, written, { rows: block.rows, min, max });
   } catch (error) {
     log.error({ dataset: dataset.name, error: messageOf(error) }, 'an insert failed');
     quota.add(-processedBytes, new Date());

@@ -3,16 +3,17 @@ import { messageOf } from '../../core/errors.ts';
 import { SERVICE_QUERY_MAX_EVENTS } from '../limits.ts';
 import { OWN_FIELDS, type Dataset } from '../datasets/catalog.ts';
 import { nearest } from '../../config/nearest.ts';
-import type { Engine, QueryOptions } from '../engine/engine.ts';
+import type { Engine, Extent, QueryOptions } from '../engine/engine.ts';
+import { joinExtents, NO_ROWS } from '../engine/statistics.ts';
 import { ApiError, badRequest, quote } from '../http/api-error.ts';
 import { parseDuration } from '../http/duration.ts';
 import { formatTime, MIN_TIME_NS } from '../../core/time/time-text.ts';
 import type { Environment } from './functions/call.ts';
-import { programOf, type Cursor, type Program } from './plan/program.ts';
+import { programOf, type Bounds, type Cursor, type Program } from './plan/program.ts';
 import type { DatasetName, Stage, Tree } from '../../language/plan/tree.ts';
 import { answerOf, type Answer, type Message } from './results/answer.ts';
-import { NO_TIME, statusOf, type DataRange } from './results/status.ts';
-import { Params, sql, tableSql } from './values/sql.ts';
+import { NO_TIME, statusOf } from './results/status.ts';
+import { Params } from './values/sql.ts';
 import { VirtualFieldError } from '../../language/plan/virtual.ts';
 import { AplError, ERROR_TYPES, placeOf } from '../../language/syntax/apl-error.ts';
 import { autoStep, parseTime } from './plan/times.ts';
@@ -74,17 +75,27 @@ export interface Range {
 
 /** `treeOf` makes the tree once the range is known. Throws an `ApiError` or an `AplError`. */
 export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (range: Range) => Pick<Tree, 'source' | 'stages'>, messages: readonly Message[]): Promise<Ran> {
-  const { datasets, datasetsOf, options } = request;
+  const { datasetsOf, options } = request;
   const { now, start } = request.range;
   // The end is exclusive and defaults to now: to the end of this millisecond, so that what was stored just now is in.
   const end = request.range.end ?? now + 1_000_000n;
-  const data = spanOf(await Promise.all(datasets.map((dataset) => dataRange(engine, dataset, options))));
+  const extents = await extentsOf(engine, request);
+  const all = extents.reduce(joinExtents, NO_ROWS);
+  const data = all.rows === 0 ? undefined : all;
   const range = environmentOf(request, end, data);
   const tree = treeOf(range);
   const { stages } = tree;
   const { environment } = range;
-  const program = programOf(tree, { datasetsOf, environment, start, end, limit: request.limit, cursor: request.cursor });
-  const answer = await answerOf(program, engine, environment.params.values, options, data?.count ?? 0);
+  const run = async (bounds: Bounds): Promise<{ program: Program; answer: Answer }> => {
+    const program = programOf(tree, { datasetsOf, environment, bounds, limit: request.limit, cursor: request.cursor });
+    return { program, answer: await answerOf(program, engine, environment.params.values, options, all.rows) };
+  };
+  const asked = { start, end };
+  const needed = neededBounds(asked, extents);
+  let { program, answer } = await run(needed);
+  const isLess = needed.start !== start || needed.end !== end;
+  // What came in meanwhile may be outside of the range.
+  if (isLess && !stillMet(needed, asked, extents, await extentsOf(engine, request))) ({ program, answer } = await run(asked));
   const numGroups = program.series ? answer.totals.length : program.aggregated ? answer.rows.length : 0;
   const status = statusOf(answer, {
     startedAt: request.startedAt, start, end, data, cursor: request.cursorText, numGroups,
@@ -93,22 +104,27 @@ export async function runQuery(engine: Engine, request: QueryRequest, treeOf: (r
   return { answer, program, stages, status, start: start === undefined ? NO_TIME : formatTime(start), end: formatTime(end), step: environment.step };
 } // prettier-ignore
 
-/** What several datasets have between them. */
-function spanOf(ranges: readonly (DataRange | undefined)[]): DataRange | undefined {
-  const found = ranges.flatMap((range) => range ?? []);
-  if (found.length === 0) return undefined;
-  return found.reduce((a, b) => ({ count: a.count + b.count, min: a.min < b.min ? a.min : b.min, max: a.max > b.max ? a.max : b.max }));
+/** Of each dataset. */
+const extentsOf = (engine: Engine, { datasets, options }: QueryRequest): Promise<Extent[]> =>
+  Promise.all(datasets.map(({ table }) => engine.extent(table, options)));
+
+/** The bounds that a query must compare each `_time` with: one that all events meet costs as much as reading a field. */
+function neededBounds({ start, end }: Bounds, extents: readonly Extent[]): Bounds {
+  const known = extents.every(({ reading }) => reading !== undefined);
+  return {
+    start: start !== undefined && known && extents.every(({ min }) => min >= start) ? undefined : start,
+    end: end !== undefined && known && extents.every(({ max }) => max < end) ? undefined : end,
+  };
 }
 
-/** Reads an index of the table, not its rows. */
-async function dataRange(engine: Engine, { table }: Dataset, options: QueryOptions): Promise<DataRange | undefined> {
-  const statement = sql`select count(), toUnixTimestamp64Nano(min(_time)), toUnixTimestamp64Nano(max(_time)) from ${tableSql(table)}`;
-  const { rows } = await engine.query(statement, {}, options);
-  const [count, min, max] = rows[0] ?? [];
-  return Number(count ?? 0) === 0 ? undefined : { count: Number(count), min: BigInt(String(min)), max: BigInt(String(max)) };
+/** Whether the bounds that were left out are met by all that is stored, and were all along. */
+function stillMet(used: Bounds, asked: Bounds, before: readonly Extent[], after: readonly Extent[]): boolean {
+  const { start, end } = neededBounds(asked, after);
+  const isSameReading = after.every(({ reading }, n) => reading === before[n]!.reading);
+  return isSameReading && (used.start !== undefined || start === undefined) && (used.end !== undefined || end === undefined);
 }
 
-function environmentOf({ range: { now, start, end: given }, step }: QueryRequest, end: bigint, data: DataRange | undefined): Range {
+function environmentOf({ range: { now, start, end: given }, step }: QueryRequest, end: bigint, data: Extent | undefined): Range {
   const min = data?.min ?? now;
   const max = data?.max ?? now;
   const from = start === undefined || start <= MIN_TIME_NS ? min : start;

@@ -20,7 +20,7 @@ export function parseAndCompile(text: string): Compiled {
   try {
     const tree = planOf(readQuery(text), new Map());
     const environment = { params: new Params(), now: 1_790_000_000_000_000_000n, start: 0n, end: 1_800_000_000_000_000_000n, step: 60_000_000_000n };
-    const { rows, count, series } = programOf(tree, { datasetsOf: () => [dataset], environment, start: undefined, end: environment.end, limit: undefined, cursor: undefined });
+    const { rows, count, series } = programOf(tree, { datasetsOf: () => [dataset], environment, bounds: { start: undefined, end: environment.end }, limit: undefined, cursor: undefined });
     return { kind: 'compiled', statements: [rows.sql, count, ...(series ? [series.totals.sql] : [])] };
   } catch (error) {
     if (error instanceof AplError) return { kind: 'refused', message: error.message };

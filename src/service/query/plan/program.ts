@@ -35,12 +35,16 @@ export interface ProgramOptions {
   /** The datasets that a name or pattern of the query stands for. */
   readonly datasetsOf: (name: DatasetName) => readonly Dataset[];
   readonly environment: Environment;
-  /** [start, end) of `_time`, ns; without a start from the beginning. */
-  readonly start: bigint | undefined;
-  readonly end: bigint;
+  readonly bounds: Bounds;
   /** The request's own limit. */
   readonly limit: number | undefined;
   readonly cursor: Cursor | undefined;
+}
+
+/** [start, end) of `_time`, ns, as far as events are to be compared with it. */
+export interface Bounds {
+  readonly start: bigint | undefined;
+  readonly end: bigint | undefined;
 }
 
 export interface Cursor {
@@ -100,9 +104,12 @@ export interface Program {
 /** Throws an `AplError`. */
 export function programOf({ source, stages }: Pick<Tree, 'source' | 'stages'>, options: ProgramOptions): Program {
   const missing = new Set<string>();
-  const { environment, cursor } = options;
+  const { environment, cursor, bounds } = options;
   const { params } = environment;
-  const range = [sql`_time < ${params.time(options.end)}`, ...(options.start === undefined ? [] : [sql`_time >= ${params.time(options.start)}`])];
+  const range = [
+    ...(bounds.end === undefined ? [] : [sql`_time < ${params.time(bounds.end)}`]),
+    ...(bounds.start === undefined ? [] : [sql`_time >= ${params.time(bounds.start)}`]),
+  ];
   const build = (where: readonly Sql[], tree: readonly Stage[]): Relation => {
     const window = environment.end - environment.start;
     const frame = {

@@ -1,17 +1,11 @@
 /** What both forms of a result say about how it came to be. */
 import { formatTime, MIN_TIME_NS } from '../../../core/time/time-text.ts';
+import type { Extent } from '../../engine/engine.ts';
 import type { Answer, Message } from './answer.ts';
 
 /** Rows in one block of the engine's index. */
 const BLOCK_ROWS = 8192;
 export const NO_TIME = '0001-01-01T00:00:00Z';
-
-/** How many events the dataset has, and the times of the first and the last, ns. */
-export interface DataRange {
-  readonly count: number;
-  readonly min: bigint;
-  readonly max: bigint;
-}
 
 export interface StatusParts {
   /** `performance.now()` of the request. */
@@ -20,7 +14,7 @@ export interface StatusParts {
   readonly start: bigint | undefined;
   readonly end: bigint;
   /** Undefined for an empty dataset. */
-  readonly data: DataRange | undefined;
+  readonly data: Extent | undefined;
   /** The cursor of the request, empty for none. */
   readonly cursor: string;
   readonly numGroups: number;
@@ -53,7 +47,7 @@ export function statusOf(answer: Answer, parts: StatusParts): Readonly<Record<st
 }
 
 /** What the dataset has of the query's range. */
-function examinedRange({ data, start = MIN_TIME_NS, end }: StatusParts): Pick<DataRange, 'min' | 'max'> | undefined {
+function examinedRange({ data, start = MIN_TIME_NS, end }: StatusParts): Pick<Extent, 'min' | 'max'> | undefined {
   if (!data || data.min >= end || data.max < start) return undefined;
   return { min: data.min > start ? data.min : start, max: data.max < end ? data.max : end - 1n };
 }

@@ -15,7 +15,7 @@ export function checkColumns(dataset: Dataset, columns: readonly Column[]): void
     const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
     programOf(
       { source, stages: virtualStages([column]) },
-      { datasetsOf: () => [dataset], environment, start: undefined, end, limit: 1, cursor: undefined },
+      { datasetsOf: () => [dataset], environment, bounds: { start: undefined, end }, limit: 1, cursor: undefined },
     );
   }
 }
