@@ -16,7 +16,7 @@ import { describeMachine } from './machine.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
 import { measureQueries } from './service/queries.ts';
 import { renderQueries } from './service/report.ts';
-import { measureService, renderService, wantsQueries, wantsService } from './service/suite.ts';
+import { measureService, measureStores, renderService, wantsQueries, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
 import { renderTransforms } from './transform/report.ts';
@@ -47,6 +47,7 @@ async function main(): Promise<void> {
   const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
   const turns = options.runs * QUERY_TURNS;
   const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
+  const stores = wantsQueries(options) ? await measureStores(options, program, folder, turns) : undefined;
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
   const transforms = wantsTransforms(options) ? await measureTransforms(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
@@ -54,11 +55,14 @@ async function main(): Promise<void> {
     ...(results && { agent: renderReport(results) }),
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
     ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
+    ...(stores !== undefined && { stores: `${renderMachine(describeMachine(), version, turns)}\n\n${stores}\n` }),
     ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
   };
   console.log(
-    options.json ? JSON.stringify({ ...results, service, queries, syslog, transforms }, undefined, 2) : Object.values(parts).join('\n'),
+    options.json
+      ? JSON.stringify({ ...results, service, queries, stores, syslog, transforms }, undefined, 2)
+      : Object.values(parts).join('\n'),
   );
   if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
 }

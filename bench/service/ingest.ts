@@ -46,11 +46,7 @@ export async function measureServiceIngest(program: string, folder: string, inpu
     const idleRssBytes = readStatusBytes(service.pid, 'VmRSS');
 
     const [cpuFrom, from] = [readCpuSeconds(service.pid), performance.now()];
-    let next = 0;
-    const send = async (): Promise<void> => {
-      for (let n = next++; n < batches.length; n = next++) await service.post(ingestPath(input.kind), batches[n]!, encoding, `batch-${n}`);
-    };
-    await Promise.all(Array.from({ length: SENDERS }, send));
+    await sendAll(batches, (batch, n) => service.post(ingestPath(input.kind), batch, encoding, `batch-${n}`));
     const seconds = (performance.now() - from) / 1000;
     await rest(service.pid);
     const cpuSeconds = readCpuSeconds(service.pid) - cpuFrom;
@@ -77,11 +73,20 @@ export async function measureServiceIngest(program: string, folder: string, inpu
   }
 }
 
+/** From several senders, as the agent does. */
+export async function sendAll(batches: readonly Buffer[], send: (batch: Buffer, n: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    for (let n = next++; n < batches.length; n = next++) await send(batches[n]!, n);
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sender));
+}
+
 /** JSON lines carry their own time; text lines are sent as the agent sends them, with the time of their read. */
 const ingestPath = (kind: InputKind): string => `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
 
 /** The input's lines in bodies of about 1 MiB, made before anything is measured. */
-function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {
+export function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {
   const batches: Buffer[] = [];
   const text = readFileSync(file);
   const wrap = (line: string): string =>

@@ -1,4 +1,5 @@
 /** The service's part of a run: each scenario in turns, the median of its passes, and the table for docs/benchmarks.md. */
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeInput } from '../inputs.ts';
 import type { InputKind } from '../inputs.ts';
@@ -7,6 +8,8 @@ import { median } from '../run.ts';
 import { say } from '../suite.ts';
 import { measureServiceIngest, type ServiceFigures } from './ingest.ts';
 import type { Encoding } from './process.ts';
+import { measureOwnStore, measureVictoriaLogs, questionsOf, renderStores } from './side-by-side.ts';
+import { findVictoriaLogs } from './victoria-logs.ts';
 
 export interface ServiceRow {
   readonly kind: InputKind;
@@ -50,6 +53,30 @@ export async function measureService(options: Options, program: string, folder: 
       (Object.keys(passes[n]![0]!) as (keyof ServiceFigures)[]).map((key) => [key, median(passes[n]!.map((figures) => figures[key]))]),
     ) as unknown as ServiceFigures,
   }));
+}
+
+/** The table of questions, beside VictoriaLogs where that is on PATH. */
+export async function measureStores(options: Options, program: string, folder: string, turns: number): Promise<string> {
+  const input = writeInput('json', SEED, options.serviceBytes, join(folder, 'stores.log'));
+  const questions = questionsOf(lineAt(input.file, Math.floor(input.bytes / 2)));
+  say('service/query: storing, and asking questions');
+  const own = await measureOwnStore(program, join(folder, 'store'), input, questions, turns);
+  const found = findVictoriaLogs();
+  say(found ? `the same in ${found.version}` : 'victoria-logs is not on PATH: only the service is measured');
+  const other = found && (await measureVictoriaLogs(found, join(folder, 'victoria-logs'), input, questions, turns));
+  return renderStores(own, other, input, questions);
+}
+
+/** The first whole line after a place in a file. */
+function lineAt(file: string, place: number): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(8192);
+    const length = readSync(descriptor, bytes, 0, bytes.length, place);
+    return bytes.toString('utf8', 0, length).split('\n')[1]!;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 export function renderService(rows: readonly ServiceRow[]): string {
