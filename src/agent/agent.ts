@@ -30,8 +30,8 @@ export interface Agent {
   observe(): Observed;
   /** Names a step of its own work that is past its deadline, such as a scan; undefined while all of it makes progress. */
   overdue(): string | undefined;
-  /** Why it cannot take the configuration into force while it runs; undefined where it can. */
-  whyRestart(next: Config, changes: ConfigChanges): string | undefined;
+  /** Why it cannot take the configuration into force while it runs; undefined where it can. Waits a moment for what the last process left. */
+  whyRestart(next: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<string | undefined>;
   /**
    * Takes the configuration into force; what did not change goes on untouched. Throws `TailraceError`, with the one before in force, when
    * it cannot. `stopping` aborts when the agent is to stop.

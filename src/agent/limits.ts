@@ -6,6 +6,8 @@ export const MAX_ROUTED_DATASETS = 16;
 export const LEAST_MEMORY_BYTES = 96 * 1024 ** 2;
 /** How long a stop waits for a source that does not end, after delivery or `shutdown_timeout`. */
 export const SOURCE_STOP_GRACE_MS = 5_000;
+/** A reload waits this long until what the last process left is restored; then it restarts the agent instead. */
+export const RESTORE_PATIENCE_MS = 5_000;
 /** A settlement waits this long for a commit to be written with; at most twice as long until it is saved. */
 export const SAVE_SETTLED_MS = 20;
 /** After this long without one, a settlement is saved at once: they are rare, and waking up costs as much as saving. */

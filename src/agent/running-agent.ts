@@ -49,7 +49,6 @@ export class RunningAgent implements Agent {
   /** Set by the start. */
   #builder: Builder | undefined;
   #restored: Promise<void> = Promise.resolve();
-  #isRestored = false;
   /** What keeps the agent from its end: sources that read, and reloads. */
   readonly #runs = new Set<Promise<void>>();
   #moreRuns = Promise.withResolvers<void>();
@@ -140,9 +139,10 @@ export class RunningAgent implements Agent {
     return this.#replay.run(ids, through);
   }
 
-  whyRestart(next: Config, changes: ConfigChanges): string | undefined {
-    if (!this.#isRestored) return 'what the last process left is still being sent';
-    return whyRestart(this.#inForce.config, next, changes, this.#components, this.#state);
+  whyRestart(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<string | undefined> {
+    const { config: before } = this.#inForce;
+    const [components, state, clock, restored] = [this.#components, this.#state, this.#clock, this.#restored];
+    return whyRestart({ before, after, changes, components, state, clock, restored, stopping });
   }
 
   async reconfigure(after: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void> {
@@ -247,7 +247,6 @@ export class RunningAgent implements Agent {
 
   async #run(builder: Builder): Promise<void> {
     this.#restored = builder.restore(this.#stopping.signal);
-    void this.#restored.then(() => (this.#isRestored = true));
     this.#note(this.#restored);
     for (const pipeline of this.#components.sources.values()) this.#startReading(pipeline);
     // A reload adds to them.

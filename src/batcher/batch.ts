@@ -1,6 +1,7 @@
 /** A batch: the events of one request, from its first line to its settlement, and the spans that name them. */
 import { hash } from 'node:crypto';
 import type { Block, Region, Span, StreamRange } from '../core/block.ts';
+import type { BodyForm } from '../core/sink.ts';
 import { MAX_SPAN_READS } from './limits.ts';
 import type { Withheld } from '../core/shaping.ts';
 import { addSums } from '../core/sums.ts';
@@ -44,6 +45,8 @@ export class Batch {
   /** The checksum of the events in `body` as they were written, where that was wanted. */
   bodyCrc: number | undefined;
   encoding: 'gzip' | 'zstd' | 'identity' = 'identity';
+  /** The form in which it is sent; undefined until it is closed. */
+  form: BodyForm | undefined;
   /** Compression does not make it smaller. */
   isDense = false;
   attempts = 0;

@@ -3,6 +3,7 @@
  * config/tables/schema defines how each key is written, config/load/load makes this from a file.
  */
 import type { JsonValue } from '../core/block.ts';
+import type { BodyForm } from '../core/sink.ts';
 
 export interface Config {
   /** The file it was read from, absolute. */
@@ -171,15 +172,6 @@ export interface SyslogSourceConfig extends SourceCommon {
 
 export type Secret = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly path: string };
 
-export interface CsvConfig {
-  /** Undefined takes the keys of each batch. */
-  readonly columns: readonly string[] | undefined;
-  /** The column that takes all other keys; undefined drops them. */
-  readonly extra: string | undefined;
-  /** Where the columns are named: the first line of the body, or a header of the request. */
-  readonly header: 'line' | 'header';
-}
-
 /** Absolute paths of PEM files. */
 export interface TlsFiles {
   readonly ca: string | undefined;
@@ -189,19 +181,13 @@ export interface TlsFiles {
 }
 
 /** What every sink has: which events it takes, and how they are batched and kept. */
-interface CommonSinkConfig {
+interface CommonSinkConfig extends BodyForm {
   readonly id: string;
   /** Ids of the sources that feed it. */
   readonly inputs: readonly string[];
   /** Of the events that go to this sink. */
   readonly transform?: TransformConfig | undefined;
   readonly dataset: string;
-  readonly encoding: 'ndjson' | 'csv' | 'json';
-  readonly csv: CsvConfig;
-  readonly json: { readonly envelope: boolean };
-  /** Added to every event by the service. */
-  readonly labels: Readonly<Record<string, JsonValue>>;
-  readonly timestampField: string | undefined;
   readonly compression: 'gzip' | 'zstd' | 'none';
   /** `closesEarly`: `max_age` is not written, so an idle sink gets its batch earlier. */
   readonly batch: { readonly maxBytes: number; readonly maxEvents: number; readonly maxAgeMs: number; readonly closesEarly: boolean };

@@ -1,4 +1,5 @@
 /** A sink as the batcher sees it: it sends one request and classifies the answer. It never retries and never waits. */
+import type { JsonValue } from './block.ts';
 
 /** The counts of the service's reply to an ingest request. */
 export interface IngestResult {
@@ -17,6 +18,27 @@ export interface NamedFailure {
   readonly error: string;
 }
 
+/**
+ * The form in which a batch's events are sent and to be read. A batch keeps its form over reloads and in the disk buffer, because its key
+ * stands for its events in that form. Plain data: spool files hold it.
+ */
+export interface BodyForm {
+  readonly encoding: 'ndjson' | 'csv' | 'json';
+  readonly csv: {
+    /** Undefined takes the keys of each batch. */
+    readonly columns: readonly string[] | undefined;
+    /** The column that takes all other keys; undefined drops them. */
+    readonly extra: string | undefined;
+    /** Where the columns are named: the first line of the body, or a header of the request. */
+    readonly header: 'line' | 'header';
+  };
+  readonly json: { readonly envelope: boolean };
+  /** Added to every event by the service. */
+  readonly labels: Readonly<Record<string, JsonValue>>;
+  readonly timestampField: string | undefined;
+  readonly timestampFormat?: string | undefined;
+}
+
 /** One request's worth of events. */
 export interface Parcel {
   /** The Idempotency-Key: the same events keep it over retries and restarts, other events never get it. */
@@ -25,6 +47,8 @@ export interface Parcel {
   readonly events: number;
   readonly body: Uint8Array;
   readonly encoding: Encoding;
+  /** The form of `body`; by default the one that the sink is configured with. */
+  readonly form?: BodyForm | undefined;
 }
 
 export type Encoding = 'gzip' | 'zstd' | 'identity';

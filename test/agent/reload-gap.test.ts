@@ -14,6 +14,9 @@ const arrives = ({ messages }: Rig, text: string): Promise<void> => until(`"${te
 test.each<readonly [string, (rig: Rig) => Parts]>([
   ['another source', ({ net, file }) => ({ sources: `${net}\n${file('a', ', fields: {role: web}')}\n${file('b')}` })],
   ['a sink', () => ({ store: ', labels: {team: core}, compression: none' })],
+  ['the encoding', () => ({ store: ', encoding: json, json: {envelope: true}' })],
+  ['the columns', () => ({ store: ', encoding: csv, csv: {columns: [_time, message], extra: drop}' })],
+  ['requests at once and memory', () => ({ store: ', concurrency: 2, buffer: {max_memory: 128MiB}', batch: ', max_bytes: 64KiB' })],
   ['the sinks that it feeds', ({ service }) => ({ sinks: `  more: {type: ingest, url: "${service.url}", token: t, dataset: more}` })],
 ])('a connection survives a reload that changes %s', async (_what, change) => {
   const rig = await startRig();
@@ -52,12 +55,12 @@ test('a reload that cannot be in force leaves connections open', async () => {
 
 test('what takes a restart of the agent is said, and loses nothing', async () => {
   const rig = await startRig();
-  const { configure, reload, program } = rig;
+  const { configure, reload, program, net } = rig;
   const { send } = await openConnection(rig);
   send('before');
   await arrives(rig, 'before');
-  configure({ store: ', buffer: {max_memory: 16MiB}' });
-  expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('sink "store" changed in its memory') });
+  configure({ sources: net.replace(/}$/, ', transform: "extend a = 1 | to_dataset(\'routed\')"}') });
+  expect(await reload()).toMatchObject({ code: 0, ok: true, restarted: expect.stringContaining('the ways of to_dataset') });
   const again = await openConnection(rig);
   again.send('after');
   await arrives(rig, 'after');

@@ -24,6 +24,8 @@ export interface Parts {
   readonly sources?: string;
   /** Further keys of the sink `store`. */
   readonly store?: string;
+  /** Further keys of its `batch`. */
+  readonly batch?: string;
   readonly sinks?: string;
   /** Keys of the top level in place of `telemetry`. */
   readonly top?: string;
@@ -37,7 +39,7 @@ export async function startRig(more = '') {
   const telemetry = await freePort();
   const net = `  net: {type: syslog, listen: ["udp://127.0.0.1:${port}", "tcp://127.0.0.1:${port}"]}`;
   const file = (id: string, keys = ''): string => `  ${id}: {type: file, include: ["${folder}/${id}.log"], scan_interval: 100ms${keys}}`;
-  const configure = ({ sources = `${net}\n${file('a')}`, store = '', sinks = '', top }: Parts = {}): void =>
+  const configure = ({ sources = `${net}\n${file('a')}`, store = '', batch = '', sinks = '', top }: Parts = {}): void =>
     writeFileSync(
       config,
       `data_dir: ${join(folder, 'data')}
@@ -45,7 +47,7 @@ ${top ?? `telemetry: {listen: "127.0.0.1:${telemetry}"}`}${more}
 sources:
 ${sources}
 sinks:
-  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms}, retry: {initial_backoff: 5ms, max_backoff: 50ms}${store}}
+  store: {type: ingest, url: "${service.url}", token: secret, dataset: logs, batch: {max_age: 50ms${batch}}, retry: {initial_backoff: 5ms, max_backoff: 50ms}${store}}
 ${sinks}
 `,
     );
@@ -56,12 +58,23 @@ ${sinks}
   const reload = async () => {
     const run = startProgram(['reload', '--json', '--config', config]);
     const code = await run.exited;
-    return { code, error: run.stderr(), ...(JSON.parse(run.stdout() || '{}') as { ok?: boolean; restarted?: string; error?: string }) };
+    return {
+      code,
+      error: run.stderr(),
+      restarted: undefined,
+      ...(JSON.parse(run.stdout() || '{}') as { ok?: boolean; restarted?: string; error?: string }),
+    };
   };
   const samples = async (): Promise<readonly Sample[]> =>
     [...parsePrometheus(await (await fetch(`http://127.0.0.1:${telemetry}/metrics`)).text()).values()].flatMap((family) => family.samples);
-  const messages = (): string[] => service.lines.map((line) => String((JSON.parse(line) as { message: unknown }).message));
+  const messages = (): string[] => service.lines.map(messageOf);
   return { service, folder, program, port, net, file, configure, reload, samples, messages, telemetry };
+}
+
+/** In whichever form the event was sent; an envelope has it inside. */
+function messageOf(event: string): string {
+  const { message, data } = JSON.parse(event) as { message?: unknown; data?: { message?: unknown } };
+  return String(data ? data.message : message);
 }
 
 export type Rig = Awaited<ReturnType<typeof startRig>>;
@@ -100,8 +113,11 @@ export async function stormOfReloads(reloads: number): Promise<void> {
   const variants: Parts[] = [
     { sources: `${net}\n${file('a', ', fields: {role: web}')}` },
     { store: ', labels: {n: 1}' },
+    { store: ', encoding: csv, concurrency: 1' },
     { sources: `${net}\n${file('a')}\n${file('b')}`, store: ', timeout: 7s' },
+    { store: ', encoding: json, buffer: {max_memory: 16MiB}' },
     {},
+    { store: ', encoding: json, json: {envelope: true}, concurrency: 8', batch: ', max_bytes: 64KiB' },
   ];
   let before = await samples();
   for (let n = 0; n < reloads; n += 1) {

@@ -242,8 +242,7 @@ test('run is stopped by a signal that comes during a reload', async () => {
   // This takes a restart of the agent, which waits for the request.
   configure(
     `  b: {type: file, include: ["${folder}/b.log"]}`,
-    'telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s',
-    ', concurrency: 2',
+    `telemetry: {listen: "127.0.0.1:0"}\nshutdown_timeout: 60s\ntransform: 'to_dataset("other")'`,
   );
   reload();
   await program.says('reloading the configuration');

@@ -85,3 +85,20 @@ test('concurrency is between one and its maximum after anything that may happen'
     ),
   );
 });
+
+test('concurrency that was at its maximum goes to another one at once', () => {
+  const concurrency = new Concurrency(2);
+  concurrency.limitTo(8);
+  expect(concurrency.limit).toBe(8);
+  concurrency.limitTo(3);
+  expect(concurrency.limit).toBe(3);
+});
+
+test('concurrency that an overload lowered keeps what the service bears, and grows to a higher maximum', () => {
+  const concurrency = new Concurrency(4);
+  concurrency.noteOverload();
+  concurrency.limitTo(6);
+  expect(concurrency.limit).toBe(2);
+  while (successesToGrow(concurrency) < Infinity);
+  expect(concurrency.limit).toBe(6);
+});

@@ -79,3 +79,56 @@ test('memory budget lends its reserve to one batch at a time, in the slot or out
   expect([budget.usedBytes, budget.hasReserve()]).toEqual([10, true]);
   expect([budget.takeSlot(), budget.takeSlot()]).toEqual([two, undefined]);
 });
+
+test('memory budget divided anew takes slots in use back when they are released, and the others at once', () => {
+  const retired: Region[] = [];
+  const old = [slot(0), slot(1), slot(2)];
+  const [reserve, nextReserve] = [slot(9), slot(8)];
+  const budget = new MemoryBudget(30, 10, old, reserve, (region) => retired.push(region));
+  const [one, two] = [budget.takeSlot(), budget.takeSlot()];
+  budget.takeReserve();
+  const large = (at: number): Region => ({ at, bytes: Buffer.alloc(20) });
+  const next = [large(20), large(40)];
+  budget.divide({ budgetBytes: 40, slotBytes: 20, slots: next, reserve: nextReserve });
+  expect(retired).toEqual([old.find((each) => each !== one && each !== two)]);
+  expect([budget.usedBytes, budget.hasReserve(), budget.isReserve(reserve)]).toEqual([30, false, true]);
+  // What is in use counts: 20 of 40 bytes.
+  const three = budget.takeSlot();
+  expect([next.includes(three!), budget.takeSlot()]).toEqual([true, undefined]);
+  budget.release(10, one);
+  budget.release(10, reserve);
+  expect([budget.usedBytes, budget.hasReserve(), budget.takeReserve()]).toEqual([30, true, nextReserve]);
+  budget.release(10, two);
+  expect(retired.slice(1)).toEqual([one, reserve, two]);
+  expect([budget.takeSlot()?.bytes.length, budget.takeSlot()]).toEqual([20, undefined]);
+});
+
+test('memory budget that shrinks keeps slots of the same size, lets nobody in beyond it, and wakes those who fit when it grows', async () => {
+  const retired: Region[] = [];
+  const all = [slot(0), slot(1), slot(2), slot(3)];
+  const budget = new MemoryBudget(40, 10, all, slot(9), (region) => retired.push(region));
+  const taken = [budget.takeSlot(), budget.takeSlot(), budget.takeSlot()];
+  const { reserve } = budget.division;
+  budget.divide({ budgetBytes: 20, slotBytes: 10, slots: all.slice(0, 2), reserve });
+  expect([budget.hasSlot(), budget.fits(1)]).toEqual([false, false]);
+  budget.release(10, taken[0]);
+  expect(budget.hasSlot()).toBe(false);
+  let woken = false;
+  void budget
+    .wait(
+      () => true,
+      () => budget.hasSlot(),
+    )
+    .then(() => (woken = true));
+  budget.divide({ budgetBytes: 40, slotBytes: 10, slots: [...all.slice(0, 2), slot(4), slot(5)], reserve });
+  await settleTurns();
+  expect(woken).toBe(true);
+  const held = [taken[1]!, taken[2]!];
+  while (budget.hasSlot()) held.push(budget.takeSlot()!);
+  expect(new Set(held).size).toBe(4);
+  for (const each of held) budget.release(10, each);
+  // Each of the four goes or is free, none is both.
+  expect(budget.usedBytes).toBe(0);
+  expect(retired.filter((region) => budget.division.slots.includes(region))).toEqual([]);
+  expect(new Set(retired).size).toBe(retired.length);
+});

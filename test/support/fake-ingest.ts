@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { parse as parseCsv } from 'csv-parse/sync';
 import { onTestFinished } from 'vitest';
 import { test as base } from './temp-tree.ts';
 
@@ -18,7 +19,7 @@ export interface ReceivedRequest {
   readonly raw: Buffer;
   /** After decompression. */
   readonly body: Buffer;
-  /** The body's lines. */
+  /** The events: the lines of NDJSON, else each event as JSON. */
   readonly lines: readonly string[];
 }
 
@@ -104,7 +105,7 @@ export class FakeIngest {
       key: String(request.headers['idempotency-key'] ?? ''),
       raw,
       body,
-      lines: body.toString('utf8').split('\n').slice(0, -1),
+      lines: eventsIn(body.toString('utf8'), request.headers['content-type']),
     };
     this.requests.push(received);
     this.respond(received, response);
@@ -114,6 +115,12 @@ export class FakeIngest {
 export function replyWith(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function eventsIn(text: string, type: string | undefined): string[] {
+  if (type === 'application/json' && text.startsWith('[')) return (JSON.parse(text) as unknown[]).map((event) => JSON.stringify(event));
+  if (type === 'text/csv') return parseCsv(text, { columns: true }).map((event) => JSON.stringify(event));
+  return text.split('\n').slice(0, -1);
 }
 
 function decode(raw: Buffer, encoding: string | undefined): Buffer {

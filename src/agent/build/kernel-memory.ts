@@ -6,17 +6,19 @@ import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../sources/syslog/li
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { memoryOf } from './sink-pipeline.ts';
 
-/** Address space for what reloads add. */
-const RELOAD_BYTES = 256 * 1024 * 1024;
+/** Address space for what reloads add, as much of it as the system gives. */
+const RELOAD_BYTES = [512 * 1024 * 1024, 128 * 1024 * 1024];
 
-/** A kernel of so many bytes, with room for what reloads add where the system gives it. Throws `TailraceError`. */
+/** A kernel of so many bytes, with room for what reloads add. Throws `TailraceError`. */
 export function createRoomyKernel(bytes: number): Kernel {
-  try {
-    return createKernel(bytes + RELOAD_BYTES);
-  } catch (error) {
-    if (codeOf(error) !== 'E_KERNEL_MEMORY') throw error;
-    return createKernel(bytes);
+  for (const more of RELOAD_BYTES) {
+    try {
+      return createKernel(bytes + more);
+    } catch (error) {
+      if (codeOf(error) !== 'E_KERNEL_MEMORY') throw error;
+    }
   }
+  return createKernel(bytes);
 }
 
 /** Each source's window, each sink's slots with the reserve, one slot to restore into. Address space, not memory, until it is used. */

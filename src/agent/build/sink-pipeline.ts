@@ -9,7 +9,7 @@ import { BatchKeeper } from '../../batcher/keep/batch-keeper.ts';
 import { DiskBuffer } from '../../batcher/keep/disk-buffer.ts';
 import { SpoolKeeper } from '../../batcher/keep/spool-keeper.ts';
 import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
-import { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
+import type { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -19,11 +19,12 @@ import type { DeadLetter, Sink } from '../../core/sink.ts';
 import { divideMemory, type SinkMemory } from '../../core/sink-memory.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { createSink } from '../../sinks/create-sink.ts';
-import { encoderOf, formOf } from '../../sinks/ingest/encode/encoder.ts';
+import { bodyFormOf, encoderOf, formOf } from '../../sinks/ingest/encode/encoder.ts';
 import { Spool } from '../../state/spool/spool.ts';
 import type { State } from '../../state/database/store.ts';
 import { Histograms } from '../../telemetry/histogram.ts';
 import type { SinkHistograms } from '../../telemetry/metrics.ts';
+import { SlotMemory } from './slot-memory.ts';
 import { createSwappableSink, type SwappableSink } from './swappable-sink.ts';
 
 const COMMIT_EVERY_MS = 4;
@@ -37,7 +38,14 @@ export interface SinkPipeline {
   readonly delivery: Delivery;
   readonly buffer: DiskBuffer;
   readonly spool: Spool;
-  /** Takes a changed configuration into force, of which `needsNewRoom` says no. */
+  /** Reserves the memory that a changed configuration needs. Throws `TailraceError` `E_KERNEL_MEMORY`, with nothing reserved. */
+  prepare(next: SinkConfig): void;
+  /** Gives back what was prepared. */
+  cancel(): void;
+  /**
+   * Takes a changed configuration into force. Batches that are closed, the open ones included, keep body, form and key; those after them
+   * are made as it says. Memory and requests that are in use go on to their end.
+   */
   reconfigure(next: SinkConfig): void;
   /** Gives its memory back; nothing may be held any more. */
   readonly release: () => void;
@@ -85,19 +93,18 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
   let { config } = options;
   const sink = createSwappableSink(options.sink ?? createSink(config, clock, log));
   const retry = { ...config.retry };
-  const { slotBytes, slots, requests } = memoryOf(config);
-  const regions = Array.from({ length: slots }, () => kernel.reserve(slotBytes));
-  const reserve = kernel.reserve(slotBytes);
-  const budget = new MemoryBudget(slots * slotBytes, slotBytes, [...regions], reserve);
+  const memory = new SlotMemory(kernel, memoryOf(config));
+  const { budget } = memory;
   const spool = new Spool(join(options.folder, 'spool', config.id), log);
   const keeper = new SpoolKeeper(spool, budget);
   const delivery = new Delivery(
     {
       sink,
       budget,
-      concurrency: requests,
+      concurrency: memoryOf(config).requests,
       compression: config.compression,
-      encode: encoderOf(config),
+      form: bodyFormOf(config),
+      encoderOf,
       retry,
       clock,
       log,
@@ -134,7 +141,7 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
     isIdle: isIdleFor(config),
     timestampField: config.timestampField,
     ...(options.shapingScratch ? { scratch: options.shapingScratch } : {}),
-    form: formOf(config),
+    form: { name: formOf(config), body: bodyFormOf(config) },
     sumsLive: config.compression === 'none',
     closesLive: () => buffer.wantsLive(),
     wantsMore: (dataset, canBeRebuilt) => buffer.wantsMore(dataset, canBeRebuilt),
@@ -145,42 +152,29 @@ export function createSinkPipeline(options: SinkPipelineOptions): SinkPipeline {
       return config;
     },
     ...{ sink, budget, batcher, delivery, buffer, spool },
+    prepare: (next) => memory.prepare(memoryOf(next)),
+    cancel: () => memory.cancel(),
     reconfigure(next) {
-      const transportOf = ({
-        inputs: _inputs,
-        batch: _batch,
-        retry: _retry,
-        buffer: _buffer,
-        transform: _transform,
-        ...rest
-      }: SinkConfig) => rest;
       if (!isDeepStrictEqual(transportOf(config), transportOf(next))) sink.swap(createSink(next, clock, log));
       config = next;
       Object.assign(retry, next.retry);
-      delivery.compressWith(next.compression);
+      const { batch: limits, timestampField, compression } = next;
+      const form = bodyFormOf(next);
       buffer.use(policyOf(next));
-      const { batch: limits, timestampField } = next;
-      batcher.reconfigure({ limits, isIdle: isIdleFor(next), timestampField, sumsLive: next.compression === 'none' });
+      batcher.reconfigure({
+        ...{ limits, isIdle: isIdleFor(next), timestampField, sumsLive: compression === 'none' },
+        form: { name: formOf(next), body: form },
+      });
+      memory.divide(memoryOf(next));
+      delivery.reconfigure({ compression, concurrency: memoryOf(next).requests, form });
     },
-    release() {
-      for (const region of [...regions, reserve]) kernel.release(region);
-    },
+    release: () => memory.release(),
   };
 }
 
-/** True where the change is of what a sink's rooms are made for: memory, the form of what is sent. */
-export function needsNewPipeline(before: SinkConfig, after: SinkConfig): boolean {
-  const fixedOf = (config: SinkConfig) => {
-    const { encoding, csv, json, concurrency } = config;
-    return {
-      memory: memoryOf(config),
-      concurrency,
-      encoding,
-      csv,
-      json,
-    };
-  };
-  return !isDeepStrictEqual(fixedOf(before), fixedOf(after));
+/** What the sink itself is made from. */
+function transportOf({ inputs: _inputs, batch: _batch, retry: _retry, buffer: _buffer, transform: _transform, ...rest }: SinkConfig) {
+  return rest;
 }
 
 function policyOf({ buffer: { maxDiskBytes, whenFull, spillFiles, sync } }: SinkConfig): BufferPolicy {

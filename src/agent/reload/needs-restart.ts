@@ -1,46 +1,53 @@
 /** Which changes of a configuration an agent cannot take into force while it runs. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigChanges } from '../../config/compare.ts';
 import type { Config, SinkConfig } from '../../config/model.ts';
 import { sinkOf } from '../../core/owner.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { State } from '../../state/database/store.ts';
+import { RESTORE_PATIENCE_MS } from '../limits.ts';
 import type { Components } from '../build/components.ts';
 import { routesEvents } from '../build/owners.ts';
-import { needsNewPipeline } from '../build/sink-pipeline.ts';
 
-/** Keys of the top level that take effect while the agent runs. */
-const LIVE_KEYS: ReadonlySet<string> = new Set(['shutdown_timeout', 'telemetry', 'dead_letter', 'tests', 'transform']);
+export interface RestartOptions {
+  readonly before: Config;
+  readonly after: Config;
+  readonly changes: ConfigChanges;
+  readonly components: Pick<Components, 'sinks'>;
+  readonly state: Pick<State, 'unsettled'>;
+  readonly clock: Clock;
+  /** Resolves when what the last process left is with its sinks. */
+  readonly restored: Promise<void>;
+  /** Aborts when the agent is to stop: nothing is waited for then. */
+  readonly stopping: AbortSignal;
+}
 
-/** Why the agent has to start anew; undefined where it need not. */
-export function whyRestart(
-  before: Config,
-  after: Config,
-  { sources, sinks, other }: ConfigChanges,
-  components: Components,
-  state: State,
-): string | undefined {
-  const keys = other.filter((key) => !LIVE_KEYS.has(key));
-  if (keys.length > 0) return `${keys.join(', ')} changed`;
-  const configOf = (config: Config, id: string): SinkConfig => config.sinks.find((sink) => sink.id === id)!;
-  // One that was removed and still drains is taken up as it is.
-  const rebuilt = after.sinks.find((sink) => {
-    const pipeline = components.sinks.get(sink.id);
-    return pipeline && needsNewPipeline(pipeline.config, sink);
-  })?.id;
-  if (rebuilt !== undefined) return `sink "${rebuilt}" changed in its memory or the form of what it sends`;
+/** Why the agent has to start anew; undefined where it need not. Waits a moment for what the last process left. */
+export async function whyRestart(options: RestartOptions): Promise<string | undefined> {
+  const { before, after, changes, components, state } = options;
+  if (!(await isRestored(options))) return 'what the last process left is still being sent';
+  const { sources, sinks, other } = changes;
   const known = state.unsettled();
-  const left = sinks.added.find((id) => known.some(({ sink }) => sinkOf(sink) === id));
+  // One that was removed and still drains is taken up as it is.
+  const left = sinks.added.find((id) => !components.sinks.has(id) && known.some(({ sink }) => sinkOf(sink) === id));
   if (left !== undefined) return `sink "${left}" is back, and batches that it left are built anew`;
-  const reroutes = sinks.changed.some((id) => {
-    const [old, now] = [configOf(before, id), configOf(after, id)];
-    return (
-      old.dataset !== now.dataset || old.inputs.some((input) => !now.inputs.includes(input)) || old.inputs.length !== now.inputs.length
-    );
-  });
-  const hasNewWays = sources.added.length + sources.changed.length + sinks.added.length > 0 || reroutes;
-  const reshapes = other.includes('transform') || sinks.changed.length > 0;
-  if ((routesEvents(before) || routesEvents(after)) && (hasNewWays || reshapes || usesScripts(after)))
+  const hasNewWays = sources.added.length + sources.changed.length + sinks.added.length > 0 || other.includes('transform');
+  const reroutes = sinks.changed.some((id) => !isDeepStrictEqual(waysOf(before, id), waysOf(after, id)));
+  if ((routesEvents(before) || routesEvents(after)) && (hasNewWays || reroutes || usesScripts(after)))
     return 'the ways of to_dataset are laid at a start';
   return undefined;
+}
+
+async function isRestored({ restored, clock, stopping }: RestartOptions): Promise<boolean> {
+  const done = new AbortController();
+  const patience = clock.sleep(RESTORE_PATIENCE_MS, AbortSignal.any([stopping, done.signal])).then(() => false);
+  return Promise.race([restored.then(() => true), patience]).finally(() => done.abort());
+}
+
+/** What the events go by on their way through the sink. */
+function waysOf({ sinks }: Config, id: string): Partial<SinkConfig> {
+  const { dataset, inputs, transform, timestampField } = sinks.find((sink) => sink.id === id)!;
+  return { dataset, inputs, transform, timestampField };
 }
 
 /** What a script says may have changed where its path did not. */

@@ -55,6 +55,7 @@ export async function reconfigure(options: ReconfigureOptions): Promise<void> {
   } catch (error) {
     for (const { config } of opened) await closeSource(options, config.id);
     await commitLater(options);
+    prepareSinks(options, before);
     switchSinks(options, before);
     for (const { config } of closed) await openSource(options, config, []);
     throw error;
@@ -72,17 +73,25 @@ function sourcesToReopen({ before, after, changes, state }: ReconfigureOptions):
     .map(({ id }) => id);
 }
 
-/** A sink that was removed and still drains is taken up again. */
-function addSinks({ after, components, createSink }: ReconfigureOptions): SinkPipeline[] {
+/** Also has the memory of those that change. A sink that was removed and still drains is taken up again. */
+function addSinks(options: ReconfigureOptions): SinkPipeline[] {
+  const { after, components, createSink } = options;
   const made: SinkPipeline[] = [];
   try {
+    prepareSinks(options, after);
     for (const config of after.sinks) if (!components.sinks.has(config.id)) made.push(createSink(config));
   } catch (error) {
+    for (const pipeline of components.sinks.values()) pipeline.cancel();
     for (const pipeline of made) pipeline.release();
     throw error;
   }
   for (const pipeline of made) components.sinks.set(pipeline.config.id, pipeline);
   return made;
+}
+
+/** Reserves the memory that the sinks have by this configuration. Throws `E_KERNEL_MEMORY`. */
+function prepareSinks({ components }: ReconfigureOptions, { sinks }: Config): void {
+  for (const sink of sinks) components.sinks.get(sink.id)?.prepare(sink);
 }
 
 /** Every sink as the configuration has it; the lanes of all sources lead to them. */

@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Block, Region } from '../../core/block.ts';
+import type { BodyForm } from '../../core/sink.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
@@ -27,8 +28,8 @@ export interface BatcherOptions {
   readonly timestampField: string | undefined;
   /** Kernel memory in which events are made before they are shaped; needed where any are. */
   readonly scratch?: Region;
-  /** Names the form in which events are sent, as part of the digest of what shapes them; `ndjson` by default. */
-  readonly form?: string;
+  /** The form in which events are sent, and its name in the digest of what shapes them; `ndjson` by default. */
+  readonly form?: { readonly name: string; readonly body: BodyForm };
   nextBatchId(): number;
   /** False while enough closed batches of that kind wait: sources then wait, too, instead of filling memory. */
   wantsMore(dataset: string, rereadable: boolean): boolean;
@@ -54,7 +55,7 @@ export class Batcher {
   }
 
   /** Closes every open batch; those after it are made as `changes` say. */
-  reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'isIdle' | 'timestampField' | 'sumsLive'>>): void {
+  reconfigure(changes: Partial<Pick<BatcherOptions, 'limits' | 'isIdle' | 'timestampField' | 'form' | 'sumsLive'>>): void {
     this.#options = { ...this.#options, ...changes };
     this.#open.reconfigure(ageOf(this.#options));
     this.#shapes = shapesOf(this.#options);
@@ -68,9 +69,9 @@ export class Batcher {
   }
 
   async #takeLines(intake: Intake): Promise<void> {
-    const { limits } = this.#options;
     let { start, firstEvent } = intake;
     while (start < intake.end) {
+      const { limits } = this.#options;
       const name = nameOf(intake);
       if (intake.block.single?.refusal !== undefined) {
         // What was taken before it must be committed before it, or with it.
@@ -189,15 +190,17 @@ export class Batcher {
   }
 
   #shapedIntake(intake: Intake, shaper: Shaper): ShapedIntakeOptions {
-    const { kernel, budget, limits, scratch } = this.#options;
+    const { kernel, budget, scratch } = this.#options;
     const { block } = intake;
+    // Those that the events are made by: a reload may change them while the events wait for room.
+    const shapes = this.#shapes;
     if (!scratch) throw new Error('events are to be shaped by a batcher without scratch memory');
     return {
       kernel,
       scratch,
-      limits,
-      template: this.#shapes.compile(block.shape, shaper).template,
-      digestOf: (from, to) => this.#shapes.digestOf(block, from, to, shaper),
+      limits: () => this.#options.limits,
+      template: shapes.compile(block.shape, shaper).template,
+      digestOf: (from, to) => shapes.digestOf(block, from, to, shaper),
       openBatch: () => this.#openBatch(intake),
       waitForBatch: (position) => this.#waitForBatch(intake, position),
       largeBatch: (body, position) => this.#openLarge(intake, body, position),
@@ -212,7 +215,8 @@ export class Batcher {
   async #takeLarge(intake: Intake, start: number, firstEvent: number): Promise<number> {
     const { kernel } = this.#options;
     const { block } = intake;
-    const { template } = this.#shapes.compile(block.shape);
+    const shapes = this.#shapes;
+    const { template } = shapes.compile(block.shape);
     const end = block.ends ? eventEndAt(block, start) : intake.end;
     const { consumed, event, replaced } = kernel.wrapLarge(
       template,
@@ -224,7 +228,7 @@ export class Batcher {
       block.ends !== undefined,
     );
     const batch = await this.#openLarge(intake, event, start);
-    const digest = this.#shapes.digestOf(block, start, start + consumed);
+    const digest = shapes.digestOf(block, start, start + consumed);
     batch.extend(intake.accounting, block, digest, start, consumed, 1, event.length, firstEvent);
     batch.refusal = block.single?.refusal;
     intake.taken(firstEvent + 1, replaced);
@@ -245,7 +249,9 @@ export class Batcher {
 
   #newBatch(intake: Intake, storage: { body: Buffer; slot: Region | undefined }): Batch {
     const owner = intake.owner ?? this.#options.sink;
-    return new Batch(this.#options.nextBatchId(), owner, intake.dataset, originOf(intake), storage);
+    const batch = new Batch(this.#options.nextBatchId(), owner, intake.dataset, originOf(intake), storage);
+    batch.form = this.#options.form?.body;
+    return batch;
   }
 
   #canOpen(intake: Intake): boolean {
@@ -285,8 +291,8 @@ export class Batcher {
   }
 }
 
-function shapesOf({ kernel, form = 'ndjson', timestampField }: BatcherOptions): Shapes {
-  return new Shapes(kernel, form, timestampField);
+function shapesOf({ kernel, form, timestampField }: BatcherOptions): Shapes {
+  return new Shapes(kernel, form?.name ?? 'ndjson', timestampField);
 }
 
 function ageOf({ clock, limits, isIdle }: BatcherOptions): BatchAgeOptions {

@@ -5,6 +5,9 @@
  *
  * One more slot, the reserve, is lent only to a batch that cannot be read again, and only until it is in the disk buffer: batches
  * that wait for an absent service never keep a deleted file from the disk.
+ *
+ * A reload divides it anew while batches hold slots: a slot that is not of the division in force any more goes once it is given back, so
+ * that a smaller budget waits for what is under way, and takes nothing from it.
  */
 import type { Region } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
@@ -19,26 +22,65 @@ interface Waiter {
   readonly owner: object | undefined;
 }
 
-export class MemoryBudget {
+/** How many bytes there are, and the slots that they are divided into. */
+export interface MemoryDivision {
   readonly budgetBytes: number;
   readonly slotBytes: number;
-  readonly #free: Region[];
-  readonly #reserve: Region | undefined;
-  /** Bytes of the batch that has the reserve; they are not counted against the budget. */
-  #lentBytes: number | undefined;
+  readonly slots: readonly Region[];
+  readonly reserve: Region | undefined;
+}
+
+export class MemoryBudget {
+  #division: MemoryDivision;
+  #slots: ReadonlySet<Region>;
+  #free: Region[];
+  /** The reserve while a batch has it; its bytes are not counted against the budget. */
+  #lent: { readonly slot: Region; readonly bytes: number } | undefined;
+  /** Takes slots that are used no more. */
+  readonly #retire: (slot: Region) => void;
   readonly #waiters: Waiter[] = [];
   #usedBytes = 0;
   #closed: 'open' | 'rereadable' | 'all' = 'open';
 
-  constructor(budgetBytes: number, slotBytes: number, slots: Region[], reserve?: Region) {
-    this.budgetBytes = budgetBytes;
-    this.slotBytes = slotBytes;
-    this.#free = slots;
-    this.#reserve = reserve;
+  constructor(
+    budgetBytes: number,
+    slotBytes: number,
+    slots: readonly Region[],
+    reserve?: Region,
+    retire: (slot: Region) => void = () => {},
+  ) {
+    this.#division = { budgetBytes, slotBytes, slots, reserve };
+    this.#slots = new Set(slots);
+    this.#free = [...slots];
+    this.#retire = retire;
+  }
+
+  get division(): MemoryDivision {
+    return this.#division;
+  }
+
+  get budgetBytes(): number {
+    return this.#division.budgetBytes;
+  }
+
+  get slotBytes(): number {
+    return this.#division.slotBytes;
+  }
+
+  /** Takes another division into force, which may have slots of the one before. */
+  divide(next: MemoryDivision): void {
+    const { reserve } = this.#division;
+    const [before, free] = [this.#slots, new Set(this.#free)];
+    this.#division = next;
+    this.#slots = new Set(next.slots);
+    this.#free = next.slots.filter((slot) => free.has(slot) || !before.has(slot));
+    for (const slot of free) if (!this.#slots.has(slot)) this.#retire(slot);
+    if (reserve && reserve !== next.reserve && !this.isReserve(reserve)) this.#retire(reserve);
+    this.wake();
   }
 
   get usedBytes(): number {
-    return this.#usedBytes + (this.#lentBytes ?? 0);
+    return this.#usedBytes + (this.#lent?.bytes ?? 0);
   }
 
   hasSlot(): boolean {
@@ -47,11 +89,12 @@ export class MemoryBudget {
 
   /** True while nobody has the reserve. */
   hasReserve(): boolean {
-    return this.#reserve !== undefined && this.#lentBytes === undefined;
+    return this.#division.reserve !== undefined && this.#lent === undefined;
   }
 
+  /** True for the slot of a batch that has the reserve. */
   isReserve(slot: Region | undefined): boolean {
-    return slot !== undefined && slot === this.#reserve;
+    return slot !== undefined && slot === this.#lent?.slot;
   }
 
   /** A slot, the most recently used one first (its pages are in the caches), or undefined when there is none to have now. */
@@ -63,9 +106,10 @@ export class MemoryBudget {
 
   /** The reserve, for a batch of so many bytes, in the slot or outside of it; undefined while another one has it. */
   takeReserve(bytes = this.slotBytes): Region | undefined {
-    if (!this.hasReserve()) return undefined;
-    this.#lentBytes = bytes;
-    return this.#reserve;
+    const { reserve } = this.#division;
+    if (!reserve || this.#lent) return undefined;
+    this.#lent = { slot: reserve, bytes };
+    return reserve;
   }
 
   /** True when so many bytes outside of slots may be taken. One batch larger than the budget is let in when it is alone. */
@@ -87,11 +131,10 @@ export class MemoryBudget {
 
   /** Gives back what a batch held. */
   release(bytes: number, slot: Region | undefined): void {
-    if (this.isReserve(slot)) this.#lentBytes = undefined;
-    else {
-      if (slot) this.#free.push(slot);
-      this.#usedBytes -= bytes;
-    }
+    if (this.isReserve(slot)) this.#lent = undefined;
+    else this.#usedBytes -= bytes;
+    if (slot && this.#slots.has(slot)) this.#free.push(slot);
+    else if (slot && slot !== this.#division.reserve) this.#retire(slot);
     this.wake();
   }
 

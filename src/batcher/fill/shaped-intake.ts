@@ -12,7 +12,8 @@ import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shap
 
 /** What the batcher lends. */
 export interface ShapedIntakeOptions extends ChunkOptions {
-  readonly limits: { readonly maxBytes: number; readonly maxEvents: number };
+  /** Asked anew at every step: a reload may change them while a piece waits. */
+  limits(): { readonly maxBytes: number; readonly maxEvents: number };
   readonly template: Template;
   /** The digest of the window's bytes in `[from, to)`. */
   digestOf(from: number, to: number): string;
@@ -44,7 +45,6 @@ export async function takeShaped(options: ShapedIntakeOptions, intake: Intake, s
 }
 
 async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: ShapedChunk, firstEvent: number): Promise<void> {
-  const { limits } = options;
   const { shaped } = chunk;
   const { refusal } = intake.block.single ?? {};
   let from = 0;
@@ -60,7 +60,7 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
   do {
     const position = chunk.positionOf(from);
     const base = startOf(shaped, from);
-    const isLarge = refusal !== undefined || isTooLarge(chunk, from, limits);
+    const isLarge = refusal !== undefined || isTooLarge(chunk, from, options.limits());
     if (isLarge) {
       options.close();
       const batch = await options.largeBatch(Buffer.from(shaped.bytes.subarray(base, shaped.ends[from])), position);
@@ -72,6 +72,7 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
     let batch: Batch | undefined;
     // Found in the same turn in which it is filled: another intake may close it in any other.
     while (!(batch = options.openBatch())) await options.waitForBatch(position);
+    const limits = options.limits();
     const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
     const isFull = to < chunk.events;
     if (to > from || chunk.events === 0) {

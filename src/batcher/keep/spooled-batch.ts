@@ -13,7 +13,7 @@ export const EMPTY = Buffer.alloc(0);
 /** `parts` are those still to be sent of a batch that was split. */
 export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHeader {
   const { key, sink, dataset, events, spans } = batch.toStored();
-  const { bytes, encoding, readAtMs, refusal, fates, withheld } = batch;
+  const { bytes, encoding, form, readAtMs, refusal, fates, withheld } = batch;
   return {
     key,
     sink,
@@ -21,6 +21,7 @@ export function headerOf(batch: Batch, parts?: readonly StoredPart[]): SpoolHead
     events,
     bytes,
     encoding,
+    ...(form ? { form } : {}),
     spans,
     ...(readAtMs === undefined ? {} : { readAtMs }),
     ...(parts ? { parts } : {}),
@@ -43,6 +44,7 @@ export function restoreSpooled(
   batch.events = header.events;
   batch.bytes = header.bytes;
   batch.encoding = header.encoding;
+  batch.form = header.form;
   batch.spoolName = name;
   batch.readAtMs = header.readAtMs;
   batch.state = 'committed';

@@ -10,7 +10,7 @@ const SLOW_FACTOR = 8;
 const SLOW_AT_LEAST_MS = 2000;
 
 export class Concurrency {
-  readonly #maximum: number;
+  #maximum: number;
   #limit: number;
   #good = 0;
   #fastestMs = Infinity;
@@ -23,6 +23,13 @@ export class Concurrency {
   /** Requests that may be under way now: 1 … maximum. */
   get limit(): number {
     return Math.max(1, Math.floor(this.#limit));
+  }
+
+  /** Changes the maximum. Where the one before was in use the new one is, too; else what the service was seen to bear holds. */
+  limitTo(maximum: number): void {
+    this.#limit = this.#limit >= this.#maximum ? maximum : Math.min(this.#limit, maximum);
+    this.#maximum = maximum;
+    this.#good = 0;
   }
 
   /** A request was answered well in `elapsedMs`. */

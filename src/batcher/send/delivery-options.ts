@@ -1,7 +1,7 @@
 /** What the delivery of one sink is given, and what it tells about itself. */
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { DeadLetter, Sink } from '../../core/sink.ts';
+import type { BodyForm, DeadLetter, Sink } from '../../core/sink.ts';
 import type { BackoffOptions } from '../../core/time/backoff.ts';
 import type { Keeper } from '../keeper.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';
@@ -13,8 +13,10 @@ export interface DeliveryOptions {
   readonly budget: MemoryBudget;
   readonly concurrency: number;
   readonly compression: Compression;
-  /** Turns NDJSON into the body that is sent, before compression; undefined sends it as it is. Pure. */
-  readonly encode?: ((ndjson: Buffer) => Uint8Array) | undefined;
+  /** The form of batches that have none yet. */
+  readonly form?: BodyForm | undefined;
+  /** What turns NDJSON into a body of the form, before compression; undefined sends it as it is. Pure. */
+  readonly encoderOf?: ((form: BodyForm) => ((ndjson: Buffer) => Uint8Array) | undefined) | undefined;
   readonly retry: BackoffOptions & { readonly maxElapsedMs: number };
   readonly clock: Clock;
   readonly log: Log;

@@ -4,20 +4,19 @@
  */
 import PQueue from 'p-queue';
 import { messageOf } from '../../core/errors.ts';
-import { HOPELESS_AFTER_MS } from '../limits.ts';
+import type { BodyForm } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
 import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { persist } from '../keeper.ts';
 import { Dispatch } from './dispatch.ts';
+import { drain } from './drain.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
 import { Refusals } from './refusals.ts';
 import { type Part, settleShipment, Shipment } from './shipment.ts';
 
-const DRAIN_CHECK_MS = 250;
-
 export class Delivery {
-  readonly #options: DeliveryOptions;
+  #options: DeliveryOptions;
   readonly #observer: DeliveryObserver;
   readonly #queue: PQueue;
   readonly #closed: Batch[] = [];
@@ -68,7 +67,7 @@ export class Delivery {
 
   /** Takes a closed batch. One that was restored brings its key, and its parts where it was split. */
   seal(batch: Batch, parts?: readonly Part[]): void {
-    if (batch.key === '') batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    this.#name(batch);
     if (parts && parts.length > 0) this.#shipments.set(batch, new Shipment(batch, parts));
     this.#closed.push(batch);
     this.#startWorker();
@@ -107,9 +106,12 @@ export class Delivery {
     return this.#closed.length + this.#inFlight.size === 0;
   }
 
-  /** Bodies are compressed so from now on. */
-  compressWith(compression: Compression): void {
+  /** From now on. Batches that are closed keep their form, and requests under way end; fewer are begun where the maximum is lower. */
+  reconfigure({ compression, concurrency, form }: { compression: Compression; concurrency: number; form: BodyForm }): void {
+    this.#options = { ...this.#options, concurrency, form };
     this.#dispatch.compression = compression;
+    this.#dispatch.limitTo(concurrency);
+    this.#startWorkers();
   }
 
   /** True while no batch waits for a worker. */
@@ -119,13 +121,19 @@ export class Delivery {
 
   /** Gives the batch its key and compresses it, before it is written anywhere. */
   async prepare(batch: Batch): Promise<void> {
-    if (batch.key === '') batch.key = keyOf(batch.sink, batch.dataset, batch.spans);
+    this.#name(batch);
     await this.#compress(batch);
+  }
+
+  /** Gives a batch the key and the form that it has to its end. */
+  #name(batch: Batch): void {
+    batch.key ||= keyOf(batch.sink, batch.dataset, batch.spans);
+    batch.form ??= this.#options.form;
   }
 
   /** Commits the spans and keys of all batches that wait for it, and of these, that come later, now. Throws when the disk refuses. */
   commitNow(later: readonly Batch[] = []): void {
-    for (const batch of later) batch.key ||= keyOf(batch.sink, batch.dataset, batch.spans);
+    for (const batch of later) this.#name(batch);
     this.#preparation.commitNow(later);
   }
 
@@ -174,26 +182,12 @@ export class Delivery {
     return this.#dispatch.concurrency;
   }
 
-  /**
-   * Resolves when nothing is held, or when `signal` aborts; sooner where nothing is gained by waiting: every dataset is paused, or
-   * the service refuses and has stored nothing for `patienceMs`, and everything held is safe on disk or can be read again. `Infinity` waits in any case.
-   */
-  async drain(signal: AbortSignal, patienceMs = HOPELESS_AFTER_MS): Promise<void> {
-    const { clock } = this.#options;
-    const dispatch = this.#dispatch;
-    const since = clock.monotonic();
+  /** Resolves when nothing is held, when `signal` aborts, or when waiting gains nothing (drain.ts). */
+  drain(signal: AbortSignal, patienceMs?: number): Promise<void> {
     const isPaused = (): boolean => this.#inFlight.size === 0 && this.#closed.every((batch) => this.#pauses.has(batch.dataset));
-    const isRefused = (): boolean =>
-      clock.monotonic() - Math.max(since, dispatch.storedAtMs) > patienceMs &&
-      dispatch.failedAtMs > dispatch.storedAtMs &&
-      // While a wait is on, longer ago than the drain began.
-      (dispatch.failedAtMs > since || dispatch.underWay === 0);
-    const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
-    const isHopeless = (): boolean => patienceMs < Infinity && (isPaused() || isRefused()) && this.held().every(isSafe);
-    const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    while (!signal.aborted && this.held().length > 0 && !isHopeless()) {
-      await Promise.race([this.#whenEmpty.promise, given, clock.sleep(DRAIN_CHECK_MS, signal)]);
-    }
+    const emptied = (): Promise<void> => this.#whenEmpty.promise;
+    const { clock } = this.#options;
+    return drain({ clock, dispatch: this.#dispatch, held: () => this.held(), isPaused, emptied }, signal, patienceMs);
   }
 
   /** Ends requests and waits under way; what is not settled stays where it is durable. */
@@ -207,6 +201,10 @@ export class Delivery {
     if (this.#tickets >= this.#options.concurrency) return;
     this.#tickets += 1;
     this.#queue.add(() => this.#next()).catch((error: unknown) => this.#reportFault(error));
+  }
+
+  #startWorkers(): void {
+    for (let i = 0; i < this.#options.concurrency; i++) this.#startWorker();
   }
 
   #reportFault(error: unknown): void {
@@ -235,7 +233,7 @@ export class Delivery {
 
   #resume(dataset: string): void {
     if (!this.#pauses.end(dataset)) return;
-    for (let i = 0; i < this.#options.concurrency; i++) this.#startWorker();
+    this.#startWorkers();
   }
 
   async #takeOut(index: number): Promise<void> {
@@ -285,8 +283,8 @@ export class Delivery {
 
   /** A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk. */
   async #compress(batch: Batch): Promise<void> {
-    const isWhole = this.#options.encode === undefined && !this.#shipments.has(batch);
-    if (isWhole) await compressBatch(batch, this.#dispatch.compression);
+    const isEncoded = batch.form !== undefined && this.#options.encoderOf?.(batch.form) !== undefined;
+    if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.compression);
   }
 
   /** The batch is settled and goes. */

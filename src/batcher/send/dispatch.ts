@@ -19,7 +19,7 @@ const TELLING_OUTAGE_MS = 10_000;
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
-  'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encode'
+  'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encoderOf'
 > {
   readonly stats: DeliveryStats;
   readonly observer: DeliveryObserver;
@@ -68,6 +68,11 @@ export class Dispatch {
     return this.#compression;
   }
 
+  /** So many requests at once at most from now on. */
+  limitTo(maximum: number): void {
+    this.#adapt(() => this.#concurrency.limitTo(maximum));
+  }
+
   /** Requests that may be under way at once, now. */
   get concurrency(): number {
     return this.#concurrency.limit;
@@ -85,10 +90,10 @@ export class Dispatch {
 
   /** Sends one part once, unless it is not to be sent, and does what the answer asks for. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
-    const { clock, sink, budget, signal, stats, observer, encode, refusals } = this.#options;
-    const { refusal } = shipment.batch;
+    const { clock, sink, budget, signal, stats, observer, encoderOf, refusals } = this.#options;
+    const { refusal, form } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.#compression, encode);
+    const parcel = await shipment.parcelOf(part, this.#compression, form && encoderOf?.(form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part, and what is sent in another form, is memory of its own while it is under way.

@@ -74,12 +74,12 @@ export class Shipment {
   /** What is sent for the part, encoded and compressed as wanted. */
   async parcelOf(part: Part, compression: 'gzip' | 'zstd' | 'none', encode?: (ndjson: Buffer) => Uint8Array): Promise<Parcel> {
     const wanted: Encoding = compression === 'none' ? 'identity' : compression;
-    const { dataset, events, body: whole, encoding, isDense } = this.batch;
+    const { dataset, events, body: whole, encoding, isDense, form } = this.batch;
     if (!encode && part.count === events && (encoding === wanted || (isDense && encoding === 'identity')))
-      return { key: part.key, dataset, events, body: whole, encoding };
+      return { key: part.key, dataset, events, body: whole, encoding, form };
     const plain = encode ? encode(this.plainOf(part)) : this.plainOf(part);
     const body = wanted === 'identity' ? plain : await compress(plain, wanted);
-    return { key: part.key, dataset, events: part.count, body, encoding: wanted };
+    return { key: part.key, dataset, events: part.count, body, encoding: wanted, form };
   }
 
   /** True when no more requests may be spent on finding the events at fault. */

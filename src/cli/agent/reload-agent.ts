@@ -57,11 +57,11 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     log.error({ fix }, `${error}; the configuration before stays in force`);
     return { now, report: { ok: false, error, fix } };
   }
-  const restart = now.agent.whyRestart(next, changes);
+  const restart = await now.agent.whyRestart(next, changes, signals.stopping);
+  if (signals.stopping.aborted) return { now, report: STOPPED };
   const { untouched } = changes.sources;
-  const pipe = [...now.config.sources, ...next.sources].find(
-    ({ id, type }) => type === 'stdin' && (restart !== undefined || !untouched.includes(id)),
-  );
+  const pipes = [...now.config.sources, ...next.sources].filter(({ type }) => type === 'stdin');
+  const pipe = pipes.find(({ id }) => restart !== undefined || !untouched.includes(id));
   if (pipe) {
     const error = `source "${pipe.id}": standard input cannot be handed over to a changed configuration`;
     const fix = 'restart the agent instead';
@@ -76,7 +76,8 @@ async function takeChanges(now: InForce, { common, signals }: ReloadOptions): Pr
     log.info({ config: next.file, telemetry: now.agent.telemetry?.address }, 'the changed configuration is in force');
     return { now: { ...now, config: next }, report: { ok: true, changes } };
   } catch (error) {
-    if (codeOf(error) === 'E_KERNEL_MEMORY' && !pipe) return restartAgent(now, next, changes, messageOf(error), { common, signals });
+    if (codeOf(error) === 'E_KERNEL_MEMORY' && pipes.length === 0)
+      return restartAgent(now, next, changes, messageOf(error), { common, signals });
     if (!(error instanceof TailraceError)) throw error;
     const { fix } = error;
     log.error({ reason: messageOf(error), fix }, 'cannot run with the changed configuration; the one before stays in force');

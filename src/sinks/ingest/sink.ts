@@ -9,7 +9,7 @@ import { SecretReader } from '../../config/connect/secrets.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
-import type { Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
+import type { BodyForm, Outcome, Parcel, SendResult, Sink } from '../../core/sink.ts';
 import { version } from '../../core/version.ts';
 import { classify } from './classify.ts';
 import { DatasetCreator } from './create-dataset.ts';
@@ -29,7 +29,6 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   const api = isElsewhere ? new Transport({ ...common, url: apiUrl, proxy: apiProxy, connections: 1 }) : transport;
   const token = config.token && new SecretReader(config.token);
   const headers = commonHeaders(config);
-  const formHeaders = prefixHeaders(config.headerPrefix, formHeadersOf(config));
   const path = requestPath(config);
   const datasetsPath = `${basePathOf(apiUrl)}/v1/datasets`;
   const creator = new DatasetCreator({
@@ -50,8 +49,10 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
       } catch (error) {
         return { outcome: unreadable(error), status: 0, elapsedMs: 0, unsent: 'unsigned' };
       }
-      const all = { ...headers, ...formHeaders, ...parcelHeaders(config, parcel), ...authorization(secret) };
-      const { answer, started: isSent } = await transport.post({ path: path(parcel.dataset), headers: all, body: parcel.body }, signal);
+      const form = parcel.form ?? config;
+      const all = { ...headers, ...parcelHeaders(config, parcel, form), ...authorization(secret) };
+      const request = { path: path(parcel.dataset, form), headers: all, body: parcel.body };
+      const { answer, started: isSent } = await transport.post(request, signal);
       const status = answer.kind === 'answer' ? answer.status : 0;
       const elapsedMs = clock.monotonic() - started;
       let outcome = classify(answer, parcel.events, parcel.encoding !== 'identity', clock.now());
@@ -103,11 +104,12 @@ function problemOf(error: unknown): { detail: string; fix: string } {
 }
 
 /** The path and query of a dataset's requests. */
-function requestPath(config: IngestSinkConfig): (dataset: string) => string {
+function requestPath(config: IngestSinkConfig): (dataset: string, form: BodyForm) => string {
   const prefix = basePathOf(config.url);
-  const query = timestampQuery(config);
-  const tail = query.size > 0 ? `?${query.toString()}` : '';
-  return (dataset) => `${prefix}${ingestPath(dataset, config.path)}${tail}`;
+  return (dataset, form) => {
+    const query = timestampQuery(form);
+    return `${prefix}${ingestPath(dataset, config.path)}${query.size > 0 ? `?${query.toString()}` : ''}`;
+  };
 }
 
 type Headers = Record<string, string>;
@@ -116,8 +118,9 @@ function commonHeaders({ headerPrefix, orgId }: IngestSinkConfig): Headers {
   return { 'user-agent': `tailrace/${version}`, ...prefixHeaders(headerPrefix, orgId === undefined ? {} : { 'org-id': orgId }) };
 }
 
-function parcelHeaders(config: IngestSinkConfig, { key, encoding }: Parcel): Headers {
-  const headers: Headers = { 'content-type': contentTypeOf(config), 'idempotency-key': key };
+function parcelHeaders({ headerPrefix }: IngestSinkConfig, { key, encoding }: Parcel, form: BodyForm): Headers {
+  const headers = prefixHeaders(headerPrefix, formHeadersOf(form));
+  Object.assign(headers, { 'content-type': contentTypeOf(form), 'idempotency-key': key });
   if (encoding !== 'identity') headers['content-encoding'] = encoding;
   return headers;
 }

@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Withheld } from '../../core/shaping.ts';
-import type { Encoding } from '../../core/sink.ts';
+import type { BodyForm, Encoding } from '../../core/sink.ts';
 import type { StoredPart, StoredSpan } from '../database/stored.ts';
 
 export interface SpoolHeader {
@@ -15,6 +15,8 @@ export interface SpoolHeader {
   /** Bytes of NDJSON before compression. */
   readonly bytes: number;
   readonly encoding: Encoding;
+  /** The form in which it is sent; absent in files of earlier versions. */
+  readonly form?: BodyForm;
   readonly spans: readonly StoredSpan[];
   /** When its first event was read, wall clock in milliseconds. */
   readonly readAtMs?: number;

@@ -221,6 +221,7 @@ describe('form', () => {
     const forms = [
       {},
       { labels: { a: 1 } },
+      { timestampFormat: 'unix' },
       { encoding: 'json' as const },
       { encoding: 'json' as const, json: { envelope: true } },
       { encoding: 'csv' as const },
