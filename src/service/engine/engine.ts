@@ -13,8 +13,9 @@ export type Cell = string | number | boolean | null | Cell[];
 
 export interface QueryResult {
   readonly rows: readonly (readonly Cell[])[];
-  /** Rows that the engine read. */
+  /** Rows that the engine read, and their bytes, uncompressed. */
   readonly rowsRead: number;
+  readonly bytesRead: number;
 }
 
 /** What one query may use; `engine/settings` turns it into the engine's words. */

@@ -96,7 +96,7 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
       ...(signal && { abort_signal: signal }),
     });
     const text = await result.text();
-    return { rows: readRows(text), rowsRead: rowsRead(result.response_headers['x-clickhouse-summary']) };
+    return { rows: readRows(text), ...readCost(result.response_headers['x-clickhouse-summary']) };
   };
   const select: Shard['select'] = (sql, params, settings, signal) => ask(() => read(sql, params, settings, signal));
 
@@ -145,7 +145,8 @@ function away(error: unknown, host: string): ApiError | undefined {
   return new ApiError(503, `the engine at ${host} cannot be reached: ${said}`, LATER);
 }
 
-function rowsRead(summary: string | string[] | undefined): number {
-  if (typeof summary !== 'string') return 0;
-  return Number((JSON.parse(summary) as { read_rows?: string }).read_rows ?? 0);
+function readCost(summary: string | string[] | undefined): Pick<QueryResult, 'rowsRead' | 'bytesRead'> {
+  if (typeof summary !== 'string') return { rowsRead: 0, bytesRead: 0 };
+  const { read_rows: rows = 0, read_bytes: bytes = 0 } = JSON.parse(summary) as { read_rows?: string; read_bytes?: string };
+  return { rowsRead: Number(rows), bytesRead: Number(bytes) };
 }

@@ -32,6 +32,9 @@ const RESULT_START = '{\n\t"meta":';
  */
 export function readResult(text: string): QueryResult {
   const start = text.lastIndexOf(RESULT_START);
-  const { data, statistics } = JSON.parse(start > 0 ? text.slice(start) : text) as { data: Cell[][]; statistics: { rows_read: number } };
-  return { rows: data, rowsRead: statistics.rows_read };
+  const { data, statistics } = JSON.parse(start > 0 ? text.slice(start) : text) as {
+    data: Cell[][];
+    statistics: { rows_read: number; bytes_read: number };
+  };
+  return { rows: data, rowsRead: statistics.rows_read, bytesRead: statistics.bytes_read };
 }

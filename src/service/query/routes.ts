@@ -81,7 +81,8 @@ export function queryRoutes(
   ): Promise<void> => {
     if (holdMs > 0) await arrivals.wait(catalog.get(name).id, startedAt, holdMs, signal);
   };
-  const send = (reply: FastifyReply, parameters: QueryParameters, text: string): FastifyReply => {
+  const send = (reply: FastifyReply, parameters: QueryParameters, { text, bytesRead }: Written): FastifyReply => {
+    void reply.header(`${headerPrefix}Bytes-Read`, bytesRead);
     // Queries are not kept: the id is only a name for this one.
     if (parameters.save) void reply.header(`${headerPrefix}History-Query-Id`, randomUUID());
     return reply.type('application/json; charset=utf-8').send(text);
@@ -150,6 +151,12 @@ type Query = ReturnType<typeof readQuery>;
 type Run = (request: QueryRequest, stagesOf: Parameters<typeof runQuery>[2], messages: readonly Message[]) => ReturnType<typeof runQuery>;
 type Apl = ReturnType<typeof readAplBody>;
 
+/** The body of a reply, and what its headers say of it: the body has no room for keys of our own. */
+interface Written {
+  readonly text: string;
+  readonly bytesRead: number;
+}
+
 type Asked = Omit<QueryRequest, 'datasets' | 'datasetsOf' | 'options'> & { readonly include: boolean };
 
 /** Throws an `ApiError` 400. */
@@ -170,7 +177,7 @@ async function runApl(
   query: Query,
   plan: () => Tree,
   request: Asked & QueryRequest,
-): Promise<string> {
+): Promise<Written> {
   const { datasets, limit, cursorText, include } = request;
   const { line, column } = placeOf(body.apl, query.datasets[0]?.at ?? 0);
   const implicitEnd: Message = { priority: 'warn', count: 1, code: 'apl_implicitendtimeofnowapplied_1', msg: `line: ${line}, col: ${column}: implicit end time of 'now' applied` }; // prettier-ignore
@@ -184,13 +191,14 @@ async function runApl(
   if (parameters.format === 'tabular') {
     const withCursors = body.includeCursorField === true || parameters.includeCursorField;
     const tables = writeTables(answer, program, { sources: names, start, end, withCursors });
-    return `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`;
+    return { text: `{"format":"tabular","status":${JSON.stringify(status)},"tables":${tables},${meta}}`, bytesRead: answer.bytesRead };
   }
   const echo = echoOf(ran.stages, {
     startTime: start, endTime: end, limit, cursor: cursorText,
     includeCursor: include, step: program.series?.width ?? ran.step, series: program.series !== undefined,
   }); // prettier-ignore
-  return `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;
+  const text = `{"format":"legacy","status":${JSON.stringify(status)},${writeLegacy(answer, program)},${meta},"request":${JSON.stringify(echo)}}`;
+  return { text, bytesRead: answer.bytesRead };
 }
 
 /** Throws an `ApiError` 400. */
@@ -226,7 +234,7 @@ async function runLegacy(
   dataset: Dataset,
   columns: readonly Column[],
   options: QueryOptions,
-): Promise<string> {
+): Promise<Written> {
   const frame = legacyFrameOf(body, parameters);
   const request = { ...frame, datasets: [dataset], datasetsOf: () => [dataset], startedAt: performance.now(), options };
   const source = { kind: 'datasets', names: [{ text: dataset.name, at: 0 }] } as const;
@@ -236,7 +244,8 @@ async function runLegacy(
       ({ dataRange }) => ({ source, stages: stagesOf(body, frame, dataRange, columns) }),
       [],
     );
-    return `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
+    const text = `{"status":${JSON.stringify(status)},${writeLegacy(answer, program)},"fieldsMeta":${JSON.stringify(fieldsOf(dataset))}}`;
+    return { text, bytesRead: answer.bytesRead };
   } catch (error) {
     throw error instanceof AplError || error instanceof VirtualFieldError ? badRequest(error.message) : error;
   }

@@ -107,6 +107,19 @@ describe('results of queries by text', () => {
       expect(status['elapsedTime']).toBeGreaterThan(0);
     });
 
+    test('says in a header how many bytes the engine read, more for a field that is a text', async () => {
+      const bytesOf = async (path: string, body: object): Promise<number> => {
+        const { headers } = await client.call('POST', path, { body: { ...ALWAYS, ...body } });
+        return Number(headers.get('x-service-bytes-read'));
+      };
+      const counted = await bytesOf('/v1/query/_apl?format=tabular', { apl: `['${logs}'] | where seq >= 0 | count` });
+      expect(counted).toBeGreaterThan(0);
+      expect(await bytesOf('/v1/query/_apl?format=legacy', { apl: `['${logs}'] | project level, seq, latency, ok` })).toBeGreaterThan(
+        counted,
+      );
+      expect(await bytesOf(`/v1/datasets/${logs}/query`, {})).toBeGreaterThan(0);
+    });
+
     test('of project has its columns in its order, of extend those behind the others', async () => {
       const projected = await apl(`['${logs}'] | project level, double = seq * 2, _time | take 1`);
       expect(projected.tables[0]!.fields.map(({ name }) => name)).toEqual(['level', 'double', '_time']);

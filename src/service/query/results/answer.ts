@@ -23,6 +23,8 @@ export interface Answer {
   readonly cut: boolean;
   readonly rowsMatched: number;
   readonly rowsExamined: number;
+  /** What all statements read, uncompressed. */
+  readonly bytesRead: number;
   /** Ids of the oldest and the newest event among the rows; empty without events. */
   readonly minCursor: string;
   readonly maxCursor: string;
@@ -39,9 +41,11 @@ export async function answerOf(
 ): Promise<Answer> {
   const { rows: table, series } = program;
   let rowsExamined = 0;
+  let bytesRead = 0;
   const ask = async (sql: Sql): Promise<QueryResult> => {
     const result = await engine.query(sql, params, options);
     rowsExamined = Math.max(rowsExamined, result.rowsRead);
+    bytesRead += result.bytesRead;
     return result;
   };
 
@@ -69,6 +73,7 @@ export async function answerOf(
     rowsMatched,
     // An event that several steps of a statement read is one event.
     rowsExamined: Math.max(Math.min(rowsExamined, stored), rowsMatched),
+    bytesRead,
     ...cursorsOf(table, kept),
   };
 }
