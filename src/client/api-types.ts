@@ -78,6 +78,8 @@ export interface TabularResult {
   readonly format: string;
   readonly status: QueryStatus;
   readonly tables: readonly Table[];
+  /** What the query's `render` says, where it has one. */
+  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
   readonly datasetNames: readonly string[];
   readonly fieldsMetaMap: Readonly<Record<string, readonly FieldMeta[]>>;
 }

@@ -101,9 +101,9 @@ async function show(pages: AsyncIterable<Page>, args: QueryArguments): Promise<v
   if (first && process.stderr.isTTY) sayEnd(count, first, isMore && !args.all && args.limit === undefined);
 }
 
-/** Below the rows of a series over time. */
-async function writeChart({ tables: [table] }: TabularResult, columns: number): Promise<void> {
-  if (!table?.buckets) return;
+/** Below the rows of a series over time, unless the query wants a table. */
+async function writeChart({ tables: [table], render }: TabularResult, columns: number): Promise<void> {
+  if (!table?.buckets || render?.chart === 'table') return;
   const { chartLines } = await import('./output/chart.ts');
   const lines = chartLines(table, columns);
   if (lines.length > 0) await writeLines(['', ...lines]);

@@ -209,6 +209,9 @@ describe('operators over tables', () => {
     const text = named('L | summarize count() by bin(_time, 1s) | render timechart with (title="By second", kind=stacked)');
     const answer = await client.call('POST', APL, { body: { apl: text, ...ALWAYS } });
     expect(answer.json['render']).toEqual({ chart: 'timechart', properties: { title: 'By second', kind: 'stacked' } });
+    // What is drawn stays the series that it is without render.
+    const [table] = answer.json['tables'] as { buckets?: object }[];
+    expect(table!.buckets).toEqual({ field: '_time', size: 1_000_000_000 });
   });
 
   test.each([

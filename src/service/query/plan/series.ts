@@ -12,11 +12,14 @@ export interface Series {
   readonly alone: boolean;
 }
 
-/** A query that ends in summarize by a bin of `_time`, sorted and limited at most, gives a series. */
+/** What may follow the summarize of a series. */
+const FOLLOWS: ReadonlySet<Stage['kind']> = new Set(['sort', 'limit', 'render']);
+
+/** A query that ends in summarize by a bin of `_time`, sorted, limited and drawn at most, gives a series. */
 export function seriesOf(stages: readonly Stage[]): Series | undefined {
   const at = stages.findLastIndex(({ kind }) => kind === 'summarize');
   const stage = stages[at];
-  if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => kind !== 'sort' && kind !== 'limit')) return undefined;
+  if (stage?.kind !== 'summarize' || stages.slice(at + 1).some(({ kind }) => !FOLLOWS.has(kind))) return undefined;
   const key = stage.keys.find(({ binOfTime }) => binOfTime !== undefined);
   if (!key) return undefined;
   return { at, key, width: ({ step }) => (key.binOfTime === 'auto' ? step : (key.binOfTime as bigint)), alone: stage.keys.length === 1 };
