@@ -13,6 +13,7 @@ import { buildAgent } from './agent.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { describeMachine } from './machine.ts';
+import { measurePage, renderPage, wantsPage } from './page/suite.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
 import { measureQueries } from './service/queries.ts';
 import { renderQueries } from './service/report.ts';
@@ -23,7 +24,7 @@ import { renderTransforms } from './transform/report.ts';
 import { measureTransforms, wantsTransforms } from './transform/suite.ts';
 import { measureSyslog, wantsSyslog } from './syslog/suite.ts';
 
-/** Turns of each query, for each of `--runs`. */
+/** Turns of each query, and openings of the page, for each of `--runs`. */
 const QUERY_TURNS = 5;
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
 
   say('building the agent');
   const program = options.agent ?? buildAgent();
-  const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp'];
+  const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp', 'page'];
   const isWithoutAgent =
     options.only.length > 0 && options.only.every((part) => part.startsWith('transform') || ownParts.some((name) => name.includes(part)));
   const results = isWithoutAgent ? undefined : await measureAll(options, program, folder);
@@ -48,6 +49,8 @@ async function main(): Promise<void> {
   const turns = options.runs * QUERY_TURNS;
   const queries = wantsQueries(options) ? await measureQueries(program, folder, options.queryRows, turns) : undefined;
   const stores = wantsQueries(options) ? await measureStores(options, program, folder, turns) : undefined;
+  const page = wantsPage(options) ? await measurePage(program, join(folder, 'page'), turns) : undefined;
+  if (wantsPage(options) && !page) say('chromium is not installed: the page is not measured');
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
   const transforms = wantsTransforms(options) ? await measureTransforms(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
@@ -56,12 +59,13 @@ async function main(): Promise<void> {
     ...(service && { service: `${measuredWhere}\n\n${renderService(service)}\n` }),
     ...(queries && { queries: `${renderMachine(describeMachine(), version, turns)}\n\n${renderQueries(queries, options.queryRows)}\n` }),
     ...(stores !== undefined && { stores: `${renderMachine(describeMachine(), version, turns)}\n\n${stores}\n` }),
+    ...(page && { page: `${renderMachine(describeMachine(), version, turns)}\n\n${renderPage(page)}\n` }),
     ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
   };
   console.log(
     options.json
-      ? JSON.stringify({ ...results, service, queries, stores, syslog, transforms }, undefined, 2)
+      ? JSON.stringify({ ...results, service, queries, stores, page, syslog, transforms }, undefined, 2)
       : Object.values(parts).join('\n'),
   );
   if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);

@@ -7,12 +7,13 @@ export type Encoding = 'none' | 'gzip';
 
 export interface MeasuredService {
   readonly pid: number;
+  readonly url: string;
   /** Sends JSON, or NDJSON under an idempotency key, and answers what it got; throws unless all of it was taken. */
   post(path: string, body: string | Buffer, encoding?: Encoding, key?: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-const TOKEN = 'xaat-bench';
+export const TOKEN = 'xaat-bench';
 const DEADLINE_MS = 60_000;
 /** At rest: less than this share of one core over a second, three times in a row. */
 const REST_CPU = 0.03;
@@ -21,9 +22,11 @@ const REST_CPU = 0.03;
 export async function startMeasuredService(program: string, folder: string, connections: number): Promise<MeasuredService> {
   const argv = ['env', `TAILRACE_API_TOKEN=${TOKEN}`, process.execPath, '--disable-warning=ExperimentalWarning', program];
   const running = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json']);
-  const pool = new Pool(await addressOf(running), { connections });
+  const url = await addressOf(running);
+  const pool = new Pool(url, { connections });
   return {
     pid: running.pid,
+    url,
     post: (path, body, encoding = 'none', key) => post(pool, path, body, encoding, key),
     async stop() {
       await pool.close();
