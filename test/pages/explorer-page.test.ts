@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-test-'));
 
   beforeAll(async () => {
-    service = await startLocalService(folder, 'app-logs');
+    service = await startLocalService(folder, 'app-logs', ['--max-fields', '4000']);
     await service.ask('POST', '/v1/ingest/app-logs', lifelike());
     await service.ask('POST', '/v1/datasets', { name: 'many' });
     for (let from = 0; from < ROWS; from += 10_000)
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
       { kind: 'markup', message: MARKUP, [MARKUP]: 1 },
       { kind: 'turned', message: TURNED },
       { kind: 'long', message: 'x'.repeat(1024 * 1024) },
-      { kind: 'wide', ...Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`field_${n}`, n])) },
+      { kind: 'wide', ...Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`field_${n}`, n])) },
       { kind: 'right', message: 'שלום עולם مرحبا' },
     ]);
   });
@@ -160,13 +160,18 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
   test('explorer keeps hostile events text, and goes on', async () => {
     const { page, problems } = await open();
     await run(page, `['hostile'] | sort by kind asc`);
+    // In the sidebar most of them are found by a part of their name.
+    await page.getByText('more; type a part of the name').waitFor();
+    await page.getByLabel('Find a field').fill('field_1999');
+    await page.getByRole('button', { name: /^field_1999 integer/ }).waitFor();
+    await expectAccessible(page);
     await cells(page).nth(4).waitFor();
     expect(await page.getByRole('region', { name: 'Rows' }).textContent()).toContain('<img src=x onerror=');
     for (const kind of ['long', 'markup', 'right', 'turned', 'wide']) {
       await page.locator('tr[data-row]', { hasText: kind }).first().click();
       await page.locator('.panel dd').first().waitFor();
     }
-    await page.locator('.panel', { hasText: '903 fields' }).waitFor();
+    await page.locator('.panel', { hasText: '2,003 fields' }).waitFor();
     await page.getByRole('button', { name: /more fields/ }).click();
     await page.locator('tr[data-row]', { hasText: 'turned' }).first().click();
     await page.locator('.panel', { hasText: String.raw`\u202egnp.exe\u0000\u001b[31m\u200bend` }).waitFor();
@@ -209,6 +214,13 @@ describe.skipIf(!hasChromium)(`explorer${chromiumHint}`, () => {
     await cells(page).nth(3).click();
     await page.locator('.panel').waitFor();
     await takePicture(page, 'explorer-page');
+    await page.getByLabel('Time range').selectOption('6h');
+    await run(
+      page,
+      `['app-logs']\n| summarize count() by bin(_time, 15m), service\n| render stackedareachart with (title="Requests by service")`,
+    );
+    await page.locator('figcaption', { hasText: 'Requests by service' }).waitFor();
+    await takePicture(page, 'explorer-chart');
   });
 });
 

@@ -22,8 +22,9 @@ const MOST_EVENTS = 50_000;
 /** All that an event may have: a made-up one may be of 1950. */
 const ALL_TIMES = { startTime: '1900-01-01T00:00:00Z', endTime: '2262-04-11T23:47:16Z' };
 
-export async function startLocalService(folder: string, dataset: string): Promise<LocalService> {
-  const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'service'), '--json'], {
+/** `more`: further arguments of `serve`. */
+export async function startLocalService(folder: string, dataset: string, more: readonly string[] = []): Promise<LocalService> {
+  const program = startProgram(['serve', '--listen', '127.0.0.1:0', '--data', join(folder, 'service'), '--json', ...more], {
     TAILRACE_API_TOKEN: API_TOKEN,
     TAILRACE_PERSONAL_TOKEN: PERSONAL_TOKEN,
     TAILRACE_ORG_ID: 'test-org',

@@ -5,7 +5,7 @@ import { Api, keepToken, keptToken } from './data/api.ts';
 import { Editor } from './editor/editor.tsx';
 import { placeIn, type Problem } from './editor/find-problem.ts';
 import { addToHistory, forgetHistory } from './data/history.ts';
-import { readLink, writeLink } from './data/link-state.ts';
+import { type LinkState, readLink, writeLink } from './data/link-state.ts';
 import { LiveTail } from './live-tail.tsx';
 import { addFilter, datasetOf, quoteName } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
@@ -26,43 +26,56 @@ function takeToken(): string {
 
 function Page({ given }: { readonly given: string }) {
   const [token, setToken] = useState(given);
-  const [query, setQuery] = useState(() => readLink().query);
-  const [range, setRange] = useState(() => readLink().range);
+  /** What is shown, and in the address. */
+  const [link, setLink] = useState<LinkState>(readLink);
+  const { range } = link;
+  /** As it stands in the editor. */
+  const [query, setQuery] = useState(link.query);
   const api = useMemo(() => (token === '' ? undefined : new Api(token)), [token]);
   const { outcome, run } = useQuery(api);
-  /** The query of the live tail; undefined while there is none. */
-  const [tailed, setTailed] = useState<string | undefined>();
-  const catalog = useCatalog(api);
   const dataset = datasetOf(query);
-  const start = (text: string, over: string) => {
+  const catalog = useCatalog(api, dataset, outcome);
+  const show = (next: LinkState, isStep: boolean) => {
+    setLink(next);
+    writeLink(next, isStep);
+  };
+  const start = (text: string, over: string, isLive = false) => {
     setQuery(text);
-    setRange(over);
-    setTailed(undefined);
     if (api) addToHistory(text);
-    writeLink({ query: text, range: over });
-    run(text, over);
+    const columns = datasetOf(text) === datasetOf(link.query) ? link.columns : [];
+    show({ query: text, range: over, isLive, columns, event: '' }, true);
+    if (!isLive) run(text, over);
   };
   // Without a token nothing of what was found stays in sight.
-  useEffect(() => run(query, range), [api]);
+  useEffect(() => {
+    if (!api || !link.isLive) run(query, range);
+  }, [api]);
   useEffect(() => {
     const follow = () => {
-      const link = readLink();
-      start(link.query, link.range);
+      const next = readLink();
+      setLink(next);
+      setQuery(next.query);
+      if (!next.isLive) run(next.query, next.range);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [api]);
-  const filter = (condition: string) => start(addFilter(query, condition), range);
+  const filter = (condition: string) => start(addFilter(query, condition), range, link.isLive);
   return (
     <>
       <header>
+        <a class="skip" href="#query" onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>('#query')?.focus())}>
+          To the query
+        </a>
         <span class="wordmark">Tailrace</span>
         <TokenField
           token={token}
           onChange={(next) => {
             keepToken(next);
-            if (next === '') forgetHistory();
-            setTailed(undefined);
+            if (next === '') {
+              forgetHistory();
+              show({ ...link, isLive: false, event: '' }, false);
+            }
             setToken(next);
           }}
         />
@@ -91,10 +104,10 @@ function Page({ given }: { readonly given: string }) {
             refused={refusedIn(outcome, query)}
             onEdit={setQuery}
             onRun={start}
-            onTail={() => setTailed(query)}
+            onTail={() => start(query, range, true)}
           />
-          {api && tailed !== undefined ? (
-            <LiveTail api={api} query={tailed} onFilter={filter} onStop={() => start(query, range)} />
+          {api && link.isLive ? (
+            <LiveTail api={api} query={link.query} onFilter={filter} onStop={() => start(query, range)} />
           ) : (
             <Results
               api={api}
@@ -103,8 +116,10 @@ function Page({ given }: { readonly given: string }) {
                   ? { kind: 'failed', query: '', message: catalog.problem, place: undefined }
                   : outcome
               }
+              link={link}
+              onLink={(part) => show({ ...link, ...part }, false)}
               onFilter={filter}
-              onRange={(over) => start(query, over)}
+              onRange={(over) => start(link.query, over)}
             />
           )}
         </main>

@@ -1,6 +1,6 @@
 /** Queries of before: those that this tab ran, and those that were starred at the service. */
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Menu } from '../parts/menu.tsx';
 import { formatCell } from '../parts/show-text.ts';
 import { type Api, Refused, type StarredQuery } from './data/api.ts';
 import { readHistory } from './data/history.ts';
@@ -16,31 +16,13 @@ export function SavedQueries({ api, query, onChoose }: SavedQueriesProps) {
   if (!api) return null;
   return (
     <div class="saved">
-      <Menu name="History">{(close) => <History onChoose={(text) => (close(), onChoose(text))} />}</Menu>
-      <Menu name="Starred">{(close) => <Starred api={api} query={query} onChoose={(text) => (close(), onChoose(text))} />}</Menu>
+      <Menu name="History" class="boxes saved-list">
+        {(close) => <History onChoose={(text) => (close(), onChoose(text))} />}
+      </Menu>
+      <Menu name="Starred" class="boxes saved-list">
+        {(close) => <Starred api={api} query={query} onChoose={(text) => (close(), onChoose(text))} />}
+      </Menu>
     </div>
-  );
-}
-
-interface MenuProps {
-  readonly name: string;
-  /** Called while it is open. */
-  readonly children: (close: () => void) => ComponentChildren;
-}
-
-/** Its content is made when it opens, so that it is up to date. */
-function Menu({ name, children }: MenuProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details
-      class="picker"
-      open={isOpen}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      onKeyDown={({ key }) => void (key === 'Escape' && setOpen(false))}
-    >
-      <summary>{name}</summary>
-      {isOpen && <div class="boxes saved-list">{children(() => setOpen(false))}</div>}
-    </details>
   );
 }
 

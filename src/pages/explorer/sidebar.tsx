@@ -1,33 +1,55 @@
 /** Datasets with what they hold, and the fields of the one that is asked, each with its commonest values. */
 import { useEffect, useState } from 'preact/hooks';
-import { formatBytes, formatCount, formatDuration, formatShort } from '../parts/format.ts';
+import { formatBytes, formatCount, formatDuration, formatShort, formatTime } from '../parts/format.ts';
 import { formatCell } from '../parts/show-text.ts';
-import type { Api, DatasetInfo, Field, Value } from './data/api.ts';
+import { type Api, type DatasetInfo, type Field, Refused, type Value } from './data/api.ts';
 import { toQueryRange } from './data/link-state.ts';
 import { conditionOf, quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
 import type { Catalog } from './data/use-catalog.ts';
 
 const MOST_FIELDS = 200;
+const MOST_DATASETS = 100;
+/** More are searched. */
+const FEW_DATASETS = 15;
 const MOST_VALUES = 8;
 
 export interface SidebarProps {
   readonly api: Api | undefined;
-  readonly catalog: Catalog;
+  readonly catalog: Catalog & { readonly refresh: () => void };
   readonly dataset: string | undefined;
   readonly range: string;
   readonly onDataset: (name: string) => void;
   readonly onFilter: (condition: string) => void;
 }
 
-export function Sidebar({ api, catalog: { datasets, infos }, dataset, range, onDataset, onFilter }: SidebarProps) {
+export function Sidebar({ api, catalog: { datasets, infos, problem, refresh }, dataset, range, onDataset, onFilter }: SidebarProps) {
   const info = dataset === undefined ? undefined : infos[dataset];
+  const [wanted, setWanted] = useState('');
+  const matching = (datasets ?? []).filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
   return (
     <aside aria-label="Datasets and fields">
-      <h2>Datasets</h2>
+      {api && (
+        <h2>
+          Datasets
+          <button type="button" class="quiet" aria-label="Ask again what the datasets hold" title="Ask again" onClick={refresh}>
+            ↻
+          </button>
+        </h2>
+      )}
+      {(datasets?.length ?? 0) > FEW_DATASETS && (
+        <input
+          type="search"
+          aria-label="Find a dataset"
+          placeholder="Find a dataset"
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+      )}
+      {datasets && problem !== '' && <p class="note">{problem}</p>}
       {api && datasets?.length === 0 && <p class="soft">None that this token may see.</p>}
       <ul class="datasets">
-        {datasets?.map(({ name, description }) => (
+        {matching.slice(0, MOST_DATASETS).map(({ name, description }) => (
           <li key={name}>
             <button type="button" aria-current={name === dataset} title={description} onClick={() => onDataset(name)}>
               <span>{name}</span>
@@ -36,6 +58,7 @@ export function Sidebar({ api, catalog: { datasets, infos }, dataset, range, onD
           </li>
         ))}
       </ul>
+      {matching.length > MOST_DATASETS && <p class="soft">{formatCount(matching.length - MOST_DATASETS)} more; type a part of the name.</p>}
       {api && dataset !== undefined && info && <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={info.fields} />}
     </aside>
   );
@@ -46,8 +69,10 @@ function DatasetFacts({ info }: { readonly info: DatasetInfo | undefined }) {
   if (info.numEvents === 0) return <small>empty</small>;
   const age = Date.now() - Date.parse(info.maxTime);
   return (
-    <small title={`${formatCount(info.numEvents)} events, ${formatBytes(info.compressedBytes)} on disk`}>
-      {formatShort(info.numEvents)} events · {formatBytes(info.compressedBytes)} · last {age < 1000 ? 'now' : `${formatDuration(age)} ago`}
+    <small
+      title={`${formatCount(info.numEvents)} events, ${formatBytes(info.compressedBytes)} on disk, the last one of ${formatTime(Date.parse(info.maxTime))}`}
+    >
+      {formatShort(info.numEvents)} events · {formatBytes(info.compressedBytes)} · {age < 1000 ? 'now' : `${formatDuration(age)} ago`}
     </small>
   );
 }
@@ -90,6 +115,7 @@ interface FieldItemProps extends Omit<FieldsProps, 'fields'> {
 function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const [isOpen, setOpen] = useState(false);
   const [values, setValues] = useState<readonly (readonly [value: Value, count: number])[] | undefined>();
+  const [problem, setProblem] = useState('');
   const { name, type } = field;
   useEffect(() => {
     if (!isOpen) return;
@@ -99,8 +125,9 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
         const { names, columns, count } = rowsOf(result);
         const [at, counts] = [columns[names.indexOf('value')] ?? [], columns[names.indexOf('count_')] ?? []];
         setValues(Array.from({ length: count }, (_, row) => [at[row] ?? null, Number(counts[row])] as const));
+        setProblem('');
       },
-      () => setValues([]),
+      (error: unknown) => setProblem(error instanceof Refused ? error.message : String(error)),
     );
   }, [isOpen, range]);
   const most = Math.max(1, ...(values ?? []).map(([, count]) => count));
@@ -109,6 +136,7 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
       <button type="button" class="field" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <bdi>{formatCell(name, 100)}</bdi> <small>{type}</small>
       </button>
+      {isOpen && problem !== '' && <p class="note">{problem}</p>}
       {isOpen && values?.length === 0 && <p class="soft">No values in this range.</p>}
       {isOpen && (
         <ul class="values">

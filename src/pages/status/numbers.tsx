@@ -2,7 +2,8 @@
 import type { HistoryView, SeriesView } from '../../telemetry/history.ts';
 import type { Rates } from '../../telemetry/rates.ts';
 import type { Status } from '../../telemetry/status.ts';
-import { Chart, type ChartSeries } from '../parts/chart.tsx';
+import { Chart } from '../parts/chart.tsx';
+import type { ChartSeries } from '../parts/chart-series.ts';
 import { formatBytes, formatCount, formatMs, formatShort } from '../parts/format.ts';
 
 export interface SectionProps {
@@ -58,7 +59,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
       <div class="charts">
         <Chart
           title="Events per second"
-          times={times}
+          xs={times}
           series={[
             { label: 'read', color: 1, values: total(history, 'source', 'eventsPerSecond') },
             { label: 'stored', color: 2, values: total(history, 'sink', 'eventsPerSecond') },
@@ -68,7 +69,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
         />
         <Chart
           title="Waiting"
-          times={times}
+          xs={times}
           series={[
             { label: 'unread', color: 3, values: total(history, 'source', 'lagBytes') },
             { label: 'queued', color: 4, values: total(history, 'sink', 'queueBytes') },
@@ -76,7 +77,7 @@ export function Numbers({ status, rates, history }: SectionProps) {
           format={formatBytes}
           empty={EMPTY}
         />
-        <Chart title="Request time" times={times} series={latencies(history)} format={formatMs} empty={EMPTY} />
+        <Chart title="Request time" xs={times} series={latencies(history)} format={formatMs} empty={EMPTY} />
       </div>
     </section>
   );

@@ -44,7 +44,7 @@ export interface Table {
 
 export interface QueryResult {
   /** What `render` says, where the query has it. */
-  readonly render?: { readonly chart: string };
+  readonly render?: { readonly chart: string; readonly properties: Readonly<Record<string, string>> };
   readonly tables: readonly Table[];
   readonly status: {
     readonly elapsedTime: number;
@@ -53,6 +53,8 @@ export interface QueryResult {
     readonly isPartial: boolean;
     readonly messages: readonly { readonly priority: string; readonly msg: string }[];
   };
+  /** Bytes that the engine read, uncompressed; undefined where the service does not say it. */
+  readonly bytesRead: number | undefined;
 }
 
 export interface StarredQuery {
@@ -112,10 +114,11 @@ export class Api {
   }
 
   /** Events come with a column `_cursor`. */
-  query(apl: string, range: QueryRange, signal?: AbortSignal, { hold, limit }: QueryOptions = {}): Promise<QueryResult> {
+  async query(apl: string, range: QueryRange, signal?: AbortSignal, { hold, limit }: QueryOptions = {}): Promise<QueryResult> {
     const body = JSON.stringify({ apl, ...range, includeCursorField: true, ...(limit === undefined ? {} : { limit }) });
     const path = `v1/datasets/_apl?format=tabular${hold === undefined ? '' : `&nocache=true&streaming-duration=${hold}`}`;
-    return this.#ask<QueryResult>(path, body, signal);
+    const reply = await this.#authorized(path, { method: 'POST', body, ...(signal ? { signal } : {}) });
+    return { ...((await reply.json()) as Omit<QueryResult, 'bytesRead'>), bytesRead: bytesReadOf(reply.headers) };
   }
 
   starred(): Promise<readonly StarredQuery[]> {
@@ -123,10 +126,8 @@ export class Api {
   }
 
   star(name: string, apl: string, dataset: string | undefined): Promise<StarredQuery> {
-    return this.#ask<StarredQuery>(
-      'v2/apl-starred-queries',
-      JSON.stringify({ name, query: { apl }, ...(dataset === undefined ? {} : { dataset }) }),
-    );
+    const body = JSON.stringify({ name, query: { apl }, ...(dataset === undefined ? {} : { dataset }) });
+    return this.#ask<StarredQuery>('v2/apl-starred-queries', body);
   }
 
   async unstar(id: string): Promise<void> {
@@ -137,9 +138,8 @@ export class Api {
     return this.#ask<readonly Annotation[]>(`v2/annotations?${new URLSearchParams({ datasets: dataset, start, end }).toString()}`);
   }
 
-  async #ask<Reply>(path: string, body?: string, signal?: AbortSignal): Promise<Reply> {
-    const asked = { ...(body === undefined ? {} : { method: 'POST', body }), ...(signal ? { signal } : {}) };
-    return (await this.#authorized(path, asked)).json() as Promise<Reply>;
+  async #ask<Reply>(path: string, body?: string): Promise<Reply> {
+    return (await this.#authorized(path, body === undefined ? {} : { method: 'POST', body })).json() as Promise<Reply>;
   }
 
   async #authorized(path: string, asked: RequestInit): Promise<Response> {
@@ -171,6 +171,12 @@ export class Api {
     if (!reply.ok) throw refusalOf(reply.status, await reply.text());
     return reply;
   }
+}
+
+/** The header's prefix is configured at the service. */
+function bytesReadOf(headers: Headers): number | undefined {
+  const [, value] = [...headers].find(([name]) => name.endsWith('-bytes-read')) ?? [];
+  return value === undefined ? undefined : Number(value);
 }
 
 function refusalOf(status: number, text: string): Refused {

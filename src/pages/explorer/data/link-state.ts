@@ -1,10 +1,18 @@
-/** What the page shows, as the part of its address behind `#`: a link brings it back. A token is taken from there once and removed. */
+/** What the page shows, as the part of its address behind `#`: a link brings it back, and so does the browser's way back. A token is taken from there once and removed. */
 
 export interface LinkState {
   readonly query: string;
   /** A name of `RANGES`, or `from/to` in milliseconds. */
   readonly range: string;
+  /** Events are shown as they are stored. */
+  readonly isLive: boolean;
+  /** Those that were chosen; none for those that the page chooses. */
+  readonly columns: readonly string[];
+  /** The cursor of the event that is opened; empty for none. */
+  readonly event: string;
 }
+
+const MOST_COLUMNS = 100;
 
 export const RANGES = {
   '15m': 'Last 15 minutes',
@@ -23,14 +31,26 @@ export function readLink(): LinkState & { readonly token: string } {
   const range = parts.get('range') ?? DEFAULT_RANGE;
   return {
     query: parts.get('query') ?? '',
-    range: range in RANGES || absoluteRange(range) ? range : DEFAULT_RANGE,
+    range: Object.hasOwn(RANGES, range) || absoluteRange(range) ? range : DEFAULT_RANGE,
+    isLive: parts.get('live') === '1',
+    columns: parts.getAll('column').slice(0, MOST_COLUMNS),
+    event: parts.get('event') ?? '',
     token: parts.get('token') ?? '',
   };
 }
 
-export function writeLink({ query, range }: LinkState): void {
-  const parts = new URLSearchParams({ ...(query === '' ? {} : { query }), ...(range === DEFAULT_RANGE ? {} : { range }) }).toString();
-  history.replaceState(null, '', parts === '' ? location.pathname : `#${parts}`);
+/** `isStep`: the browser's way back leads to what was shown before. */
+export function writeLink({ query, range, isLive, columns, event }: LinkState, isStep = false): void {
+  const parts = new URLSearchParams({
+    ...(query === '' ? {} : { query }),
+    ...(range === DEFAULT_RANGE ? {} : { range }),
+    ...(isLive ? { live: '1' } : {}),
+    ...(event === '' ? {} : { event }),
+  });
+  for (const name of columns.slice(0, MOST_COLUMNS)) parts.append('column', name);
+  const address = parts.size === 0 ? location.pathname : `#${parts.toString()}`;
+  if (isStep && location.hash !== address) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
 }
 
 export function absoluteRange(range: string): readonly [from: number, to: number] | undefined {

@@ -1,6 +1,7 @@
-/** Datasets and what they hold, asked for once a sign-in: the sidebar shows them, the editor suggests them. */
+/** Datasets and what they hold: the sidebar shows them, the editor suggests them. Asked for at sign-in, of the queried dataset with each query, and when a reader asks. */
 import { useEffect, useState } from 'preact/hooks';
 import { type Api, type Dataset, type DatasetInfo, Refused } from './api.ts';
+import type { Outcome } from './use-query.ts';
 
 /** Of so many datasets it is asked at once what they hold. */
 const MOST_INFOS = 50;
@@ -16,15 +17,17 @@ export interface Catalog {
 
 const NONE: Catalog = { datasets: undefined, infos: {}, problem: '' };
 
-export function useCatalog(api: Api | undefined): Catalog {
+/** `ran` changes with each query that was run. */
+export function useCatalog(api: Api | undefined, dataset: string | undefined, ran: Outcome): Catalog & { readonly refresh: () => void } {
   const [catalog, setCatalog] = useState(NONE);
+  const [asked, setAsked] = useState(0);
+  useEffect(() => setCatalog(NONE), [api]);
   useEffect(() => {
     let isOver = false;
-    setCatalog(NONE);
     const load = async (from: Api) => {
       const datasets = await from.datasets();
       if (isOver) return;
-      setCatalog((known) => ({ ...known, datasets }));
+      setCatalog((known) => ({ ...known, datasets, problem: '' }));
       for (const { name } of datasets.slice(0, MOST_INFOS)) {
         const info = await from.info(name).catch(() => undefined);
         if (isOver) return;
@@ -38,6 +41,19 @@ export function useCatalog(api: Api | undefined): Catalog {
     return () => {
       isOver = true;
     };
-  }, [api]);
-  return catalog;
+  }, [api, asked]);
+  useEffect(() => {
+    if (!api || dataset === undefined || ran.kind !== 'found') return undefined;
+    let isOver = false;
+    api.info(dataset).then(
+      (info) => {
+        if (!isOver) setCatalog((known) => ({ ...known, infos: { ...known.infos, [dataset]: info } }));
+      },
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [api, ran]);
+  return { ...catalog, refresh: () => setAsked((times) => times + 1) };
 }

@@ -1,27 +1,32 @@
 /** Runs queries, one at a time: a newer one ends the one before it. Beside a query of events runs one that counts them over time. */
 import { useRef, useState } from 'preact/hooks';
 import { type Annotation, type Api, type QueryResult, Refused } from './api.ts';
+import { type Drawing, drawingOf } from './drawing.ts';
 import { toQueryRange } from './link-state.ts';
 import { countOverTime, datasetOf } from './query-text.ts';
-import { rowsOf } from './results.ts';
+import { rowsOf, tableOf } from './results.ts';
 
 export type Outcome =
   | { readonly kind: 'none' }
-  | { readonly kind: 'running'; readonly last: QueryResult | undefined }
+  | { readonly kind: 'running'; /** Shown until then. */ readonly last: Found | undefined }
   | {
       readonly kind: 'failed';
       readonly query: string;
       readonly message: string;
       /** Where in the query, from 1. */ readonly place: Refused['place'];
     }
-  | {
-      readonly kind: 'found';
-      /** Of this page's queries. */ readonly number: number;
-      readonly result: QueryResult;
-      readonly histogram: QueryResult | undefined;
-      readonly dataset: string | undefined;
-      /** Within its range. */ readonly annotations: readonly Annotation[];
-    };
+  | Found;
+
+export interface Found {
+  readonly kind: 'found';
+  /** Of this page's queries. */ readonly number: number;
+  readonly result: QueryResult;
+  readonly drawing: Drawing;
+  /** The drawing counts the events over time. */
+  readonly isHistogram: boolean;
+  readonly dataset: string | undefined;
+  /** Within its range. */ readonly annotations: readonly Annotation[];
+}
 
 export function useQuery(api: Api | undefined): { readonly outcome: Outcome; readonly run: (query: string, range: string) => void } {
   const [outcome, setOutcome] = useState<Outcome>({ kind: 'none' });
@@ -32,7 +37,10 @@ export function useQuery(api: Api | undefined): { readonly outcome: Outcome; rea
     if (!api || query.trim() === '') return setOutcome({ kind: 'none' });
     const abort = new AbortController();
     running.current = abort;
-    setOutcome((before) => ({ kind: 'running', last: before.kind === 'found' ? before.result : undefined }));
+    setOutcome((before) => ({
+      kind: 'running',
+      last: before.kind === 'found' ? before : before.kind === 'running' ? before.last : undefined,
+    }));
     count.current += 1;
     void ask(api, query, range, count.current, abort.signal).then((outcome) => {
       if (!abort.signal.aborted) setOutcome(outcome);
@@ -41,16 +49,18 @@ export function useQuery(api: Api | undefined): { readonly outcome: Outcome; rea
   return { outcome, run };
 }
 
-async function ask(api: Api, query: string, range: string, number: number, signal: AbortSignal): Promise<Outcome> {
+async function ask(api: Api, query: string, within: string, number: number, signal: AbortSignal): Promise<Outcome> {
   try {
-    const over = toQueryRange(range);
+    const over = toQueryRange(within);
     const result = await api.query(query, over, signal);
     // The counts are an addition: where they cannot be had, the events are enough.
-    const histogram = rowsOf(result).areEvents ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
+    const isCounted = rowsOf(result).areEvents && !result.render;
+    const histogram = isCounted ? await api.query(countOverTime(query), over, signal).catch(() => undefined) : undefined;
+    const drawing = histogram ? drawingOf(histogram, 'Events over time') : drawingOf(result);
     const dataset = datasetOf(query);
-    const charted = (histogram ?? result).tables.find(({ buckets }) => buckets)?.range;
-    const annotations = charted && dataset !== undefined ? await api.annotations(dataset, charted).catch(() => []) : [];
-    return { kind: 'found', number, result, histogram, dataset, annotations };
+    const range = drawing.kind === 'axes' && drawing.isTime ? tableOf(histogram ?? result)?.range : undefined;
+    const annotations = range && dataset !== undefined ? await api.annotations(dataset, range).catch(() => []) : [];
+    return { kind: 'found', number, result, drawing, isHistogram: histogram !== undefined, dataset, annotations };
   } catch (error) {
     if (signal.aborted) return { kind: 'none' };
     const refused = error instanceof Refused ? error : undefined;

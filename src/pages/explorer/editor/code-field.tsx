@@ -14,6 +14,8 @@ export interface CodeFieldProps {
   readonly known: Known;
   readonly onEdit: (query: string) => void;
   readonly onRun: (query: string) => void;
+  /** Told whether suggestions are shown. */
+  readonly onSuggest: (isShown: boolean) => void;
 }
 
 interface Open extends Completion {
@@ -22,7 +24,7 @@ interface Open extends Completion {
   readonly isMoved: boolean;
 }
 
-export function CodeField({ query, problem, known, onEdit, onRun }: CodeFieldProps) {
+export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: CodeFieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const holder = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
@@ -31,6 +33,7 @@ export function CodeField({ query, problem, known, onEdit, onRun }: CodeFieldPro
   const [place, setPlace] = useState({ left: 0, top: 0 });
   const runs = useMemo(() => cutRuns(query, problem, open?.from), [query, problem, open?.from]);
 
+  useLayoutEffect(() => onSuggest(open !== undefined), [open !== undefined]);
   useLayoutEffect(() => {
     if (caretAfter.current === undefined) return;
     field.current?.setSelectionRange(caretAfter.current, caretAfter.current);

@@ -22,7 +22,10 @@ export interface EditorProps {
 const REST_MS = 400;
 
 export function Editor({ query, range, isRunning, canRun, known, refused, onEdit, onRun, onTail }: EditorProps) {
-  const problem = useProblem(query) ?? refused;
+  const [isSuggesting, setSuggesting] = useState(false);
+  const found = useProblem(query);
+  // What is half typed is no fault yet, and what was refused is said below.
+  const problem = isSuggesting ? undefined : refused ? { ...(found ?? refused), message: '' } : found;
   return (
     <form
       class="editor"
@@ -31,21 +34,30 @@ export function Editor({ query, range, isRunning, canRun, known, refused, onEdit
         onRun(query, range);
       }}
     >
-      <CodeField query={query} problem={problem} known={known} onEdit={onEdit} onRun={(text) => onRun(text, range)} />
+      <CodeField
+        query={query}
+        problem={problem}
+        known={known}
+        onEdit={onEdit}
+        onRun={(text) => onRun(text, range)}
+        onSuggest={setSuggesting}
+      />
       <p id="query-problem" class="query-problem">
         {problem?.message}
       </p>
       <div class="editor-bar">
         <RangePicker range={range} onChange={(next) => onRun(query, next)} />
         <span class="hint">
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds query and range
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it, <kbd>Ctrl</kbd> <kbd>Space</kbd> suggests; the address holds what you see
         </span>
-        <button type="button" disabled={!canRun || query.trim() === ''} onClick={onTail}>
-          Live
-        </button>
-        <button type="submit" class="primary" disabled={!canRun || query.trim() === ''}>
-          {isRunning ? 'Running …' : 'Run'}
-        </button>
+        <span class="buttons">
+          <button type="button" disabled={!canRun || query.trim() === ''} onClick={onTail}>
+            Live
+          </button>
+          <button type="submit" class="primary" disabled={!canRun || query.trim() === ''}>
+            {isRunning ? 'Running …' : 'Run'}
+          </button>
+        </span>
       </div>
     </form>
   );

@@ -1,5 +1,5 @@
-/** Rows of which only those in sight are in the document, so that 50,000 scroll like 50. */
-import { useRef, useState } from 'preact/hooks';
+/** Rows of which only those in sight are in the document, so that 50,000 scroll like 50. Arrows go from row to row, Enter opens one. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatTime } from '../../parts/format.ts';
 import { formatCell } from '../../parts/show-text.ts';
 import type { Value } from '../data/api.ts';
@@ -7,6 +7,7 @@ import type { Rows } from '../data/results.ts';
 
 /** As in the style sheet. */
 const ROW_PIXELS = 28;
+const HEAD_PIXELS = 32;
 const BEYOND = 10;
 
 export interface ResultsTableProps {
@@ -19,12 +20,55 @@ export interface ResultsTableProps {
 export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTableProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
+  /** The row that Tab leads to, and how often keys moved it. */
+  const [at, setAt] = useState({ row: selected ?? 0, moves: 0 });
   const height = holder.current?.clientHeight ?? 600;
   const first = Math.max(0, Math.floor(top / ROW_PIXELS) - BEYOND);
   const end = Math.min(rows.count, Math.ceil((top + height) / ROW_PIXELS) + BEYOND);
   const columns = shown.map((name) => rows.columns[rows.names.indexOf(name)] ?? []);
+  const scrollTo = (row: number) => {
+    const { scrollTop, clientHeight } = holder.current!;
+    const [from, to] = [row * ROW_PIXELS, (row + 1) * ROW_PIXELS + HEAD_PIXELS - clientHeight];
+    holder.current!.scrollTop = scrollTop > from ? from : Math.max(scrollTop, to);
+    setTop(holder.current!.scrollTop);
+  };
+  useLayoutEffect(() => {
+    if (selected !== undefined) scrollTo(selected);
+  }, []);
+  useLayoutEffect(() => {
+    if (at.moves > 0) focusRow(holder.current!, at.row);
+  }, [at]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((height - HEAD_PIXELS) / ROW_PIXELS) - 1);
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.count,
+      End: rows.count,
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    // From the table itself arrows lead to the first row in sight; other keys scroll.
+    const isInside = event.target !== holder.current;
+    if (!isInside && Math.abs(step) !== 1) return;
+    event.preventDefault();
+    const row = isInside ? Math.min(rows.count - 1, Math.max(0, at.row + step)) : Math.ceil(top / ROW_PIXELS);
+    scrollTo(row);
+    setAt({ row, moves: at.moves + 1 });
+  };
+  const reached = at.row >= first && at.row < end ? at.row : first;
   return (
-    <div ref={holder} class="rows" tabIndex={0} role="region" aria-label="Rows" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+    <div
+      ref={holder}
+      class="rows"
+      tabIndex={0}
+      role="region"
+      aria-label="Rows"
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onKeyDown={onKeyDown}
+    >
       <table aria-rowcount={rows.count + 1}>
         <thead>
           <tr>
@@ -43,7 +87,13 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
           {Array.from({ length: end - first }, (_, offset) => first + offset).map((row) => (
             <tr key={row} aria-rowindex={row + 2} aria-selected={row === selected} data-row={row} onClick={() => onSelect(row)}>
               <td>
-                <button type="button" class="open" aria-label={`Open row ${row + 1}`}>
+                <button
+                  type="button"
+                  class="open"
+                  aria-label={`Open row ${row + 1}`}
+                  tabIndex={row === reached ? 0 : -1}
+                  onFocus={() => row !== at.row && setAt({ row, moves: 0 })}
+                >
                   ›
                 </button>
               </td>
@@ -57,6 +107,12 @@ export function ResultsTable({ rows, shown, selected, onSelect }: ResultsTablePr
       </table>
     </div>
   );
+}
+
+/** Moves the keyboard's place to a row; where that is not in the document, to the table. */
+export function focusRow(holder: ParentNode, row: number): void {
+  const button = holder.querySelector<HTMLElement>(`tr[data-row="${row}"] .open`) ?? holder.querySelector<HTMLElement>('.rows');
+  button?.focus({ preventScroll: true });
 }
 
 const LEVELS: Readonly<Record<string, string>> = { error: 'bad', fatal: 'bad', critical: 'bad', warn: 'warn', warning: 'warn' };

@@ -1,33 +1,42 @@
 /** What a query found: its cost, a chart over time, the rows, and the one that is looked at. */
 import { useMemo, useState } from 'preact/hooks';
-import { Chart, type ChartMark } from '../../parts/chart.tsx';
-import { formatCount, formatMs, formatShort } from '../../parts/format.ts';
+import type { ChartMark } from '../../parts/chart-series.ts';
+import { formatBytes, formatCount, formatMs } from '../../parts/format.ts';
 import type { Annotation, Api } from '../data/api.ts';
-import { Bars } from './bars.tsx';
+import type { LinkState } from '../data/link-state.ts';
+import { ColumnPicker } from './column-picker.tsx';
 import { Context } from './context.tsx';
+import { DrawingView } from './drawing-view.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { chooseColumns, eventAt, linesOf, rowsOf, toCsv, toJson } from '../data/results.ts';
-import { ResultsTable } from './results-table.tsx';
-import type { Outcome } from '../data/use-query.ts';
+import { chooseColumns, eventAt, rowsOf, toCsv, toJson } from '../data/results.ts';
+import { focusRow, ResultsTable } from './results-table.tsx';
+import type { Found, Outcome } from '../data/use-query.ts';
 
 export interface ResultsProps {
   readonly outcome: Outcome;
   readonly api: Api | undefined;
+  /** What of the result is looked at, and told what changes. */
+  readonly link: Pick<LinkState, 'columns' | 'event'>;
+  readonly onLink: (part: Partial<LinkState>) => void;
   readonly onFilter: (condition: string) => void;
   /** Told a range as the link has it. */
   readonly onRange: (range: string) => void;
 }
 
-export function Results({ outcome, api, onFilter, onRange }: ResultsProps) {
+export function Results({ outcome, api, ...rest }: ResultsProps) {
   if (outcome.kind === 'failed')
     return (
       <p class="alert" role="alert">
         {outcome.message}
       </p>
     );
-  if (outcome.kind === 'found') return <Found key={outcome.number} {...outcome} {...{ api, onFilter, onRange }} />;
+  if (outcome.kind === 'found') return <FoundView key={outcome.number} {...outcome} {...rest} api={api} />;
   if (outcome.kind === 'running')
-    return (
+    return outcome.last ? (
+      <div class="stale" inert>
+        <FoundView key={outcome.last.number} {...outcome.last} {...rest} api={api} />
+      </div>
+    ) : (
       <p class="empty" role="status">
         Running …
       </p>
@@ -36,21 +45,23 @@ export function Results({ outcome, api, onFilter, onRange }: ResultsProps) {
     <p class="empty" role="status">
       {api
         ? 'Choose a dataset, or write a query.'
-        : 'Sign in with a token of this service. It stays in this tab until you sign out or close it.'}
+        : 'Sign in with a token of this service: tailrace serve prints them at its first start. It stays in this tab until you sign out or close it.'}
     </p>
   );
 }
 
-const BAR_CHARTS = new Set(['barchart', 'columnchart', 'piechart']);
+type FoundViewProps = Omit<ResultsProps, 'outcome'> & Found;
 
-type FoundProps = Pick<ResultsProps, 'api' | 'onFilter' | 'onRange'> & Extract<Outcome, { kind: 'found' }>;
-
-function Found({ result, histogram, dataset, annotations, api, onFilter, onRange }: FoundProps) {
+function FoundView({ result, drawing, isHistogram, dataset, annotations, api, link, onLink, onFilter, onRange }: FoundViewProps) {
   const rows = useMemo(() => rowsOf(result), [result]);
-  const chart = result.render?.chart;
-  const lines = useMemo(() => (chart === 'table' ? undefined : linesOf(histogram ?? result)), [chart, histogram, result]);
-  const [shown, setShown] = useState(() => chooseColumns(rows));
-  const [selected, setSelected] = useState<number | undefined>();
+  // Columns that were chosen for other rows say nothing of these.
+  const isChosen = link.columns.length > 0 && link.columns.every((name) => rows.names.includes(name));
+  const shown = useMemo(() => (isChosen ? link.columns : chooseColumns(rows)), [isChosen, link.columns, rows]);
+  const [selected, setSelected] = useState(() => rowWith(rows.cursors, link.event));
+  const select = (row: number | undefined) => {
+    setSelected(row);
+    onLink({ event: (row === undefined ? undefined : rows.cursors?.[row]) ?? '' });
+  };
   const [copied, setCopied] = useState('');
   const marks = useMemo(() => annotations.map(markOf), [annotations]);
   const copy = (name: string, text: () => string) => {
@@ -63,33 +74,25 @@ function Found({ result, histogram, dataset, annotations, api, onFilter, onRange
   const warnings = messages.filter(({ priority }) => priority === 'warn');
   return (
     <>
-      {lines && lines.times.length > 0 && (
-        <Chart
-          title={histogram ? 'Events over time' : 'Over time'}
-          times={lines.times}
-          series={lines.series}
-          format={formatShort}
-          height={histogram ? 110 : 220}
-          bars={chart === undefined ? lines.series.length === 1 : BAR_CHARTS.has(chart)}
-          empty="One step in time: nothing to draw."
-          marks={marks}
-          onSelect={(from, to) => onRange(`${Math.floor(from * 1000)}/${Math.ceil(to * 1000)}`)}
-        />
-      )}
-      {lines === undefined && chart !== undefined && BAR_CHARTS.has(chart) && <Bars rows={rows} />}
-      {lines !== undefined && lines.left > 0 && <p class="soft">{formatCount(lines.left)} smaller groups are in the table only.</p>}
+      <DrawingView
+        drawing={drawing}
+        isSmall={isHistogram}
+        marks={marks}
+        onSelect={(from, to) => onRange(`${Math.floor(from * 1000)}/${Math.ceil(to * 1000)}`)}
+      />
       <div class="results-bar">
         <p role="status">
           <b>{formatCount(rows.count)}</b> {rows.count === 1 ? 'row' : 'rows'}
           <span class="soft">
             {' '}
-            · {formatCount(rowsMatched)} matched of {formatCount(rowsExamined)} read · {formatMs(elapsedTime / 1000)}
+            · {formatCount(rowsMatched)} matched of {formatCount(rowsExamined)} read
+            {result.bytesRead === undefined ? '' : ` (${formatBytes(result.bytesRead)})`} · {formatMs(elapsedTime / 1000)}
             {isPartial ? ' · partial' : ''}
           </span>
           {copied !== '' && <span class="soft"> · {copied}</span>}
         </p>
         <span class="buttons">
-          <ColumnPicker names={rows.names} shown={shown} onChange={setShown} />
+          <ColumnPicker names={rows.names} shown={shown} onChange={(columns) => onLink({ columns })} />
           <button type="button" onClick={() => copy('JSON', () => toJson(rows))}>
             Copy JSON
           </button>
@@ -107,14 +110,17 @@ function Found({ result, histogram, dataset, annotations, api, onFilter, onRange
         <p class="empty">Nothing in this range matches.</p>
       ) : (
         <div class={selected === undefined ? 'found' : 'found found-open'}>
-          <ResultsTable rows={rows} shown={shown} selected={selected} onSelect={setSelected} />
+          <ResultsTable rows={rows} shown={shown} selected={selected} onSelect={select} />
           {selected !== undefined && (
             <EventPanel
               key={selected}
               event={eventAt(rows, selected)}
               canFilter={rows.areEvents}
               onFilter={onFilter}
-              onClose={() => setSelected(undefined)}
+              onClose={() => {
+                focusRow(document, selected);
+                select(undefined);
+              }}
             >
               {api && dataset !== undefined && rows.cursors && (
                 <Context api={api} place={{ dataset, cursor: rows.cursors[selected]! }} event={eventAt(rows, selected)} />
@@ -127,42 +133,14 @@ function Found({ result, histogram, dataset, annotations, api, onFilter, onRange
   );
 }
 
-function markOf({ time, type, title }: Annotation): ChartMark {
-  return { at: Date.parse(time) / 1000, label: title === undefined ? type : `${type}: ${title}` };
+function rowWith(cursors: readonly string[] | undefined, cursor: string): number | undefined {
+  const row = cursor === '' ? -1 : (cursors?.indexOf(cursor) ?? -1);
+  return row < 0 ? undefined : row;
 }
 
-/** More boxes than this would freeze the page. */
-const MOST_BOXES = 300;
-
-interface ColumnPickerProps {
-  readonly names: readonly string[];
-  readonly shown: readonly string[];
-  readonly onChange: (shown: string[]) => void;
-}
-
-function ColumnPicker({ names, shown, onChange }: ColumnPickerProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details class="picker" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        Columns <small>{shown.length}</small>
-      </summary>
-      {isOpen && (
-        <div class="boxes">
-          {names.slice(0, MOST_BOXES).map((name) => (
-            <label key={name}>
-              <input
-                type="checkbox"
-                checked={shown.includes(name)}
-                onChange={(event) => onChange(event.currentTarget.checked ? [...shown, name] : shown.filter((other) => other !== name))}
-              />
-              <bdi>{name.slice(0, 100)}</bdi>
-            </label>
-          ))}
-        </div>
-      )}
-    </details>
-  );
+function markOf({ time, endTime, type, title }: Annotation): ChartMark {
+  const to = endTime === undefined ? {} : { to: Date.parse(endTime) / 1000 };
+  return { at: Date.parse(time) / 1000, ...to, label: title === undefined ? type : `${type}: ${title}` };
 }
 
 /** Pages that did not come over TLS or from loopback have no clipboard of their own. */
