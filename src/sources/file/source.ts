@@ -105,11 +105,11 @@ export function createFileSource(
   const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
-  const retire = (stream: string): void => generations.maintenance.retire(stream);
+  const expire = (stream: string): void => generations.maintenance.expire(stream);
   const archiveFiles = new ArchiveFiles({
     ...{ source: config.id, fileSystem, streams, clock, stableInodes, rescue: context.rescue },
     shapeOf: shapeOfFile,
-    retire,
+    expire,
   });
   const archives = config.readCompressed
     ? new Archives({

@@ -1,6 +1,6 @@
 /**
- * The content of one archive after the other, read through one line window. Begins where the archive ended when it was last read to its end, if
- * that is not behind the first byte wanted. Promises: only content of the archive that is known, told by its first bytes, is given.
+ * Reads the content of compressed files, one after the other, through one line window. Skips members that were read before, and gives
+ * nothing of a file whose fingerprint changed.
  */
 import { codeOf, TailraceError } from '../../../core/errors.ts';
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
@@ -26,14 +26,14 @@ export interface ReadResult {
   readonly isWhole: boolean;
   /** The content ends before the first byte wanted. */
   readonly isShorter: boolean;
-  /** Where the archive ends; of use only if all of it was read. */
+  /** Where the compressed file ends; valid only if all of it was read. */
   readonly end: ArchiveEnd;
 }
 
 export interface ReadExtras {
-  /** An unfinished last line is offered also where the archive ends inside of a member; else it waits for its rest. */
+  /** Offer an unfinished last line also where the file ends inside a member; else it waits for its rest. */
   readonly isOver: boolean;
-  /** Told how far the compressed file was decompressed, also when that throws. */
+  /** Set to how far the file was decompressed, also when reading throws. */
   readonly range: { consumedTo: number };
 }
 
@@ -44,7 +44,7 @@ export class ArchiveContent {
     this.#options = options;
   }
 
-  /** Offers the content's bytes `[from, to)`; undefined when the archive is gone. Throws as `withPieces`. */
+  /** Offers the content's bytes `[from, to)`; undefined when the file is gone. Throws as `withPieces`. */
   read(
     archive: Archive,
     from: number,
@@ -103,12 +103,12 @@ export class ArchiveContent {
     });
   }
 
-  /** The content of the range. Undefined where the archive is gone, or another one is in its place. Throws system errors, and the decompressor's. */
+  /** The content of the range; undefined when the file is gone or replaced. Throws the system's and the decompressor's errors. */
   withPieces<T>(archive: Archive, use: (pieces: AsyncIterable<Buffer>) => Promise<T>, range?: CompressedRange): Promise<T | undefined> {
     return this.#withOpen(archive, (fd) => use(this.#decompress(fd, range)));
   }
 
-  /** What became of an archive that was read to its end. Throws system errors. */
+  /** What became of a file that was read to its end. Throws system errors. */
   async changeOf(archive: Archive): Promise<'none' | 'grown' | 'replaced' | undefined> {
     const { fileSystem } = this.#options;
     const { size, tail } = archive.end!;
@@ -119,7 +119,7 @@ export class ArchiveContent {
     });
   }
 
-  /** By them, the encoding and the format of the rest are told. Read without what was appended, which may be damaged. */
+  /** The encoding and format of the rest depend on them. Leaves out what was appended, which may be damaged. */
   async #firstBytes(fd: number, size: number): Promise<Buffer> {
     for await (const piece of this.#decompress(fd, new CompressedRange(0, size))) return Buffer.from(piece);
     return Buffer.alloc(0);
@@ -149,7 +149,7 @@ export class ArchiveContent {
   }
 }
 
-/** The file ends inside of a member. */
+/** The file ends inside a member. */
 export function isCut(error: unknown): boolean {
   return codeOf(error) === 'Z_BUF_ERROR';
 }

@@ -1,6 +1,6 @@
 /**
- * The archives that are there, each of which is one stream: known by inode and first bytes over renames and restarts. What has a known
- * one's inode and other first bytes is another one. One that is missing may come back for a while, as a plain file may.
+ * The compressed files, each one stream, recognised by inode and fingerprint over renames and restarts. The same inode with another
+ * fingerprint is another file. A missing one is kept for a while, as a plain file is.
  */
 import type { EventShape, Tail } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
@@ -25,13 +25,13 @@ export interface ArchiveFilesOptions {
   readonly stableInodes: boolean;
   shapeOf(path: string): EventShape;
   readonly rescue: Rescue | undefined;
-  /** Lets go of a stream whose archive is gone. */
-  retire(stream: string): void;
+  /** Expires a stream whose file is gone. */
+  expire(stream: string): void;
 }
 
 export interface Archive {
   path: string;
-  /** As the last scan that found it saw it. */
+  /** What the last scan that found it saw. */
   stat: FileStat;
   /** Monotonic, since when no scan finds it; undefined while it is there. */
   missingSinceMs: number | undefined;
@@ -40,13 +40,13 @@ export interface Archive {
   identity: FileIdentity;
   /** Everything before was accepted by the lane; decompressed bytes. */
   offset: number;
-  /** As it was when all of its content had been read; undefined before that, and where an earlier version saved that it was. */
+  /** Where it ended when all of its content was read; undefined before, and in rows of earlier versions. */
   end: ArchiveEnd | undefined;
   /** Wall clock, when its stream was made. */
   createdMs: number;
-  /** As the last try that failed saw it: it is tried again once that differs. */
+  /** What the last failed try saw: retried once that differs. */
   failedAt: FileStat | undefined;
-  /** That try ended inside of a member, which may still be written: its last line was not sent. */
+  /** That try ended inside a member that may still be written: its last line was not sent. */
   isCut: boolean;
   /** Bytes of the compressed file that were counted as lost. */
   lostBytes: number;
@@ -54,7 +54,7 @@ export interface Archive {
   state: 'waiting' | 'accepted' | 'done';
 }
 
-/** What `headHash` begins with in rows of earlier versions once nothing of the archive is to be read any more. */
+/** Prefix of `headHash` in rows of earlier versions for a file that was read to its end. */
 const DONE = 'done ';
 /** A record without a file. */
 const NO_FILE: FileStat = { kind: 'file', device: 0, inode: 0, size: 0, mtimeMs: 0, bornMs: 0, links: 0 };
@@ -67,14 +67,14 @@ export class ArchiveFiles {
     this.#options = options;
   }
 
-  /** Takes up what is known from before; `isSkipped`: what is there and not known is not to be read. */
+  /** Restores the saved ones. `isSkipped`: files that are there and not known are not read. */
   open(records: readonly StreamRecord[], found: ReadonlyMap<string, FoundFile>, isSkipped: boolean): void {
     const now = this.#options.clock.monotonic();
     // The newest first: an older one of the same inode is gone.
     for (const { id, path, identity: saved, resumeAt, archiveEnd, createdMs } of [...records].reverse()) {
       const identity = saved && { ...saved, headHash: saved.headHash.replace(DONE, '') };
       if (!identity || this.#byInode.has(inodeKey(identity))) {
-        this.#options.retire(id);
+        this.#options.expire(id);
         continue;
       }
       const state = archiveEnd || saved.headHash.startsWith(DONE) ? 'done' : 'waiting';
@@ -84,7 +84,7 @@ export class ArchiveFiles {
     for (const archive of this.see(found)) if (isSkipped && this.identify(archive)) this.#skip(archive);
   }
 
-  /** Takes note of the archives that a scan found. Returns those that are new. */
+  /** Records the compressed files that a scan found. Returns the new ones. */
   see(found: ReadonlyMap<string, FoundFile>): Archive[] {
     const seen = new Set<Archive>();
     const added: Archive[] = [];
@@ -117,7 +117,7 @@ export class ArchiveFiles {
     return undefined;
   }
 
-  /** Takes the first bytes for the archive's identity; false for a file that is not compressed, or cannot be read now. */
+  /** Takes the file's fingerprint; false if it is not compressed, or cannot be read now. */
   identify(archive: Archive): boolean {
     const head = this.#headOf(archive.path);
     if (!head || !compressionOf(head)) return false;
@@ -125,27 +125,27 @@ export class ArchiveFiles {
     return true;
   }
 
-  /** The archive is one stream from here on. */
+  /** Gives the file a stream that begins at `offset`. */
   mint(archive: Archive, offset: number): void {
     const { streams, source } = this.#options;
-    if (archive.stream !== undefined) this.#options.retire(archive.stream);
+    if (archive.stream !== undefined) this.#options.expire(archive.stream);
     archive.offset = offset;
     const { id, createdMs } = streams.mint(source, archive.path, archive.identity, offset);
     Object.assign(archive, { stream: id, createdMs });
   }
 
-  /** All of the archive was accepted; once that is settled, nothing of it is read any more, also after a restart. */
+  /** All of the file was accepted: once that is settled, it is not read again, also after a restart. */
   accept(archive: Archive, end: ArchiveEnd): void {
     Object.assign(archive, { state: 'accepted', end, failedAt: undefined, isCut: false });
   }
 
-  /** The archive goes on behind its end: it is read on, also after a restart. */
+  /** The file grew: it is read on, also after a restart. */
   goOn(archive: Archive): void {
     archive.state = 'waiting';
     this.#options.streams.noteArchiveEnd(archive.stream!, undefined);
   }
 
-  /** Another archive is in the place of this one. */
+  /** Another file took the place of this one. */
   replace(archive: Archive): Archive {
     this.#drop(archive);
     const next = this.#newArchive(archive);
@@ -164,10 +164,7 @@ export class ArchiveFiles {
     this.#finish(archive);
   }
 
-  /**
-   * An earlier version read the archive, and did not save how far it went. What was not written to since is as it was; undefined for any
-   * other, and where nothing was read of it.
-   */
+  /** Earlier versions did not save where a file ended: at its present end, unless it was written to since. */
   #oldEnd(archive: Archive): ArchiveEnd | undefined {
     const { stat, createdMs, offset } = archive;
     if (offset > 0 && stat.mtimeMs > createdMs) return undefined;
@@ -192,12 +189,12 @@ export class ArchiveFiles {
     };
   }
 
-  /** The archive that is known under the path, if it may be there still: the device has another number after a reboot, or inodes are not stable. */
+  /** The file known under the path, if its device or inode may have changed: by a reboot, or where inodes are not stable. */
   #movedUnder({ stat }: FoundFile, known: Archive | undefined): Archive | undefined {
     return known && (!this.#options.stableInodes || known.identity.inode === String(stat.inode)) ? known : undefined;
   }
 
-  /** True, and what was seen of it is noted, where the found one is the one that is known. While that cannot be told, it is. */
+  /** True if the found file is the known one, which is updated. True also while its fingerprint cannot be read. */
   #isStill(known: Archive, { path, stat }: FoundFile): boolean {
     const { size, mtimeMs, bornMs } = known.stat;
     if (stat.size !== size || stat.mtimeMs !== mtimeMs || stat.bornMs !== bornMs) {
@@ -233,7 +230,7 @@ export class ArchiveFiles {
     this.#byInode.delete(inodeKey(archive.identity));
     if (archive.stream === undefined) return;
     this.#spool(archive);
-    this.#options.retire(archive.stream);
+    this.#options.expire(archive.stream);
   }
 
   /** What is held of it cannot be read again. */
@@ -245,7 +242,7 @@ export class ArchiveFiles {
     return this.#withOpen(path, (fd) => readHead(this.#options.fileSystem, fd, HEAD_BYTES));
   }
 
-  /** Of one that cannot be read now nothing is known, and its next look takes it for another one. */
+  /** NO_TAIL if it cannot be read now: the next look then takes it for another file. */
   #tailOf({ path, stat }: Archive): Tail {
     return this.#withOpen(path, (fd) => tailOf(readBefore(this.#options.fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
   }

@@ -1,8 +1,7 @@
 /**
- * Compressed files (`read_compressed`): each that holds what was not read in its plain form is read once, one after the other,
- * with a window of its own. Positions count decompressed bytes. What is appended to an archive is read on from where that ended; after a
- * restart in the middle what was read is decompressed and passed over. An archive that is being written, or whose plain form is
- * still followed, waits.
+ * Reads compressed files (`read_compressed`), one at a time, each once, from where its plain form was read. Positions count decompressed
+ * bytes. Appended members are read on from the old end; after a restart in the middle, what was read is decompressed and skipped. A
+ * file that is being written, or whose plain form is still followed, waits.
  */
 import type { EventShape, Lane, Span } from '../../../core/block.ts';
 import type { Clock } from '../../../core/time/clock.ts';
@@ -51,32 +50,32 @@ export class Archives {
     this.#content = new ArchiveContent({ ...options, isStopped: () => this.#isStopped });
   }
 
-  /** Takes note of the files that are followed now: an archive of them may be found once they are gone. */
+  /** Records the content of the followed files, to recognise a compressed file of them once they are gone. */
   note(): void {
     this.#options.known.note();
   }
 
-  /** Takes note of the archives that a scan found. */
+  /** Records the compressed files that a scan found. */
   see(found: ReadonlyMap<string, FoundFile>): void {
     this.note();
     this.#options.files.see(found);
   }
 
-  /** Reads every archive that can be read now, to its end. Rejects only with what the lane rejected with. */
+  /** Reads every file that is ready, to its end. Rejects only as the lane does. */
   async readRound(): Promise<void> {
     for (const archive of this.#options.files.present) {
       if (!this.#isStopped && this.#isReady(archive)) await this.#turns.take(() => this.#readOne(archive));
     }
   }
 
-  /** True when the span is one of an archive. */
+  /** True for the stream of a compressed file. */
   has(stream: string): boolean {
     return this.#options.files.byStream(stream) !== undefined;
   }
 
   /**
-   * Offers the span's bytes again, of an archive or of a file that is in one by now; resolves as `Source.reread`. Rejects with
-   * `E_UNREADABLE` when they cannot be told now.
+   * Offers the span's bytes again, of a compressed file or of one that was compressed since; resolves as `Source.reread`. Rejects
+   * with `E_UNREADABLE` while they cannot be read.
    */
   reread(span: Span, lane: Lane): Promise<number> {
     const { files, lines } = this.#options;
@@ -103,7 +102,7 @@ export class Archives {
     });
   }
 
-  /** The archive that holds what was read of a file that is gone. One that cannot be read holds nothing that is known. */
+  /** The compressed file that holds what was read of a file that is gone. Skips those that cannot be read. */
   async #findHolder(stream: string): Promise<{ readonly archive: Archive; readonly shape: EventShape } | undefined> {
     const { files, known } = this.#options;
     for (const archive of files.present) {
@@ -113,7 +112,7 @@ export class Archives {
     return undefined;
   }
 
-  /** What is known of the archive at this path. */
+  /** What is known of the compressed file at this path. */
   explain(path: string): Pick<Archive, 'state' | 'offset' | 'end'> | undefined {
     return this.#options.files.present.find((archive) => archive.path === path);
   }
@@ -132,7 +131,7 @@ export class Archives {
 
   async #readOne(archive: Archive): Promise<void> {
     const { files, once, clock } = this.#options;
-    /** What is cut off is not written any more. */
+    /** Nobody finishes a file that ends inside a member. */
     const isOver = once || clock.now() - archive.stat.mtimeMs >= ARCHIVE_CUT_MS;
     const range = { consumedTo: 0 };
     try {
@@ -152,7 +151,7 @@ export class Archives {
       archive.isCut = isUnfinished && !isOver;
       archive.failedAt = archive.stat;
       if (archive.isCut) return;
-      if (isDamage(error) && !isUnfinished) return this.#tellDamage(archive, range.consumedTo, messageOf(error));
+      if (isDamage(error) && !isUnfinished) return this.#logDamage(archive, range.consumedTo, messageOf(error));
       this.#fail(
         archive,
         'compressed file is damaged: what can be read of it was read, and it is tried again when it changes',
@@ -175,7 +174,7 @@ export class Archives {
     return this.#content.read(archive, archive.offset, Infinity, offer, { isOver, range });
   }
 
-  /** The archive, read to its end, has another size. True when it is to be read on. Throws system errors, and the decompressor's. */
+  /** A file that was read to its end has another size: true if it is to be read on. Throws the system's and the decompressor's errors. */
   async #goOn(archive: Archive): Promise<boolean> {
     const { files } = this.#options;
     const change = await this.#content.changeOf(archive);
@@ -192,7 +191,7 @@ export class Archives {
     return true;
   }
 
-  /** What was read of it is not in it any more. */
+  /** It holds other content now. */
   #readReplaced(archive: Archive): Promise<void> {
     const { notices, files } = this.#options;
     notices.event('info', { path: archive.path, offset: archive.offset }, 'compressed file was replaced, reading it from its beginning');
@@ -215,7 +214,7 @@ export class Archives {
     return read.at;
   }
 
-  #tellDamage(archive: Archive, consumedTo: number, reason: string): void {
+  #logDamage(archive: Archive, consumedTo: number, reason: string): void {
     const { stats, notices } = this.#options;
     const { path, offset, stat } = archive;
     const lostBytes = Math.max(0, stat.size - consumedTo - archive.lostBytes);
@@ -235,12 +234,12 @@ export class Archives {
   }
 }
 
-/** The decompressor's, not the system's: it will not pass. */
+/** An error of the decompressor, which stays; the system's may pass. */
 function isDamage(error: unknown): boolean {
   return /^Z(?:STD)?_/.test(codeOf(error));
 }
 
-/** Takes the archives out of what was found. */
+/** Removes the compressed files from `found`, and returns them. */
 export function takeArchives(found: Map<string, FoundFile>): Map<string, FoundFile> {
   const archives = new Map<string, FoundFile>();
   for (const [path, each] of found) {

@@ -49,7 +49,7 @@ export async function* decompress(
   input.on('error', (error) => decompressor.destroy(error));
   try {
     for await (const piece of input.pipe(decompressor)) yield piece as Buffer;
-    // zstd passes over what begins no frame; gzip over NULs, which pad a file.
+    // zstd skips data that begins no frame; gzip skips nothing but NULs, which pad a file.
     if (compression === 'zstd' && range.from + decompressor.bytesWritten < range.readTo)
       throw Object.assign(new Error('what follows is no zstd frame'), { code: 'ZSTD_error_prefix_unknown' });
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Which of the generations that are known an archive holds, and how much of it was read: told by the content, its first bytes
- * and the checksum of everything up to where the generation was read, never by names.
+ * Which known stream a compressed file holds, and how much of that was read: by the fingerprint and the checksum of everything before
+ * the stream's position, never by name.
  */
 import { MAX_KNOWN_CONTENTS } from '../limits.ts';
 import type { StreamRecord } from '../../../core/stream.ts';
@@ -11,7 +11,7 @@ import { hasFingerprint, isAtGap } from '../known/content.ts';
 import type { Holdings } from '../known/holdings.ts';
 import type { Stream } from '../known/stream.ts';
 
-/** What is known of a generation. */
+/** What is known of a stream. */
 type Known = Pick<Stream, 'firstPath' | 'id' | 'identity' | 'startAt' | 'offset' | 'sum'>;
 
 export interface ReadContent {
@@ -22,14 +22,14 @@ export interface ReadContent {
 
 export class KnownContent {
   readonly #holdings: Holdings;
-  /** By stream, also of files that are gone by now; what was known first goes first. */
+  /** By stream, also of files that are gone; the oldest is evicted first. */
   readonly #files = new Map<string, Known>();
 
   constructor(holdings: Holdings) {
     this.#holdings = holdings;
   }
 
-  /** Takes note of what was read by earlier processes, whether its file is still there or not. */
+  /** Records what earlier processes read. */
   remember(records: readonly StreamRecord[]): void {
     for (const { id, path, identity, startAt, resumeAt, contentSum: sum } of records) {
       if (!identity || sum === undefined) continue;
@@ -38,7 +38,7 @@ export class KnownContent {
     }
   }
 
-  /** Takes note of what is followed now. */
+  /** Records what is followed now. */
   note(): void {
     for (const file of this.#holdings.files) if (file.stream.id !== undefined) this.#files.set(file.stream.id, file.stream);
     for (const [stream, file] of this.#files) {
@@ -53,8 +53,8 @@ export class KnownContent {
   }
 
   /**
-   * The generation of which most was read among those that the content begins with; undefined where there is none. `pieces`
-   * is the whole content; it is read as far as it takes. Only the generation of `stream` counts where that is given.
+   * The stream of which the content holds most; undefined if it holds none. Reads no more of `pieces`, the whole content, than it
+   * needs. `stream` restricts the search to that one.
    */
   async find(pieces: AsyncIterable<Buffer>, stream?: string): Promise<ReadContent | undefined> {
     let candidates: Known[] | undefined;
@@ -62,13 +62,13 @@ export class KnownContent {
     let head = Buffer.alloc(0);
     let at = 0;
     let sum = 0;
-    /** The checksum of what is before the beginning of a stream that was taken up at its end. */
+    /** The checksum of the bytes before a stream that begins inside its file. */
     const before = new Map<Known, number>();
     for await (const piece of pieces) {
       if (candidates === undefined) {
         head = Buffer.concat([head, piece]);
         candidates = this.#beginningWith(head).filter((file) => stream === undefined || file.id === stream);
-        // Nothing of it was read yet, and it will be.
+        // Its plain form is still to be read.
         const unread = candidates.find((file) => file.offset === 0 && this.isFollowed(file));
         if (unread) return { at: 0, file: unread };
       }
@@ -84,7 +84,7 @@ export class KnownContent {
           if (file.offset === stop && this.#isRead(file, sum, before.get(file) ?? 0)) found = { at: stop, file };
         }
       }
-      // Of a file of which nothing was read behind its hole, all that is known is where the hole ends.
+      // Of a stream that was not read behind its NUL gap, only the end of the gap is known.
       const hollow = candidates.filter((file) => isAtGap(file) && file.startAt >= at && piece[file.startAt - at]);
       for (const file of hollow) if (file.startAt > (found?.at ?? 0)) found = { at: file.startAt, file };
       at += piece.length;

@@ -1,7 +1,7 @@
 /**
- * What became of the files of checkpoints that were not found at the start. Names the archives that are left out and hold more of such a file
- * than was read of it: logrotate makes them with `compress`, or with `delaycompress` and two rotations, while no agent runs. Counts
- * what was seen of a file and is in no archive as lost. Only looks, beside the reading of files; which file it was is told by content.
+ * Accounts for saved streams whose files a start did not find. Logs compressed files that are left out and hold unread bytes of one:
+ * logrotate makes them with `compress`, or `delaycompress` and two rotations, while no agent runs. Counts seen bytes that no compressed
+ * file holds as lost. Recognises files by content, beside the reading of others.
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { SourceStats } from '../../../core/source.ts';
@@ -19,7 +19,7 @@ import { lagOf, type TrackedFile } from '../known/tracked-file.ts';
 const NOT_FOUND = 'file of a checkpoint is gone or has other content now';
 const SAVED = 'what was written after its size was last saved, about a second before the agent stopped, is not counted';
 const LOST = `${NOT_FOUND}, and was not read to its end; lostBytes is what is known of it, ${SAVED}`;
-/** What a rotation leaves behind while no agent runs: nothing is amiss. */
+/** Normal after a rotation while no agent runs. */
 const NOT_KNOWN_TO_BE_LOST = `${NOT_FOUND}; nothing of it is known to be unread, ${SAVED}`;
 
 export interface LeftArchivesOptions {
@@ -28,7 +28,7 @@ export interface LeftArchivesOptions {
   readonly known: KnownContent;
   readonly stats: SourceStats;
   readonly streams: StreamStore;
-  /** True for an archive that is read. */
+  /** True for a compressed file that is read. */
   isRead(path: string): boolean;
 }
 
@@ -49,19 +49,19 @@ export class LeftArchives {
     this.#records = records;
   }
 
-  /** Takes a file of a checkpoint that is not followed any more: neither it nor a copy of it was found. */
+  /** Accounts for a saved file of which neither it nor a copy was found. */
   giveUp(file: TrackedFile): void {
-    if (lagOf(file) === 0) return this.#tell(file, 0);
+    if (lagOf(file) === 0) return this.#log(file, 0);
     this.#unfound.push(file);
     this.#working &&= this.#working.then(() => this.#countUnfound());
   }
 
-  /** Resolves when all are named, or once stopped. Never rejects. */
+  /** Resolves when all are logged, or once stopped. Never rejects. */
   name(): Promise<void> {
     return (this.#working = this.#name().then(() => this.#countUnfound()));
   }
 
-  /** Resolves once no archive is open. */
+  /** Resolves once no compressed file is open. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#working;
@@ -71,7 +71,7 @@ export class LeftArchives {
     const { known, notices } = this.#options;
     const archives = this.#records.flatMap(({ path, identity }) => this.#archivesOf(path, identity?.path));
     for (const path of new Set(archives.filter((each) => !this.#options.isRead(each)))) {
-      // What cannot be read now is not named: nothing is lost by it.
+      // Files that cannot be read are not logged: nothing is lost by that.
       const read = await this.#withContent(path, (pieces) => known.find(pieces)).catch(() => undefined);
       if (!read || known.isFollowed(read.file) || this.#isStopped) continue;
       const bytes = await this.#withContent(path, countBytes).catch(() => undefined);
@@ -91,22 +91,22 @@ export class LeftArchives {
       // Counted once: a later start goes by what is saved.
       this.#options.streams.see(file.stream.id!, file.stream.offset);
       this.#options.stats.lostBytes += lostBytes;
-      this.#tell(file, lostBytes);
+      this.#log(file, lostBytes);
     }
   }
 
-  #tell({ disk, stream, size }: TrackedFile, lostBytes: number): void {
+  #log({ disk, stream, size }: TrackedFile, lostBytes: number): void {
     const fields = { path: disk.path, offset: stream.offset, seenSize: size, lostBytes };
     this.#options.notices.event(lostBytes > 0 ? 'warn' : 'info', fields, lostBytes > 0 ? LOST : NOT_KNOWN_TO_BE_LOST);
   }
 
-  /** How much of the file's content is somewhere else; Infinity while that cannot be told. */
+  /** How many bytes of the file another file holds; Infinity while that cannot be told. */
   async #heldOf(file: TrackedFile): Promise<number> {
     const { fileSystem, known } = this.#options;
     const { firstPath, identity, offset, startAt, id } = file.stream;
     let held = 0;
     try {
-      // Where inodes change, it is under its path as a file that is read from its beginning.
+      // Where inodes are not stable, it may be at its path, as a file that is read from its beginning.
       for (const path of new Set([firstPath, identity.path ?? firstPath])) {
         const stat = fileSystem.stat(path);
         if (

@@ -1,6 +1,6 @@
 /**
- * The checksum of everything that was read of a stream, and of its last beginnings: by it a copy of the file is told from one
- * that only begins alike, also when the copy was made a moment before the last bytes were read.
+ * Checksums of what was read of a stream, up to its position and some before: they tell a copy of the file from one that only begins
+ * alike, also a copy that was made before the last read.
  */
 import { addPoint, addSums, type ContentPoint, thinPoints } from '../../../core/sums.ts';
 import { contentSum } from '../../../kernel/content-sum.ts';
@@ -36,7 +36,7 @@ export class ContentSum {
   }
 }
 
-/** The content sums of bytes, of so many each. */
+/** The checksums of the bytes, in parts of `partBytes`. */
 export function sumParts(bytes: Buffer, offset: number, partBytes: number): { readonly length: number; readonly sum: number }[] {
   const parts = [];
   for (let at = 0; at < bytes.length; at += partBytes) {

@@ -52,7 +52,7 @@ export function isAllNuls({ headLength, headHash }: FileIdentity): boolean {
   return headLength === HEAD_BYTES && headHash === NUL_HASH;
 }
 
-/** Nothing was read of a stream that begins behind a NUL gap: all that is known of it is where the gap ends. */
+/** Nothing was read behind the stream's NUL gap: only the end of the gap is known. */
 export function isAtGap({ identity, startAt, offset }: Omit<ReadContent, 'tail'>): boolean {
   return startAt > 0 && offset === startAt && isAllNuls(identity);
 }

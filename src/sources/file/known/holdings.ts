@@ -14,7 +14,7 @@ export class Holdings {
   readonly files = new Set<TrackedFile>();
   /** Files that may have something to read, in the order of their turns. */
   readonly queue = new Set<TrackedFile>();
-  /** Those of them that were deleted, where they are read in a way of their own. */
+  /** Deleted files, where these have a reader of their own. */
   readonly deleted = new Set<TrackedFile>();
   /** Those under a matching path. */
   readonly #byPath = new Map<string, TrackedFile>();
@@ -23,12 +23,12 @@ export class Holdings {
   readonly #byFolder = new Map<string, Set<TrackedFile>>();
   /** Those that have no name any more. */
   readonly gone = new Set<TrackedFile>();
-  /** Generations that the patterns do not lead to any more: found by their streams alone, so that their batches can be sent. */
+  /** Streams that no pattern leads to any more: kept so that their batches can be sent again. */
   readonly leftOut = new Set<TrackedFile>();
 
   readonly #hasRescue: boolean;
 
-  /** `hasRescue`: deleted files are read in a way of their own. */
+  /** `hasRescue`: deleted files have a reader of their own. */
   constructor(hasRescue: boolean) {
     this.#hasRescue = hasRescue;
   }
@@ -116,7 +116,7 @@ export class Holdings {
     if (this.dequeue(file)) this.enqueue(file);
   }
 
-  /** What is known of the file is in none any more. */
+  /** The stream's content is in no file any more. */
   detach(file: TrackedFile): void {
     this.#unindex(file);
     file.disk.place = 'detached';
@@ -133,7 +133,7 @@ export class Holdings {
     this.#index(file);
   }
 
-  /** `to` lives in the file of `from` from now on, and `from` in none. The descriptors are the caller's. */
+  /** `to` gets the file of `from`, which is detached. The caller moves the descriptor. */
   takeOver(to: TrackedFile, from: TrackedFile): void {
     this.#unindex(to);
     this.#unindex(from);

@@ -1,4 +1,4 @@
-/** What a scan does once all files were looked at: closes what is idle, has the last line of what is over sent, forgets what is gone. */
+/** After a scan: closes idle files, has final unfinished lines sent, forgets files that are gone. */
 import type { Clock } from '../../../core/time/clock.ts';
 import { FORGET_AFTER_MS, KEEP_OPEN_MS, LOOK_EVERY_MS, MAX_AWAY_MS } from '../limits.ts';
 import type { Rescue, SourceStats } from '../../../core/source.ts';
@@ -32,8 +32,8 @@ const LOST = {
 
 export class Maintenance {
   readonly #options: MaintenanceOptions;
-  /** Streams whose file generation is gone, by the time they were left (monotonic). */
-  readonly #retired = new Map<string, number>();
+  /** Streams without a file, and since when (monotonic). */
+  readonly #expired = new Map<string, number>();
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
@@ -58,7 +58,7 @@ export class Maintenance {
     if (isGone(file) && (file.disk.place === 'deleted' || goneMs >= FORGET_AFTER_MS)) this.#remove(file);
   }
 
-  /** What it is on may come back; what has its place by then is another file. */
+  /** Its file system may come back. */
   #keepAway(file: TrackedFile): void {
     if (this.#now - file.disk.leftAtMs < MAX_AWAY_MS) return;
     this.#giveUp(file, undefined, 'the file system of a file did not come back, forgetting the file');
@@ -98,7 +98,7 @@ export class Maintenance {
     holdings.enqueue(file);
   }
 
-  /** What is known of a generation is in no file, and no copy of it was found. */
+  /** The stream's content is in no file, and no copy was found. */
   giveUpLost(file: TrackedFile): void {
     const text = LOST[file.disk.lastChange];
     if (text !== undefined) return this.#giveUp(file, undefined, text);
@@ -106,16 +106,16 @@ export class Maintenance {
     this.#options.onUnfound(file);
   }
 
-  /** Lets go of a stream that has no file any more; it is forgotten once it is settled. */
-  retire(stream: string): void {
-    this.#retired.set(stream, this.#now);
+  /** Expires a stream without a file: it is forgotten once it is settled. */
+  expire(stream: string): void {
+    this.#expired.set(stream, this.#now);
   }
 
   forgetSettled(): void {
     const { streams } = this.#options;
-    for (const [stream, sinceMs] of this.#retired) {
+    for (const [stream, sinceMs] of this.#expired) {
       if (this.#now - sinceMs < FORGET_AFTER_MS || !streams.isSettled(stream)) continue;
-      this.#retired.delete(stream);
+      this.#expired.delete(stream);
       streams.forget(stream);
     }
   }
@@ -143,6 +143,6 @@ export class Maintenance {
   #remove(file: TrackedFile): void {
     this.#options.descriptors.close(file);
     this.#options.holdings.remove(file);
-    if (file.stream.id !== undefined) this.retire(file.stream.id);
+    if (file.stream.id !== undefined) this.expire(file.stream.id);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is kept of a generation beyond its file: its stream, minted with the first bytes that it is known by, where it is by now, and
- * whether its bytes can be read again, or must go to the disk buffer.
+ * Persists a stream's identity: minted with its fingerprint, updated with inode and path. Says whether its bytes can be read again, or
+ * must be spooled.
  */
 import { HEAD_BYTES } from '../../../core/limits.ts';
 import type { Rescue } from '../../../core/source.ts';
@@ -29,12 +29,12 @@ export class Naming {
     this.#options = options;
   }
 
-  /** Gives an open file its stream. False where there is no byte that it could be known by. Throws system errors. */
+  /** Gives an open file its stream; false while it is empty. Throws system errors. */
   mint(file: TrackedFile): boolean {
     const { fileSystem, streams, source, notices } = this.#options;
     const head = readHead(fileSystem, file.disk.fd!, HEAD_BYTES);
     if (head.length === 0) return false;
-    this.#options.gaps.passInHead(file, head);
+    this.#options.gaps.beginBehind(file, head);
     file.stream.identity = { ...file.stream.identity, ...fingerprintOf(head) };
     if (file.disk.path !== file.stream.firstPath) file.stream.identity = { ...file.stream.identity, path: file.disk.path };
     const { id, createdMs } = streams.mint(source, file.stream.firstPath, file.stream.identity, file.stream.offset);
@@ -47,7 +47,7 @@ export class Naming {
     return true;
   }
 
-  /** Has the file's present inode and path kept with its stream. */
+  /** Saves the file's present inode and path. */
   identify(file: TrackedFile): void {
     if (file.stream.id === undefined) return;
     const { path: _, ...identity } = file.stream.identity;
@@ -55,12 +55,12 @@ export class Naming {
     this.#options.streams.identify(file.stream.id, file.stream.identity);
   }
 
-  /** The last name of the file is gone, or its content. What is held of it and what is still to be read goes to the disk buffer. */
+  /** The file has no name, or no longer its content: what is held of it, and what is read of it, is spooled. */
   noteDeleted(file: TrackedFile): void {
     if (file.stream.id !== undefined) this.#options.rescue?.keep(file.stream.id);
   }
 
-  /** Takes that back: its content was found under some name. */
+  /** Reverts that: its content was found under some name. */
   noteFound({ stream: { id } }: TrackedFile): void {
     if (id !== undefined) this.#options.rescue?.release(id);
   }

@@ -1,7 +1,7 @@
 /**
- * The hole that a file begins with after `copytruncate` under a program which did not open it for appending: that writes on at its
- * old position, and what is before it reads as NUL bytes, be they gigabytes. They are no event and no loss: the file's stream
- * begins behind them. NULs anywhere else are part of their line, and so are a few at the beginning of a file that was not truncated.
+ * The NUL gap at a file's start after `copytruncate` under a program that did not open it for appending, and writes on at its old
+ * position. It is neither event nor loss, whatever its size: the stream begins behind it. NULs elsewhere belong to their line, as do a
+ * few at the start of a file that was not truncated.
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { GAP_BYTES, TURN_BYTES } from '../limits.ts';
@@ -27,7 +27,7 @@ export interface NulGapsOptions {
 /** How many NULs the bytes begin with. */
 export function leadingNuls(bytes: Buffer): number {
   let at = 0;
-  // Whole pieces of a hole are compared at once, at the speed of memory.
+  // Compares whole pieces at the speed of memory.
   for (let step = NULS.length; step >= 64; step >>= 2)
     while (at + step <= bytes.length && bytes.subarray(at, at + step).equals(NULS.subarray(0, step))) at += step;
   while (at < bytes.length && bytes[at] === 0) at += 1;
@@ -46,21 +46,21 @@ export class NulGaps {
     return this.#options.shaping.encoding.unitBytes === 1;
   }
 
-  /** The file, which has no stream yet, has this head: where a hole ends in it, the stream is to begin there. */
-  passInHead(file: TrackedFile, head: Buffer): void {
+  /** Lets a new stream begin behind a gap that ends within `head`, the first bytes of its file. */
+  beginBehind(file: TrackedFile, head: Buffer): void {
     if (head[0] !== 0 || file.stream.offset > 0 || !this.areSought) return;
     const end = leadingNuls(head);
     if (end >= file.stream.leastGap && end < head.length) this.#beginAt(file, end);
   }
 
   /**
-   * Looks at no more than TURN_BYTES of the hole that an open file begins with. False while its end is not found: there is more to look at
-   * where the file `isBehind`, else nothing else is there. Throws system errors.
+   * Searches up to TURN_BYTES for the end of an open file's gap. False while it is not found: there is more to search if the file
+   * `isBehind`. Throws system errors.
    */
   pass(file: TrackedFile): boolean {
     if (file.stream.offset > 0 || !isAllNuls(file.stream.identity) || !this.areSought) return true;
     const { fileSystem, streams } = this.#options;
-    // What a network shows late may have been NULs at the last look.
+    // A network file system may show bytes late that were NULs at the last look.
     let at = Math.max(0, file.stream.gapTo - READ_CHUNK_BYTES);
     for (const stopAt = at + TURN_BYTES; at < stopAt;) {
       const bytes = chunk.subarray(0, fileSystem.peek(file.disk.fd!, chunk, at));
@@ -77,7 +77,7 @@ export class NulGaps {
     return false;
   }
 
-  /** Where a compressed file that was never read in its plain form is to be read from, by what is in it. */
+  /** Where to begin in a compressed file that was never read in its plain form: behind its gap. */
   async passOver(path: string, pieces: AsyncIterable<Buffer>): Promise<number> {
     let end = 0;
     for await (const piece of pieces) {
@@ -86,12 +86,12 @@ export class NulGaps {
       if (nuls < piece.length) break;
     }
     if (end < GAP_BYTES || !this.areSought) return 0;
-    this.tell(path, end);
+    this.log(path, end);
     return end;
   }
 
-  /** Says so, once for each generation. */
-  tell(path: string, holeBytes: number): void {
+  /** Logs the gap, once for each stream. */
+  log(path: string, holeBytes: number): void {
     const text =
       'file begins with NUL bytes, and is read from behind them, as a log that was truncated under a program which did not open it for appending: have it append, or rotate without copytruncate';
     this.#options.notices.event('warn', { path, holeBytes }, text);
@@ -99,6 +99,6 @@ export class NulGaps {
 
   #beginAt(file: TrackedFile, end: number): void {
     file.stream.beginAt(end, tailOf(NULS.subarray(0, Math.min(end, TAIL_BYTES))));
-    this.tell(file.disk.path, end);
+    this.log(file.disk.path, end);
   }
 }

@@ -20,7 +20,7 @@ export interface OpenFilesOptions {
 const FIRST_RETRY_MS = 1000;
 /** The process, or the system, has no descriptor left. */
 const OUT_OF_DESCRIPTORS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
-/** What `Notices` knows the lack of descriptors by. */
+/** Subject of the notice about missing descriptors. */
 const DESCRIPTORS = 'descriptors';
 
 export class OpenFiles {
@@ -85,7 +85,7 @@ export class OpenFiles {
     const waitMs = Math.min(MAX_OPEN_RETRY_MS, file.disk.failure ? file.disk.failure.waitMs * 2 : FIRST_RETRY_MS);
     const reason = messageOf(error);
     file.disk.failure = { reason, waitMs, retryAtMs: now + waitMs, sinceMs: file.disk.failure?.sinceMs ?? now, isStale: code === 'ESTALE' };
-    // Said already, for all files.
+    // Logged already, for all files.
     if (OUT_OF_DESCRIPTORS.has(code) && file.disk.fd === undefined) return;
     const text = 'cannot read file, trying again; check its permissions and its disk';
     this.#options.notices.trouble('warn', file.disk.path, { path: file.disk.path, code, reason }, text);
@@ -143,7 +143,7 @@ export class OpenFiles {
     return !this.isFull;
   }
 
-  /** Sockets and the database need descriptors, too: where there are none left, this source gets by with half of its own. */
+  /** Sockets and the database need descriptors, too: when none is left, this source closes half of its own. */
   #openOrGiveBack(path: string): number {
     const { fileSystem, clock, notices } = this.#options;
     try {
@@ -161,7 +161,7 @@ export class OpenFiles {
     }
   }
 
-  /** The lack of descriptors may have been another's, and over. */
+  /** Whoever used up the descriptors may have released them. */
   #grow(): void {
     const { clock, notices } = this.#options;
     if (this.#limit === MAX_OPEN_FILES || clock.monotonic() - this.#limitedAtMs < OPEN_FILES_GROW_MS) return;

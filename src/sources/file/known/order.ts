@@ -25,7 +25,7 @@ export interface OrderOptions {
 export class Order {
   readonly #options: OrderOptions;
   readonly #grouping: Grouping | undefined;
-  /** Files that were not yet held against the others. */
+  /** Files that are not yet linked. */
   readonly #fresh = new Set<TrackedFile>();
   /** By path: the file that had it last. */
   readonly #last = new Map<string, TrackedFile>();
@@ -37,12 +37,12 @@ export class Order {
     this.#grouping = options.shaping.grouping?.();
   }
 
-  /** Takes note of a file that is followed from now on. Nothing of it is read until the next `link`. */
+  /** Adds a file that is followed from now on. It is not read before the next `link`. */
   add(file: TrackedFile): void {
     if (this.#grouping?.mayContinue) this.#fresh.add(file);
   }
 
-  /** Finds out which file the ones that were added go on with: once all that is there was looked at. */
+  /** Links the added files to those that they continue: after a scan, when all are known. */
   link(): void {
     if (this.#fresh.size === 0) return;
     const { holdings } = this.#options;
@@ -52,9 +52,9 @@ export class Order {
     for (const [path, files] of [...this.#generations()].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const isThere = (file: TrackedFile): boolean => file.disk.path === path && !isGone(file);
       const there = files.find(isThere);
-      // Made before what was rotated away: by copies, so that what is in it now is younger than the file.
+      // Older than a rotated file: rotation copies, so that its content is younger than the file.
       if (there && there.firstScan <= 1 && files.some(({ bornMs }) => bornMs > there.bornMs)) there.bornMs = 0;
-      // Whether it is a generation of its own is not known yet.
+      // One of them may be a copy.
       if (files.some(({ isUndecided }) => isUndecided)) continue;
       const row = files.filter((file) => !isThere(file) && file.size > 0).sort(compareAge);
       const isOrderKnown = row.every((file, n) => !isDetached(file) && (n === 0 || isLaterThan(file, row[n - 1]!)));
@@ -68,7 +68,7 @@ export class Order {
       }
       // Files of which none was known are merely alike by name.
       let before = this.#last.get(path) ?? this.#lastDated(path, row[0]);
-      // Taken up too late to stand in the row.
+      // Discovered too late to be ordered.
       if (before && isThere(before)) continue;
       for (const file of row) {
         if (before && isOrderKnown) this.#connect(before, file, there?.bornMs === 0);
@@ -134,7 +134,7 @@ export class Order {
 
   #connect(before: TrackedFile, file: TrackedFile, isCopied: boolean): void {
     const isUnread = lagOf(before) > 0 || before.before !== undefined;
-    // So long after the last line of the one before, its event was over. When a copy was made says nothing about its first line.
+    // So long after the last line of the one before, its event was over. A copy's birth time tells nothing about its first line.
     const isLate = !isCopied && before.disk.seenMtimeMs > 0 && file.bornMs - before.disk.seenMtimeMs > this.#options.shaping.groupTimeoutMs;
     const isTaken = before.after !== undefined && this.#options.holdings.files.has(before.after);
     if (!isUnread || isLate || isTaken || file.before || file.stream.offset > file.stream.startAt) return;

@@ -57,7 +57,7 @@ export class Apply {
       case 'renamed':
         return this.#move(file, path!, stat!, place);
       case 'replaced':
-        return this.#options.generations.forsake(file, () => this.takeRotated({ path: path!, stat: stat! }, file.stream.firstPath));
+        return this.#options.generations.detach(file, () => this.takeRotated({ path: path!, stat: stat! }, file.stream.firstPath));
       case 'undecided':
         file.disk.scan = this.#options.generations.scan;
         return;
@@ -96,7 +96,7 @@ export class Apply {
     if (stat.size > 0 && (current.stream.id === undefined || current.stream.gapTo > 0)) this.#nameAndLetGo(current);
   }
 
-  /** Takes up a file that is not known, if no glob matches it and rotation may have made its name of the path. */
+  /** Follows an unknown file that no glob matches, if its name is a rotated name of the path. */
   takeRotated({ path, stat }: FoundFile, of: string): void {
     const { generations, notices } = this.#options;
     if (generations.holderOf({ path, stat }) || this.isIgnored(stat) || !generations.isRotatedFrom(path, of)) return;

@@ -1,7 +1,6 @@
 /**
- * Copies (`copytruncate`): a generation whose file was truncated lives on in the copy that was made before, and a new file that
- * may be such a copy waits until that is decided. A copy has a longer name than its original and holds what was read of it;
- * two files that are merely alike are two files.
+ * Finds the copies of truncated files (`copytruncate`): a detached stream is read on in its copy, and a copy candidate waits until it is
+ * decided. A copy has a longer name than its original and holds what was read of it; two files that are merely alike are two files.
  */
 import type { Clock } from '../../../core/time/clock.ts';
 import { TAIL_BYTES } from '../../../core/limits.ts';
@@ -20,22 +19,22 @@ export interface CopiesOptions extends CopyMatcherOptions {
   readonly outcomes: CopyOutcomes;
   /** `--once`: nothing is waited for. */
   readonly once: boolean;
-  /** Starts to follow a file that may be a copy of the generation. */
+  /** Starts to follow a copy candidate of the stream. */
   track(path: string, stat: FileStat, generation: TrackedFile): TrackedFile;
   /** The file that is known to be what was found. */
   holderOf(found: FoundFile): TrackedFile | undefined;
-  /** There is no copy of what the generation's file held. */
+  /** No copy of the detached stream was found. */
   isLost(generation: TrackedFile): void;
 }
 
 export class Copies {
   readonly #options: CopiesOptions;
   readonly #undecided = new Map<TrackedFile, Undecided>();
-  /** Generations without a file; true once all files that may be their copies are among the undecided. */
+  /** Detached streams; true once all their copy candidates are among the undecided. */
   readonly #detached = new Map<TrackedFile, boolean>();
-  /** Of generations of which there was no copy, by the path that a copy's name begins with: how much was seen, for a while. */
+  /** Streams without a copy, by the path that a copy's name extends: how much was seen of them, for a while. */
   readonly #lost = new Map<string, { readonly size: number; readonly atMs: number }>();
-  /** Paths of files that may be copies of the generation, or what is known under their inodes: that is looked at again with each scan. */
+  /** Copy candidates whose inode may still be a known file's, by path: retried with each scan. */
   readonly #unsure = new Map<string, TrackedFile>();
   readonly matcher: CopyMatcher;
 
@@ -53,8 +52,8 @@ export class Copies {
   }
 
   /**
-   * The generations' bytes are not in their files any more. Their copies are found at once where there are any, else `decide`
-   * goes on: a copy may have the inode of another file that this scan has not missed yet.
+   * Looks for copies of detached streams. `decide` goes on where none is found at once: a copy may have the inode of a file that this
+   * scan has not missed yet.
    */
   seek(generations: readonly TrackedFile[], names = new FolderNames(this.#options.fileSystem)): void {
     // Before any is decided: what is no copy of one may be a copy of another.
@@ -81,8 +80,8 @@ export class Copies {
   }
 
   /**
-   * Of a file that is gone before it was opened: how many bytes its name's truncated generation had, which are read or counted as lost.
-   * It was a copy of that; 0 where there is none.
+   * Of a file that vanished unopened: the bytes of the truncated stream that it was a copy of, by its name. They are read, or counted as
+   * lost. 0 where there is none.
    */
   seenInOriginal(file: TrackedFile): number {
     if (file.stream.id !== undefined || file.isUndecided) return 0;
@@ -101,8 +100,8 @@ export class Copies {
   }
 
   /**
-   * Holds the file against everything that it may be a copy of. Nothing is decided about it meanwhile: what is no copy of one may be
-   * a copy of the next. Returns the generations that turned out to be truncated on the way.
+   * Collects all that the file may be a copy of, before anything is decided: what is no copy of one may be a copy of the next. Returns
+   * the streams that turned out to be truncated.
    */
   #gather(file: TrackedFile, wasFollowed = true): readonly TrackedFile[] {
     const { holdings, once } = this.#options;
@@ -114,7 +113,7 @@ export class Copies {
     for (let end = file.disk.path.length - 1; end >= nameStart; end -= 1) {
       const original = holdings.at(file.disk.path.slice(0, end));
       if (original?.stream.id === undefined) continue;
-      // Files that are seen for the first time together are two files, but where one was truncated before: it may be again.
+      // Files first seen together are two files, unless one was truncated before.
       if (original.firstScan >= Math.max(file.firstScan, file.filledScan) && original.bornMs > 0) continue;
       if (this.matcher.mayHold(original, file) && !once) this.#compare(file, original);
       else if (isDetached(original)) truncated.push(original);
@@ -130,7 +129,7 @@ export class Copies {
     const entry = this.#undecided.get(file)!;
     const { originals } = entry;
     if (originals.includes(original)) return;
-    // One of which nothing was read is like everything that begins as it did.
+    // An unread original is like everything that begins as it did: compared last.
     const unread = isUnread(original) ? -1 : originals.findIndex(isUnread);
     originals.splice(unread === -1 ? originals.length : unread, 0, original);
     if (unread === 0) Object.assign(entry, { check: undefined, isShort: false });
@@ -149,7 +148,7 @@ export class Copies {
 
   #compareWith(generation: TrackedFile): void {
     const candidates = this.#candidatesOf(generation);
-    // Where nothing was read that tells them apart, what one of them lacks of what was seen would count as lost.
+    // Nothing that was read tells them apart: prefer one that has all that was seen, or the rest counts as lost.
     const isWhole = ([file]: [TrackedFile, Undecided]): number => Number(file.size >= generation.size);
     if (isUnread(generation)) candidates.sort((a, b) => isWhole(b) - isWhole(a));
     for (const [file, entry] of candidates) if (this.#undecided.get(file) === entry) this.#decide(file, entry);
@@ -166,7 +165,7 @@ export class Copies {
     }
   }
 
-  /** Holds what was found against the generation and all others, unless it is known what it is. Throws system errors. */
+  /** Makes a found file a copy candidate of the stream and of all others, unless it is known. Throws system errors. */
   #consider(found: FoundFile, generation: TrackedFile): void {
     const known = this.#options.holderOf(found);
     if (known?.stream.id !== undefined) {
@@ -176,7 +175,7 @@ export class Copies {
     const file = known ?? this.#options.track(found.path, found.stat, generation);
     if (this.#undecided.has(file)) return this.#compare(file, generation);
     this.#gather(file, known !== undefined);
-    // The generation may have another copy by now.
+    // The stream may have another copy by now.
     if (!file.isUndecided) this.#options.outcomes.takeUp(file, generation, known !== undefined);
   }
 
@@ -186,7 +185,7 @@ export class Copies {
       this.#unsure.delete(path);
       if (stat?.kind === 'file') this.#consider({ path, stat }, generation);
     } catch {
-      // With the next scan.
+      // Retried with the next scan.
       this.#unsure.set(path, generation);
     }
   }
@@ -202,9 +201,9 @@ export class Copies {
     try {
       const stat = fileSystem.fstat(file.disk.fd!);
       for (let original = entry.originals[0]; original; original = entry.originals[0]) {
-        // Of a generation that lives on in a longer copy.
+        // Its stream is read on in a longer copy.
         if (entry.isShort && !isDetached(original)) return this.#noteRead(file, stat);
-        // All that was read of it is in hand, and not summed up yet: everything that begins alike would be its copy.
+        // The lane is taking all that was read, which has no checksum yet: everything that begins alike would be a copy.
         if (original.stream.inHand > 0 && original.stream.offset === original.stream.startAt && isGone(original)) return;
         const change = this.matcher.match(file, stat, original, entry, age);
         // Looking at the original may have decided it: it is no candidate, and not open, any more.
@@ -239,7 +238,7 @@ export class Copies {
     this.forget(file);
   }
 
-  /** Only where there is no better one, a generation lives on in a copy that was made before the last of it was read: the longest. */
+  /** Without a better candidate, the stream is read on in the longest copy that was made before its last read. */
   #settleShort(generation: TrackedFile): void {
     const candidates = this.#candidatesOf(generation);
     if (!this.#detached.has(generation) || generation.isBusy || candidates.length === 0) return;

@@ -1,4 +1,4 @@
-/** Tells whether a file is a copy of another one, by their bytes: of those that are long, so many as one scan may compare. */
+/** Tells by content whether a file is a copy of another one; compares at most COPY_CHECK_BYTES in a scan. */
 import { HEAD_BYTES, TAIL_BYTES } from '../../../core/limits.ts';
 import type { CopyChange } from '../known/change.ts';
 import { CopyComparison, hasFingerprint } from '../known/content.ts';
@@ -17,13 +17,13 @@ export interface CopyMatcherOptions {
   readonly descriptors: OpenFiles;
   readonly holdings: Holdings;
   readonly inodes: InodeReuse;
-  /** Looks whether the file still has its content: if not, its generation is `seek`ing when this returns. */
+  /** Compares the file with its stream: if it was truncated, that is detached, and its copy sought, when this returns. */
   verify(file: TrackedFile): void;
 }
 
-/** Of a file that may be a copy: the generations to compare it with, the present one first. */
+/** A copy candidate: the streams to compare it with, the present one first. */
 export interface Undecided {
-  /** It is not here only to be compared. */
+  /** Followed on its own account, not only as a copy candidate. */
   readonly wasFollowed: boolean;
   readonly originals: TrackedFile[];
   check: CopyComparison | undefined;

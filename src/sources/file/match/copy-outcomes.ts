@@ -1,6 +1,5 @@
 /**
- * What becomes of files that were held against the generations that they may be copies of: a generation is read on in its copy, all of a
- * copy was read already, or it is a file of its own.
+ * Acts on decided copy candidates: a stream is read on in its copy, all of a copy was read already, or it is a file of its own.
  */
 import { TAIL_BYTES } from '../../../core/limits.ts';
 import { BIRTH_SLACK_MS } from '../limits.ts';
@@ -15,7 +14,7 @@ import type { Holdings } from '../known/holdings.ts';
 import { readBefore } from '../scan/peek.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 
-/** What a generation is at the end of a copy that has less than was read: the sum of all that it has, and its last bytes. */
+/** Checksum and last bytes of a copy that has less than was read. */
 export interface CopyEnd {
   readonly sum: number;
   readonly tail: Tail;
@@ -39,7 +38,7 @@ export class CopyOutcomes {
     this.#options = options;
   }
 
-  /** The generation is read on in its copy. What a stat had seen of it and the copy does not have is lost, unless it was read. */
+  /** The stream is read on in its copy. Seen bytes that the copy lacks are lost, unless they were read. */
   moveInto(generation: TrackedFile, copy: TrackedFile, stat: FileStat, end?: CopyEnd): void {
     const { stats, notices, holdings, descriptors, naming } = this.#options;
     const { offset, inHand } = generation.stream;

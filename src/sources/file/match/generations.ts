@@ -1,6 +1,6 @@
 /**
- * File generations from their first sight to their last: each is one stream. Owns how they begin, when a file is new, known from
- * before, or cut off, and when one has lost its file, so that a copy of it is looked for.
+ * File generations, each one stream: how one begins, when a file is new, restored or truncated, and how one is detached, so that its
+ * copy is looked for.
  */
 import type { EventShape } from '../../../core/block.ts';
 import type { LineShaping } from '../../framing/line-shaping.ts';
@@ -49,7 +49,7 @@ export class Generations {
   readonly maintenance: Maintenance;
   readonly order: Order;
   readonly #options: GenerationsOptions;
-  /** By inode: what was read of the generations that are in no file at the start, as the next ones may begin behind that. */
+  /** By inode: the positions of streams that a start detaches; what has the inode now may begin with a NUL gap of that length. */
   readonly readBefore = new Map<string, number>();
   readonly fileSystem: FileSystem;
   /** The number of the scan under way. */
@@ -96,7 +96,7 @@ export class Generations {
   track({ path, stat }: FoundFile): TrackedFile {
     const file = this.#newFile(path, stat);
     file.stream.leastGap = Math.min(file.stream.leastGap, this.readBefore.get(inodeKey(stat)) ?? Infinity);
-    // Of those that were there before the first scan it cannot be told whether they were left aside, or had no name yet.
+    // What lies beside a file from before the first scan may have been left out on purpose.
     if (this.scan > 1) file.nextBornMs = stat.bornMs;
     this.add(file);
     return file;
@@ -113,21 +113,21 @@ export class Generations {
   }
 
   /**
-   * The content that was known is gone (cut off, or replaced under the same inode): the same file begins a new generation
-   * that is read from 0. What was not read of the old one is looked for in copies; what is in none is lost, and counted.
+   * The file was truncated, or replaced under its inode: it begins a new stream, read from 0. The unread rest of the old one is looked
+   * for in copies, else counted as lost.
    */
   renew(file: TrackedFile): TrackedFile {
     file.disk.lastChange = 'truncated';
-    // What was seen before the look at the content may be the old generation's.
+    // An earlier stat may be of the old content.
     const stat = this.#options.fileSystem.fstat(file.disk.fd!);
     // Under a matching path it is a file of its own, else what is left of the rotated one.
     const firstPath = file.disk.place === 'matched' ? file.disk.path : file.stream.firstPath;
     // The file is older than what is in it now.
     const shape = firstPath === file.stream.firstPath ? file.stream.shape : undefined;
     const next = this.#newFile(firstPath, { ...stat, bornMs: 0 }, shape);
-    // And what the first scan found in it may be younger than the file, as `order` knows: its stream tells its place.
+    // What the first scan found in it may be younger than the file, too: `order` then goes by the stream.
     if (file.firstScan <= 1) file.bornMs = 0;
-    // What was seen while the content was not looked at may be the next one's.
+    // What was seen without a look at the content may be the next stream's.
     file.size = Math.max(file.stream.offset, Math.min(file.size, file.sureSize));
     // A program that does not append writes on behind that.
     if (file.size > 0) next.stream.leastGap = Math.min(next.stream.leastGap, file.size);
@@ -137,11 +137,11 @@ export class Generations {
     next.disk.seenSize = next.sureSize = stat.size;
     next.disk.seenMtimeMs = stat.mtimeMs;
     next.disk.changedAtMs = file.disk.leftAtMs = this.now;
-    // Truncated again, it may have a copy already, which is to be held against it.
+    // Truncated again, it may have a copy already, which needs a stream to be compared with.
     if (next.size > 0 && rotatedFrom(next.disk.path) === undefined && this.name(next)) this.passGap(next);
     if (file.stream.id === undefined) this.holdings.remove(file);
     else this.copies.seek([file]);
-    // What was read of it, and not delivered, is in no file any more, or in none that was found yet.
+    // What was read of it, and not delivered, is in no file that was found yet.
     if (isDetached(file)) this.naming.noteDeleted(file);
     // What is there now may be known for a copy already.
     const current = this.holdings.in(next.disk) ?? next;
@@ -149,7 +149,7 @@ export class Generations {
     return current;
   }
 
-  /** The file is under the same path with another inode: true, and its place from now on, when the known content is there. */
+  /** The path leads to another inode: true, and the file is that one from now on, if it has the known content. */
   followInode(file: TrackedFile, found: FoundFile): boolean {
     if (!this.inodes.hasContent(file, found)) return false;
     if (file.isBusy) return true;
@@ -159,17 +159,17 @@ export class Generations {
     return true;
   }
 
-  /** The known file that this is, or that nobody knows better of. */
+  /** The known file that has this inode, unless the inode was given to another one. */
   holderOf(found: FoundFile): TrackedFile | undefined {
     const file = this.holdings.in(found.stat);
     if (!file || !this.inodes.hasLost(file, found)) return file;
-    this.forsake(file);
+    this.detach(file);
     // It may have been taken up where a copy was looked for.
     return this.holdings.in(found.stat);
   }
 
-  /** The file's inode was given to another one, which is taken up before a copy is looked for that has what is known of it. */
-  forsake(file: TrackedFile, takeUp: () => void = () => {}): void {
+  /** Detaches a file whose inode was given to another one; `takeUp` follows that before a copy is looked for. */
+  detach(file: TrackedFile, takeUp: () => void = () => {}): void {
     file.disk.lastChange = 'replaced';
     this.holdings.detach(file);
     file.disk.leftAtMs = this.now;
@@ -195,8 +195,8 @@ export class Generations {
   }
 
   /**
-   * Nothing was read of the file, and it is shorter than it was seen: the end of it was cut off, or it was truncated and begins as
-   * before. It was the latter where a copy may have been made before.
+   * A file of which nothing was read is shorter than before: its end was cut off, or it was truncated and begins as before. It was the
+   * latter if it may have a copy.
    */
   isBegunAnew(file: TrackedFile, size: number): boolean {
     if (size < file.stream.gapTo) return true;
@@ -223,7 +223,7 @@ export class Generations {
     }
   }
 
-  /** Looks at some of the hole that a file with a stream may begin with. */
+  /** Searches some of the NUL gap that a file with a stream may begin with. */
   passGap(file: TrackedFile): void {
     if (file.stream.id === undefined || file.isBusy || !this.descriptors.open(file)) return;
     try {
@@ -233,7 +233,7 @@ export class Generations {
     }
   }
 
-  /** The file is somewhere else now. While it has no name that is known, nothing of it may count on being read again. */
+  /** The file is somewhere else now. While no name of it is known, its bytes are spooled. */
   place(file: TrackedFile, place: Place, path = file.disk.path): void {
     const wasGone = isGone(file);
     this.holdings.place(file, place, path);
@@ -277,7 +277,7 @@ export class Generations {
     return this.#options.isMatched(path) ? 'matched' : 'aside';
   }
 
-  /** What is appended to a copy that ended before what was read of its generation is a stream of its own. */
+  /** Bytes appended to a copy that was made before the last read are a stream of their own. */
   beginAfter(file: TrackedFile, stat: FileStat): TrackedFile {
     const next = this.#newFile(file.stream.firstPath, stat, file.stream.shape);
     next.stream.identity = file.stream.identity;
@@ -285,7 +285,7 @@ export class Generations {
     this.holdings.takeOver(next, file);
     this.descriptors.handOver(file, next);
     this.holdings.remove(file);
-    this.maintenance.retire(file.stream.id!);
+    this.maintenance.expire(file.stream.id!);
     this.naming.mint(next);
     return next;
   }

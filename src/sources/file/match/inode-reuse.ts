@@ -1,6 +1,5 @@
 /**
- * Whose an inode is: the file's that is known to have it, or another one's that was given it since. What is open keeps its inode; of any
- * other its content tells, or where nothing of that is known, the time of its birth.
+ * Detects inode reuse. An open file keeps its inode; of a closed one the content tells, or while none of that is known, the birth time.
  */
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
@@ -19,19 +18,19 @@ export class InodeReuse {
     this.#descriptors = descriptors;
   }
 
-  /** False where the file's inode is found under another path, but was given to another file since; undefined while that cannot be told. */
+  /** False if another file was given the inode since, and is what was found; undefined while that cannot be told. */
   isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
     if (file.disk.fd !== undefined) return true;
     if (file.stream.identity.headLength === 0) return !isReplaced(file, found.stat);
     return this.hasContent(file, found);
   }
 
-  /** The file's inode is that of what was found by now. The scan under way may not have missed the file yet. */
+  /** True if the inode is another file's by now, also before the scan under way misses this one. */
   hasLost(file: TrackedFile, found: FoundFile): boolean {
     return !this.#isKept(file) && this.isStill(file, found) === false;
   }
 
-  /** The same, but it cannot be told now; also false where nothing is there any more. */
+  /** True while that cannot be told; false where nothing is there any more. */
   mayHaveLost(file: TrackedFile, found: FoundFile): boolean {
     if (this.#isKept(file) || this.isStill(file, found) !== undefined) return false;
     return statIfAt(this.#fileSystem, found.path, found.stat) !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Paths that their file left. What had such a path next, and was rotated away before a scan saw it, is looked for; files that were
- * created and deleted in between left nothing, so rotations that nobody saw are counted and logged.
+ * Paths that their file left. Looks for files that had such a path next and were rotated away unseen. Counts and logs rotations whose
+ * files were deleted unseen, too.
  */
 import type { SourceStats } from '../../../core/source.ts';
 import type { Clock } from '../../../core/time/clock.ts';
@@ -16,7 +16,7 @@ export interface LeftPathsOptions {
   readonly clock: Clock;
 }
 
-/** What is appended by rotation that counts: `a.log.2` was rotated twice. */
+/** The number that rotation appends: `a.log.2` was rotated twice. */
 const NUMBER = /^\.(\d{1,4})$/;
 
 /** A file that left a path: the one that rotation began with, its number behind that, and where it is; undefined for a deleted one. */
@@ -83,7 +83,7 @@ export class LeftPaths {
     }
   }
 
-  /** How often a file was rotated at least that went through all rotated names, which have later files now. */
+  /** The fewest rotations of a file that passed all rotated names, which later files have now. */
   #passed(base: string, number: number, bornMs: number, names: FolderNames): number {
     try {
       const rotated = names.extending(base).filter(({ path }) => isRotatedName(path, base));

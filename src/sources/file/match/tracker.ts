@@ -193,7 +193,7 @@ export class Tracker {
   #isSame(file: TrackedFile, found: FoundFile): boolean {
     if (isSameFile(file.disk, found.stat)) {
       if (!isReplaced(file, found.stat)) return true;
-      this.#generations.forsake(file);
+      this.#generations.detach(file);
       return false;
     }
     return !this.#options.stableInodes && !this.#generations.holdings.in(found.stat) && this.#generations.followInode(file, found);
@@ -208,7 +208,7 @@ export class Tracker {
   }
 
   #trackNew(found: FoundFile): TrackedFile {
-    // The first scan tells its number in one line.
+    // The first scan logs how many there are.
     const isExpected = this.#generations.scan === 1 || this.#left.has(found.path);
     if (isExpected) this.#options.notices.event('debug', { path: found.path, size: found.stat.size }, 'new file');
     const file = this.#generations.track(found);
@@ -227,7 +227,7 @@ export class Tracker {
       const content = this.#generations.inodes.isStill(file, found) === false ? 'different' : 'same';
       const change = match({ path: 'something else', descriptor: 'open', isElsewhere: true, content, isMountAway: false });
       if (change !== 'renamed') {
-        this.#generations.forsake(file);
+        this.#generations.detach(file);
         return false;
       }
       this.#apply.apply(file, change, found, 'matched');

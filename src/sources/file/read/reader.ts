@@ -249,10 +249,10 @@ export class Reader {
     file.stream.advance(block.offset + length, parts, file.stream.tailInHand);
     stats.readBytes += length;
     countLongLine(stats, block);
-    if (block.single?.marks?.['truncated'] === true) this.#tellCut(file, block.offset, length, beginsWithNul);
+    if (block.single?.marks?.['truncated'] === true) this.#logCut(file, block.offset, length, beginsWithNul);
   }
 
-  #tellCut({ disk: { path } }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
+  #logCut({ disk: { path } }: TrackedFile, offset: number, lineBytes: number, beginsWithNul: boolean): void {
     const text = 'line is longer than max_event_bytes, and was cut';
     // What a program leaves that does not append: it writes on at its old position, behind a hole.
     const cause =
