@@ -23,7 +23,6 @@ import { LeftArchives } from './compressed/left-compressed.ts';
 import { Notices } from './scan/notices.ts';
 import { Polling } from './polling.ts';
 import { Reader } from './read/reader.ts';
-import { recognizeFiles } from './match/recognize.ts';
 import { Restored } from './match/restored.ts';
 import { skipPresent } from './match/skip-present.ts';
 import type { Holdings } from './known/holdings.ts';
@@ -83,18 +82,7 @@ export function createFileSource(
   const { descriptors, holdings } = generations;
   const { files } = holdings;
   const { ignoreOlderMs, stableInodes } = config;
-  const isMatched = (path: string): boolean => finder.matches(path);
-  const tracker = new Tracker({
-    fileSystem,
-    streams,
-    clock,
-    notices,
-    stats: counters,
-    generations,
-    ignoreOlderMs,
-    stableInodes,
-    isMatched,
-  });
+  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
   const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = createLines();
   const turns = new Turns();
@@ -160,8 +148,8 @@ export function createFileSource(
     const compressed = takeArchives(found);
     const isReached = (path: string): boolean => finder.reaches(path);
     const plain = records.filter(isPlain);
-    const restored = new Restored({ generations, shapeOf: shapeOfFile, isReached });
-    await recognizeFiles({ records: plain, found, tracker, generations, restored, fileSystem, stableInodes, isReached });
+    const restored = new Restored({ tracker, generations, fileSystem, stableInodes, found, shapeOf: shapeOfFile, isReached });
+    await restored.takeUp(plain);
     const { recognized, leftOut, away } = restored;
     known.remember(plain);
     if (archives)

@@ -7,8 +7,8 @@ import type { FileIdentity, StreamRecord } from '../../../core/stream.ts';
 import type { Change } from '../known/change.ts';
 import { compare } from '../known/content.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
-import { type FoundFile, parentOf } from '../scan/finder.ts';
-import { type FolderInodes, inodesIn, isMountAway, statIfAt } from '../scan/locate.ts';
+import type { FoundFile } from '../scan/finder.ts';
+import { type FolderInodes, isMountAway, locate, statIfAt } from '../scan/locate.ts';
 import { withOpen } from '../scan/peek.ts';
 import { match, type Sight } from './match.ts';
 
@@ -61,23 +61,18 @@ export class SavedFiles {
   locate(record: StreamRecord): FoundFile | undefined {
     const { fileSystem, stableInodes, found } = this.#options;
     if (!record.identity) return undefined;
-    const { device, inode, path: lastPath = record.path } = record.identity;
-    const key = inodeKey({ device, inode });
-    const matched = this.#byInode.get(key);
+    const matched = this.#byInode.get(inodeKey(record.identity));
+    const last = lastSightOf(record);
     // Without a fingerprint it is whatever has its inode by now.
-    if (record.identity.headLength === 0 && matched?.path !== lastPath) return undefined;
+    if (record.identity.headLength === 0 && matched?.path !== last.path) return undefined;
     if (matched) return matched;
-    for (const folder of new Set([parentOf(lastPath), parentOf(record.path)])) {
-      const path = inodesIn(fileSystem, folder, this.#folders).get(key);
-      const stat = path === undefined ? undefined : fileSystem.stat(path);
-      if (path !== undefined && stat) return { path, stat };
-    }
-    // The folder may be one that cannot be listed.
-    const last = statIfAt(fileSystem, lastPath, lastSightOf(record).stat);
-    if (last) return { path: lastPath, stat: last };
+    // Its folder may be one that cannot be listed.
+    const path = locate(fileSystem, { ...last.stat, path: last.path, realPath: record.path, fd: undefined }, this.#folders) ?? last.path;
+    const stat = statIfAt(fileSystem, path, last.stat);
+    if (stat) return { path, stat };
     // A device may have another number after a reboot; the inode must be the same, where inodes are.
     const there = found.get(record.path);
-    return String(there?.stat.inode) === inode || !stableInodes ? there : undefined;
+    return String(there?.stat.inode) === record.identity.inode || !stableInodes ? there : undefined;
   }
 
   #compare(record: StreamRecord, { path, stat }: FoundFile): Sight['content'] {

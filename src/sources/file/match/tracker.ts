@@ -2,35 +2,22 @@
  * Looks at files: a scan at all that the finder found, a look at what is open. Gathers what was seen of each known file, has `match` say
  * what became of it, and `Apply` act on that. Positions are moved by the reader's turns alone.
  */
-import type { Clock } from '../../../core/time/clock.ts';
 import { SCAN_SLICE_FILES } from '../limits.ts';
-import type { SourceStats } from '../../../core/source.ts';
-import type { StreamStore } from '../../../core/stream.ts';
 import { isBehind, isDetached, isGone, isReplaced, lagOf, type TrackedFile } from '../known/tracked-file.ts';
 import { type FileStat, type FileSystem, isSameFile } from '../scan/file-system.ts';
 import { type FoundFile, parentOf } from '../scan/finder.ts';
 import { type FolderInodes, statIfAt } from '../scan/locate.ts';
-import type { Notices } from '../scan/notices.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
-import { Apply } from './apply.ts';
+import { Apply, type ApplyOptions } from './apply.ts';
 import type { Generations } from './generations.ts';
 import { LeftPaths, mayHaveHadPath } from './left-paths.ts';
 import { match } from './match.ts';
 import { Sighting } from './sighting.ts';
 
-export interface TrackerOptions {
+export interface TrackerOptions extends Omit<ApplyOptions, 'left'> {
   readonly fileSystem: FileSystem;
-  readonly streams: StreamStore;
-  readonly clock: Clock;
-  readonly notices: Notices;
-  readonly stats: SourceStats;
-  readonly generations: Generations;
-  /** Files that are not known and were not changed for so long are left out; Infinity for never. */
-  readonly ignoreOlderMs: number;
   /** False where a file may have another inode at every look. */
   readonly stableInodes: boolean;
-  /** True for a path that the globs match, and none of those to leave out. */
-  isMatched(path: string): boolean;
 }
 
 export class Tracker {
@@ -59,7 +46,7 @@ export class Tracker {
     const strange: FoundFile[] = [];
     for (const each of found.values()) {
       const file = holdings.at(each.path);
-      if (file && file.disk.path === each.path && this.#isSame(file, each)) this.#apply.see(file, each.stat, 'matched');
+      if (file && this.#isSame(file, each)) this.#apply.see(file, each.stat, 'matched');
       else strange.push(each);
     }
     const away = new Map([...holdings.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));
@@ -104,7 +91,7 @@ export class Tracker {
       const file =
         holdings.at(path) ?? [...holdings.inFolder(parentOf(path))].find((each) => each.disk.path === path && each.disk.place === 'aside');
       const stat = file && statIfAt(this.#options.fileSystem, path, file.disk);
-      if (!file) isKnown &&= !this.#options.isMatched(path);
+      if (!file) isKnown &&= this.#generations.placeOf(path) !== 'matched';
       else if (!stat || isReplaced(file, stat)) isKnown = false;
       else {
         this.#apply.see(file, stat, file.disk.place);
