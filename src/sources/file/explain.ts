@@ -15,7 +15,7 @@ import { hasFingerprint } from './known/content.ts';
 import type { Holdings } from './known/holdings.ts';
 import { mayHaveHadPath } from './match/left-paths.ts';
 import { savedAt, type SavedFile } from './match/saved-files.ts';
-import { readHead, withOpen } from './scan/peek.ts';
+import { readHead, withOpen, withOpenIfReadable } from './scan/peek.ts';
 import { isArchiveName, isCompressedName, isRotatedName, rotatedFrom } from './scan/rotated-names.ts';
 import { isDetached, isGone, lagOf, stateOf, type TrackedFile } from './known/tracked-file.ts';
 
@@ -188,7 +188,8 @@ export class Explainer {
 
   #isArchive({ path: firstPath, identity }: StreamRecord, path: string, { inode }: FileStat): boolean {
     if (!identity || !isArchiveName(firstPath) || identity.inode !== String(inode)) return false;
-    return this.#withOpen(path, (fd) => hasFingerprint(identity, readHead(this.#options.fileSystem, fd, HEAD_BYTES))) ?? false;
+    const { fileSystem } = this.#options;
+    return withOpenIfReadable(fileSystem, path, (fd) => hasFingerprint(identity, readHead(fileSystem, fd, HEAD_BYTES))) ?? false;
   }
 
   /** What an agent that starts reads of a file that no pattern matches: rotation made it of one that is read. */
@@ -259,14 +260,6 @@ export class Explainer {
       return withOpen(this.#options.fileSystem, path, () => undefined);
     } catch (error) {
       return messageOf(error);
-    }
-  }
-
-  #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
-    try {
-      return withOpen(this.#options.fileSystem, path, use);
-    } catch {
-      return undefined;
     }
   }
 

@@ -62,81 +62,39 @@ export function createFileSource(
   const finder = new Finder({ include: config.include, exclude: config.exclude, fileSystem, clock, notices, progressed });
   const shapeOfFile = (path: string): EventShape => shapeOf(config, shaping, { host: context.hostname, file: path });
   const counters = newStats();
+  const { lane, rescue, once } = context;
+  const { ignoreOlderMs, stableInodes, maxDeletedBytes, partialTimeoutMs } = config;
+  const { groupTimeoutMs } = shaping;
+  const common = { source: config.id, fileSystem, streams, clock, notices, stats: counters, once, rescue, shaping, shapeOf: shapeOfFile };
   const generations = new Generations({
-    source: config.id,
-    fileSystem,
-    streams,
-    clock,
-    notices,
-    stats: counters,
-    once: context.once,
-    rescue: context.rescue,
-    maxDeletedBytes: config.maxDeletedBytes,
-    partialTimeoutMs: config.partialTimeoutMs,
-    shaping,
-    shapeOf: shapeOfFile,
+    ...{ ...common, maxDeletedBytes, partialTimeoutMs },
     onUnfound: (file) => leftArchives.giveUp(file),
     isMatched: (path) => finder.matches(path),
     isExcluded: (path) => finder.isExcluded(path),
   });
-  const { descriptors, holdings } = generations;
+  const { descriptors, holdings, gaps } = generations;
   const { files } = holdings;
-  const { ignoreOlderMs, stableInodes } = config;
-  const tracker = new Tracker({ fileSystem, streams, clock, notices, stats: counters, generations, ignoreOlderMs, stableInodes });
+  const tracker = new Tracker({ ...common, generations, ignoreOlderMs, stableInodes });
   const createLines = (): Lines => new Lines({ rules: config, shaping, stats: counters, reserve: context.reserve, now: () => clock.now() });
   const lines = createLines();
   const turns = new Turns();
-  const { groupTimeoutMs } = shaping;
-  const common = { fileSystem, generations, streams, clock, notices, stats: counters, groupTimeoutMs };
-  const reader = new Reader({ ...common, lines, lane: context.lane, turns });
-  const { rescue } = context;
-  const rescuer = rescue && new Reader({ ...common, lines: createLines(), lane: rescue.lane, turns: new Turns() });
+  const reading = { ...common, generations, groupTimeoutMs };
+  const reader = new Reader({ ...reading, lines, lane, turns });
+  const rescuer = rescue && new Reader({ ...reading, lines: createLines(), lane: rescue.lane, turns: new Turns() });
   const spanReader = new SpanReader({ lines, fileSystem, holdings, turns });
   const known = new KnownContent(holdings);
-  const expire = (stream: string): void => generations.maintenance.expire(stream);
-  const archiveFiles = new ArchiveFiles({
-    ...{ source: config.id, fileSystem, streams, clock, stableInodes, rescue: context.rescue },
-    shapeOf: shapeOfFile,
-    expire,
-  });
+  const archiveFiles = new ArchiveFiles({ ...common, stableInodes, expire: (stream) => generations.maintenance.expire(stream) });
   const archives = config.readCompressed
-    ? new Archives({
-        ...{ fileSystem, clock, notices, stats: counters, once: context.once },
-        lines: createLines(),
-        lane: context.lane,
-        files: archiveFiles,
-        known,
-        gaps: generations.gaps,
-        shapeOf: shapeOfFile,
-      })
+    ? new Archives({ ...common, lines: createLines(), lane, files: archiveFiles, known, gaps })
     : undefined;
-  const leftArchives = new LeftArchives({
-    ...{ fileSystem, notices, known, streams, stats: counters },
-    isRead: (path) => archives !== undefined && finder.reaches(path),
-  });
+  const leftArchives = new LeftArchives({ ...common, known, isRead: (path) => archives !== undefined && finder.reaches(path) });
   let isOpen = false;
   const explainer = new Explainer({
     ...{ ...common, config, finder, holdings },
     isOpen: () => isOpen,
     archive: (path) => archives?.explain(path),
   });
-  const polling = new Polling({
-    config,
-    fileSystem,
-    finder,
-    deadline,
-    tracker,
-    generations,
-    reader,
-    lane: context.lane,
-    rescuer,
-    rescue,
-    archives,
-    notices,
-    clock,
-    log,
-    stats: counters,
-  });
+  const polling = new Polling({ ...common, config, finder, deadline, tracker, generations, reader, lane, rescuer, archives, log });
 
   async function open(): Promise<void> {
     isOpen = true;

@@ -13,7 +13,7 @@ import { compressionOf } from './decompress.ts';
 import { type FileStat, type FileSystem, inodeKey } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
 import { hasFingerprint, fingerprintOf, NO_FINGERPRINT } from '../known/content.ts';
-import { readBefore, readHead, withOpen } from '../scan/peek.ts';
+import { readBefore, readHead, withOpenIfReadable } from '../scan/peek.ts';
 
 export interface ArchiveFilesOptions {
   /** The source's id. */
@@ -239,20 +239,13 @@ export class ArchiveFiles {
   }
 
   #headOf(path: string): Buffer | undefined {
-    return this.#withOpen(path, (fd) => readHead(this.#options.fileSystem, fd, HEAD_BYTES));
+    const { fileSystem } = this.#options;
+    return withOpenIfReadable(fileSystem, path, (fd) => readHead(fileSystem, fd, HEAD_BYTES));
   }
 
   /** NO_TAIL if it cannot be read now: the next look then takes it for another file. */
   #tailOf({ path, stat }: Archive): Tail {
-    return this.#withOpen(path, (fd) => tailOf(readBefore(this.#options.fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
-  }
-
-  /** Undefined where it cannot be read now. */
-  #withOpen<T>(path: string, use: (fd: number) => T): T | undefined {
-    try {
-      return withOpen(this.#options.fileSystem, path, use);
-    } catch {
-      return undefined;
-    }
+    const { fileSystem } = this.#options;
+    return withOpenIfReadable(fileSystem, path, (fd) => tailOf(readBefore(fileSystem, fd, stat.size, TAIL_BYTES))) ?? NO_TAIL;
   }
 }

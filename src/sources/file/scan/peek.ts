@@ -65,6 +65,15 @@ export function withOpen<T>(fileSystem: FileSystem, path: string, use: (fd: numb
   }
 }
 
+/** The same; undefined where the file cannot be opened or read. */
+export function withOpenIfReadable<T>(fileSystem: FileSystem, path: string, use: (fd: number) => T): T | undefined {
+  try {
+    return withOpen(fileSystem, path, use);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Closes a descriptor that was only read from. Never throws. */
 export function closeQuietly(fileSystem: FileSystem, fd: number): void {
   try {
