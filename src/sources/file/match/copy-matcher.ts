@@ -7,7 +7,7 @@ import type { OpenFiles } from '../known/open-files.ts';
 import { isDetached, isGone, type TrackedFile } from '../known/tracked-file.ts';
 import { COPY_CHECK_BYTES, DECIDE_COPY_MS } from '../limits.ts';
 import type { FileStat, FileSystem } from '../scan/file-system.ts';
-import { readHead, withOpen } from '../scan/peek.ts';
+import { readHead, withOpenIfReadable } from '../scan/peek.ts';
 import { FolderNames } from '../scan/rotated-names.ts';
 import type { InodeReuse } from './inode-reuse.ts';
 import { matchCopy } from './match.ts';
@@ -52,12 +52,8 @@ export class CopyMatcher {
       const isNamed = known?.stream.id !== undefined && !inodes.hasLost(known, found);
       if (found.stat.size < generation.sureSize || isNamed) return false;
       const { identity } = generation.stream;
-      try {
-        const head = withOpen(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
-        return identity.headLength > 0 && hasFingerprint(identity, head);
-      } catch {
-        return false;
-      }
+      const head = withOpenIfReadable(fileSystem, found.path, (fd) => readHead(fileSystem, fd, identity.headLength));
+      return head !== undefined && identity.headLength > 0 && hasFingerprint(identity, head);
     });
   }
 

@@ -11,15 +11,18 @@ export class Sighting implements Sight {
   readonly #file: TrackedFile;
   readonly #generations: Generations;
   readonly #folders: FolderInodes;
+  readonly #matched: FoundFile | undefined;
   /** Where its inode was found. */
   found: FoundFile | undefined;
   /** What its descriptor says. */
   held: FileStat | undefined;
 
-  constructor(file: TrackedFile, generations: Generations, folders: FolderInodes) {
+  /** `matched`: where the finder found its inode. */
+  constructor(file: TrackedFile, generations: Generations, folders: FolderInodes, matched?: FoundFile) {
     this.#file = file;
     this.#generations = generations;
     this.#folders = folders;
+    this.#matched = matched;
   }
 
   get path(): Sight['path'] {
@@ -45,6 +48,8 @@ export class Sighting implements Sight {
   }
 
   get isElsewhere(): boolean {
+    this.found = this.#matched;
+    if (this.found) return true;
     const { fileSystem } = this.#generations;
     const { disk } = this.#file;
     const isSearched = disk.place !== 'missing' || this.#generations.now - disk.leftAtMs <= KEEP_OPEN_MS;
@@ -59,6 +64,8 @@ export class Sighting implements Sight {
     // Under its own path, content is compared by the look at it; without a fingerprint only the time of birth tells.
     if (found.path === this.#file.disk.path) return isReplaced(this.#file, found.stat) ? 'different' : 'same';
     const isStill = this.#generations.inodes.isStill(this.#file, found);
+    // The first turn compares what the globs lead to.
+    if (isStill === undefined && this.#matched) return 'same';
     if (isStill === undefined) return this.#generations.descriptors.mayRecover(this.#file) ? 'unknown' : 'different';
     return isStill ? 'same' : 'different';
   }

@@ -51,13 +51,13 @@ export class Tracker {
     }
     const away = new Map([...holdings.gone].filter(({ disk }) => disk.place === 'away').map((file) => [file.disk.path, file]));
     // Renames before deletes before new files: a rotated file is known by its inode, wherever its name is now.
-    const unknown = strange.filter((each) => !this.#seeRenamed(each) && !this.#seeBack(each, away.get(each.path)));
     const folders: FolderInodes = new Map();
+    const unknown = strange.filter((each) => !this.#seeKnown(each, folders) && !this.#seeBack(each, away.get(each.path)));
     for (const file of files()) {
       if (file.disk.scan === this.#generations.scan || isDetached(file)) continue;
       // No name leads to a deleted file; `look` and full scans see what is still written to it.
       if (folder !== undefined && file.disk.place === 'deleted' && file.disk.fd !== undefined && !file.disk.failure) continue;
-      this.#lookElsewhere(file, folders);
+      this.#matchUnseen(file, folders);
     }
     let looked = 0;
     const ignored: string[] = [];
@@ -191,7 +191,7 @@ export class Tracker {
     const file = this.#trackNew(found);
     this.#apply.see(file, found.stat, 'matched');
     const isUnseen = file.disk.fd === undefined && file.stream.id === undefined && !file.disk.failure;
-    if (isUnseen && !isDetached(file)) this.#lookElsewhere(file, folders);
+    if (isUnseen && !isDetached(file)) this.#matchUnseen(file, folders);
   }
 
   #trackNew(found: FoundFile): TrackedFile {
@@ -203,23 +203,12 @@ export class Tracker {
     return file;
   }
 
-  /** True when the file is known under another name. */
-  #seeRenamed(found: FoundFile): boolean {
+  /** True when the file is known, under whatever name. */
+  #seeKnown(found: FoundFile, folders: FolderInodes): boolean {
     const file = this.#generations.holdings.in(found.stat);
     if (!file) return false;
-    if (file.disk.path === found.path) this.#apply.see(file, found.stat, 'matched');
-    // Else a second name (hard link, symbolic link) of a file that is still under its own.
-    else if (file.disk.scan !== this.#generations.scan && !statIfAt(this.#options.fileSystem, file.disk.path, file.disk)) {
-      // Unlike a file that was not found, one whose content cannot be compared now is taken for the same.
-      const content = this.#generations.inodes.isStill(file, found) === false ? 'different' : 'same';
-      const change = match({ path: 'something else', descriptor: 'open', isElsewhere: true, content, isMountAway: false });
-      if (change !== 'renamed') {
-        this.#generations.detach(file);
-        return false;
-      }
-      this.#apply.apply(file, change, found, 'matched');
-    }
-    return true;
+    // Else a second name (hard link, symbolic link) of a file that was seen.
+    return file.disk.scan === this.#generations.scan || this.#matchUnseen(file, folders, found);
   }
 
   /** True when the file is the one that was away: what is mounted again may have another number. */
@@ -229,12 +218,20 @@ export class Tracker {
     return true;
   }
 
-  /** The scan did not find the file under its path, or not as it was. */
-  #lookElsewhere(file: TrackedFile, folders: FolderInodes): void {
-    const sighting = new Sighting(file, this.#generations, folders);
+  /**
+   * The scan did not find the file under its path, or not as it was; `matched`: but under that one. False where that is another file, which
+   * has its inode.
+   */
+  #matchUnseen(file: TrackedFile, folders: FolderInodes, matched?: FoundFile): boolean {
+    const sighting = new Sighting(file, this.#generations, folders, matched);
     const change = match(sighting);
+    if (matched && change === 'replaced') {
+      this.#generations.detach(file);
+      return false;
+    }
     const { found, held } = sighting;
     const isInPlace = found?.path === file.disk.path && file.disk.place === 'matched';
-    this.#apply.apply(file, change, found ?? { stat: held }, isInPlace ? 'matched' : 'aside');
+    this.#apply.apply(file, change, found ?? { stat: held }, isInPlace || (found && found.path === matched?.path) ? 'matched' : 'aside');
+    return true;
   }
 }

@@ -69,9 +69,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a renamed file is taken for a new one',
     file: 'sources/file/match/tracker.ts',
-    find: 'if (!file) return false;\n    if (file.disk.path === found.path)',
-    replace:
-      'if (!file || file.disk.path !== found.path) return (file && this.#generations.holdings.remove(file), false);\n    if (file.disk.path === found.path)',
+    find: 'if (!file) return false;',
+    replace: 'if (!file || file.disk.path !== found.path) return (file && this.#generations.holdings.remove(file), false);',
     include: withRotated,
   },
   {
@@ -154,9 +153,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
-    file: 'sources/file/match/tracker.ts',
-    find: "const content = this.#generations.inodes.isStill(file, found) === false ? 'different' : 'same';",
-    replace: "const content = 'same';",
+    file: 'sources/file/match/sighting.ts',
+    find: '// The first turn compares what the globs lead to.',
+    replace: "if (this.#matched) return 'same';",
     include: withRotated,
   },
   {
