@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test as base } from 'vitest';
 import type { Agent } from '../../src/agent/agent.ts';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { askAgent } from '../../src/agent/control/control.ts';
@@ -81,6 +81,11 @@ sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: l
     return letters.files().flatMap(({ id }) => letters.read(id)!.map((letter) => ({ id, ...letter })));
   }
 
+  /** From now on all of it is stored. */
+  mend(): void {
+    this.service.respond = (request, response) => this.service.storeAll(request, response);
+  }
+
   /** Starts, and waits until the refused events are dead letters. */
   async refused(): Promise<Agent> {
     const agent = await this.start();
@@ -88,6 +93,9 @@ sinks: {${sink}: {type: ingest, url: "${this.service.url}", token: t, dataset: l
     return agent;
   }
 }
+
+/** With an agent, tests begin when two of four events are refused. */
+const test = base.extend('home', () => Home.make()).extend('agent', ({ home }) => home.refused());
 
 /** What was accepted, and what it became; throws where it does not balance. */
 function accountingOf(agent: Agent): Record<string, number> {
@@ -97,15 +105,13 @@ function accountingOf(agent: Agent): Record<string, number> {
   return { accepted, delivered: settled.delivered, dead: settled.dead_lettered };
 }
 
-test('replay sends the exact bytes of refused events again, once, and removes their letters', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay sends the exact bytes of refused events again, once, and removes their letters', async ({ home, agent }) => {
   expect(home.list().map(({ event, about }) => [event, about.offset, about.file])).toEqual([
     [BAD, GOOD.length + 1, join(home.folder, 'app.log')],
     [WORSE, 2 * GOOD.length + BAD.length + 3, join(home.folder, 'app.log')],
   ]);
   const before = home.service.requests.length;
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   expect(await agent.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   expect(home.service.requests.slice(before).map(({ lines }) => lines)).toEqual([[BAD, WORSE]]);
   expect([home.list(), readdirSync(join(home.folder, 'data/dead-letters'))]).toEqual([[], []]);
@@ -114,9 +120,7 @@ test('replay sends the exact bytes of refused events again, once, and removes th
   expect(await agent.replay([])).toEqual({ replayed: 0, refused: 0, skipped: [], unreadable: [] });
 });
 
-test('replay that is refused again keeps the place of the first refusal, under another id, however often', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay that is refused again keeps the place of the first refusal, under another id, however often', async ({ home, agent }) => {
   const first = home.list();
   const ids = new Set([first[0]!.id]);
   for (let round = 1; round <= 3; round++) {
@@ -133,9 +137,7 @@ test('replay that is refused again keeps the place of the first refusal, under a
   expect(new Set(home.service.requests.map(({ key }) => key)).size).toBe(4);
 });
 
-test('replay of which one event is refused again keeps that one alone', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay of which one event is refused again keeps that one alone', async ({ home, agent }) => {
   home.service.respond = (request, response) =>
     replyWith(response, 200, {
       ingested: 1,
@@ -151,9 +153,7 @@ test('replay of which one event is refused again keeps that one alone', async ()
   ]);
 });
 
-test('replay keeps its key until it is settled, over an agent that ends meanwhile', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay keeps its key until it is settled, over an agent that ends meanwhile', async ({ home, agent }) => {
   const before = home.service.requests.length;
   home.service.respond = (_, response) => replyWith(response, 503, 'busy');
   const waiting = agent.replay([]);
@@ -164,7 +164,7 @@ test('replay keeps its key until it is settled, over an agent that ends meanwhil
   // The letters are still there, so nothing is lost with the process.
   expect([report.lostEvents, report.keptEvents]).toEqual([0, 2]);
   expect(home.list().map(({ event }) => event)).toEqual([BAD, WORSE]);
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const next = await home.start(true);
   expect(await next.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   const keys = home.service.requests.slice(before).map(({ key }) => key);
@@ -172,25 +172,24 @@ test('replay keeps its key until it is settled, over an agent that ends meanwhil
   expect(home.list()).toEqual([]);
 });
 
-test('replay asked for twice at once sends each letter once', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay asked for twice at once sends each letter once', async ({ home, agent }) => {
   const { id } = home.list()[0]!;
   const before = home.service.requests.length;
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const results = await Promise.all([agent.replay([id, id]), agent.replay([id]), agent.replay([])]);
   expect(results.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(2);
   expect(results.flatMap(({ skipped }) => skipped)).toEqual([id, id]);
   expect(home.service.requests.slice(before)).toHaveLength(1);
 });
 
-test('replay skips ids that are not there, damaged letters and those of a sink that is not configured, and sends the rest', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay skips ids that are not there, damaged letters and those of a sink that is not configured, and sends the rest', async ({
+  home,
+  agent,
+}) => {
   const { id } = home.list()[0]!;
   writeFileSync(join(home.folder, 'data/dead-letters/damaged.ndjson'), 'damaged\n');
   writeFileSync(join(home.folder, 'data/dead-letters/empty.ndjson'), '');
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const result = await agent.replay([id, 'damaged', 'empty', 'missing', '../../tailrace']);
   expect(result).toEqual({ replayed: 2, refused: 0, skipped: ['empty', 'missing', '../../tailrace'], unreadable: ['damaged'] });
   expect(home.log.find('error', 'cannot be read')).toHaveLength(1);
@@ -199,13 +198,11 @@ test('replay skips ids that are not there, damaged letters and those of a sink t
 
 // Symptom: after a replay that was refused again the metric counted the same events twice as refused, and so did the log. Fix: it says
 // "refused again", and only `dead_letter_replayed_events_total` counts them.
-test('replay that is refused again is not counted as newly refused', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay that is refused again is not counted as newly refused', async ({ home, agent }) => {
   const sink = () => agent.observe().sinks[0]!;
   expect([Object.fromEntries(sink().deadLetters), sink().replayed.size]).toEqual([{ rejected: 2 }, 0]);
   await agent.replay([]);
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   await agent.replay([]);
   expect(Object.fromEntries(sink().deadLetters)).toEqual({ rejected: 2 });
   expect(Object.fromEntries(sink().replayed)).toEqual({ refused: 2, delivered: 2 });
@@ -214,11 +211,10 @@ test('replay that is refused again is not counted as newly refused', async () =>
 });
 
 // Symptom: letters that were refused for a key of their sink (a time format) went to the same sink for ever. Fix: another one can be named.
-test('replay through another sink goes where that sink sends the source’s events', async () => {
-  const home = await Home.make();
-  await (await home.refused()).stop(AbortSignal.timeout(10_000));
+test('replay through another sink goes where that sink sends the source’s events', async ({ home, agent: first }) => {
+  await first.stop(AbortSignal.timeout(10_000));
   home.configure('another');
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const agent = await home.start(true);
   const before = home.service.requests.length;
   await expect(agent.replay([], 'missing')).rejects.toMatchObject({ code: 'E_NO_SINK', message: 'no sink has the id "missing"' });
@@ -228,9 +224,7 @@ test('replay through another sink goes where that sink sends the source’s even
   expect(findImbalance(agent.observe())).toEqual([]);
 });
 
-test('replay through another sink keeps what is refused there as that sink’s letter', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay through another sink keeps what is refused there as that sink’s letter', async ({ home, agent }) => {
   const data = join(home.folder, 'data');
   await agent.stop(AbortSignal.timeout(10_000));
   home.configure('another');
@@ -241,9 +235,11 @@ test('replay through another sink keeps what is refused there as that sink’s l
   await expect(askAgent(data, { command: 'replay-through', args: ['missing'] })).rejects.toThrow('no sink has the id "missing"');
 });
 
-test('replay keeps the letters of a sink that is not configured, and replays those of a source that is not', async () => {
-  const home = await Home.make();
-  await (await home.refused()).stop(AbortSignal.timeout(10_000));
+test('replay keeps the letters of a sink that is not configured, and replays those of a source that is not', async ({
+  home,
+  agent: first,
+}) => {
+  await first.stop(AbortSignal.timeout(10_000));
   const { id } = home.list()[0]!;
   home.configure('another');
   const other = await home.start(true);
@@ -251,15 +247,13 @@ test('replay keeps the letters of a sink that is not configured, and replays tho
   await other.stop(AbortSignal.abort());
   expect(home.list()).toHaveLength(2);
   home.configure('store', 'renamed');
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const back = await home.start(true);
   expect(await back.replay([])).toEqual({ replayed: 2, refused: 0, skipped: [], unreadable: [] });
   expect(findImbalance(back.observe())).toEqual([]);
 });
 
-test('replay and drop of a running agent are reached by its control socket', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay and drop of a running agent are reached by its control socket', async ({ home, agent }) => {
   const { id } = home.list()[0]!;
   const data = join(home.folder, 'data');
   const replayed = await askAgent(data, { command: 'replay', args: [id] });
@@ -271,9 +265,7 @@ test('replay and drop of a running agent are reached by its control socket', asy
 });
 
 // Symptom: replaying everything read every letter into memory at once, up to the gigabyte that is kept. Fix: a few files at a time.
-test('replay of many files has a few of them in memory at a time', async () => {
-  const home = await Home.make();
-  const agent = await home.refused();
+test('replay of many files has a few of them in memory at a time', async ({ home, agent }) => {
   const [first] = home.list();
   const { letters } = home;
   for (let i = 0; i < 60; i++) letters.put(`f${i}`, [{ about: first!.about, event: `{"n":${i}}` }]);
@@ -301,7 +293,7 @@ test('replay beside a source that waits for room leaves its accounting balanced'
   const agent = await home.start();
   const source = () => agent.observe().sources[0]!;
   await until('the source waits', () => source().settled.dead_lettered === 1 && source().waiting !== undefined);
-  home.service.respond = (request, response) => home.service.storeAll(request, response);
+  home.mend();
   const replayed = agent.replay([]);
   const { accepted, held } = source();
   expect(accepted).toBe(held + 1);
