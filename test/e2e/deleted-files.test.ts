@@ -1,9 +1,9 @@
 /** Files that are deleted while the service is away, with the real agent: what was read of them and what was not are sent all the same. */
 import { appendFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Program } from '../support/program.ts';
-import { addressOf, makeSite, metricsOf, QUICK, range, type Site, spooledFiles, startShipping, sumOf } from '../support/shipping.ts';
+import { addressOf, metricsOf, QUICK, range, type Site, spooledFiles, startShipping, sumOf, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 import { findImbalances } from '../support/watch-accounting.ts';
 
@@ -35,8 +35,9 @@ function heldBy({ process }: Program): string[] {
   });
 }
 
-test('a file that is deleted while the service is away goes into the disk buffer whole, is let go, and survives a kill', async () => {
-  const site = await makeSite();
+test('a file that is deleted while the service is away goes into the disk buffer whole, is let go, and survives a kill', async ({
+  site,
+}) => {
   site.service.respond = () => ({ status: 503 });
   const count = 100_000;
   writeFileSync(join(site.folder, 'logs/keep.log'), linesOf(count, count + 1000));
@@ -64,8 +65,7 @@ test('a file that is deleted while the service is away goes into the disk buffer
   expect(again.program.stderr()).not.toContain('are gone');
 });
 
-test('batches under way keep their keys over a delete, a kill and a restart', async () => {
-  const site = await makeSite();
+test('batches under way keep their keys over a delete, a kill and a restart', async ({ site }) => {
   const keys = new Map<string, Set<string>>();
   site.service.respond = ({ key, events }) => {
     for (const event of events) {
@@ -89,8 +89,7 @@ test('batches under way keep their keys over a delete, a kill and a restart', as
   for (const { key, events } of site.service.requests) if (events.length > 0) expect(before).toContain(key);
 });
 
-test('a stop keeps what is unread of deleted files', async () => {
-  const site = await makeSite();
+test('a stop keeps what is unread of deleted files', async ({ site }) => {
   site.service.respond = () => ({ status: 503 });
   const count = 60_000;
   writeFileSync(join(site.folder, 'logs/a.log'), linesOf(0, count));
@@ -106,8 +105,7 @@ test('a stop keeps what is unread of deleted files', async () => {
   expect(storedLines(site)).toEqual(range(count));
 });
 
-test('a deleted file that neither disk buffer nor budget has room for is given up, counted to the byte, and said', async () => {
-  const site = await makeSite();
+test('a deleted file that neither disk buffer nor budget has room for is given up, counted to the byte, and said', async ({ site }) => {
   site.service.respond = () => ({ status: 503 });
   const count = 300_000;
   const text = linesOf(0, count);

@@ -2,8 +2,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readlinkSync, renameSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import iconv from 'iconv-lite';
-import { expect, test } from 'vitest';
-import { command, makeSite, QUICK, range, type Site, startShipping } from '../support/shipping.ts';
+import { expect } from 'vitest';
+import { command, QUICK, range, type Site, startShipping, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 /** The messages of each file, by its name without its suffix, in the order in which they were stored. */
@@ -28,8 +28,9 @@ function sourcesOf({ folder }: Site, options: Readonly<Record<string, string>>, 
 // Each is longer than one read of a file.
 const LONG = 'never cut '.repeat(40_000);
 
-test('an unfinished line is sent whole after partial_timeout, when its file is rotated, and when it is deleted; its rest once', async () => {
-  const site = await makeSite();
+test('an unfinished line is sent whole after partial_timeout, when its file is rotated, and when it is deleted; its rest once', async ({
+  site,
+}) => {
   const path = (name: string): string => join(site.folder, 'logs', `${name}.log`);
   // Scans that are an hour apart have no part in it.
   const sources = sourcesOf(site, { waits: 'partial_timeout: 1s' }, '1h');
@@ -72,8 +73,9 @@ function holdsDeleted(pid: number): boolean {
   });
 }
 
-test('lines are joined by start and by continue pattern, over a restart, until max_lines, max_event_bytes or the timeout', async () => {
-  const site = await makeSite();
+test('lines are joined by start and by continue pattern, over a restart, until max_lines, max_event_bytes or the timeout', async ({
+  site,
+}) => {
   const path = (name: string): string => join(site.folder, 'logs', `${name}.log`);
   const sources = sourcesOf(site, {
     start: 'multiline: {start: "^T", timeout: 1h}',
@@ -117,8 +119,7 @@ const CHARSETS: readonly [charset: string, mark: string, text: string][] = [
   ['utf-8', '\ufeff', 'Grüße 😀'],
 ];
 
-test('files in other charsets are read in UTF-8, and over a restart go on at the byte where they were', async () => {
-  const site = await makeSite();
+test('files in other charsets are read in UTF-8, and over a restart go on at the byte where they were', async ({ site }) => {
   const path = (name: string): string => join(site.folder, 'logs', `${name}.log`);
   const sources = sourcesOf(site, Object.fromEntries(CHARSETS.map(([charset]) => [charset, `charset: ${charset}, partial_timeout: 1h`])));
   const sizes: Record<string, number> = {};
@@ -150,8 +151,7 @@ test('files in other charsets are read in UTF-8, and over a restart go on at the
   expect(byName(site)).toEqual(Object.fromEntries(CHARSETS.map(([charset, , text]) => [charset, range(4).map((n) => `${text} ${n + 1}`)])));
 });
 
-test('a loud file does not starve a quiet one; with oldest_first, files come one after the other, the oldest first', async () => {
-  const site = await makeSite();
+test('a loud file does not starve a quiet one; with oldest_first, files come one after the other, the oldest first', async ({ site }) => {
   const write = (path: string, lines: number, age: number): void => {
     const file = join(site.folder, 'logs', path);
     mkdirSync(dirname(file), { recursive: true });

@@ -1,9 +1,9 @@
 /** Stack traces that a rotation cuts, with the real agent: one event, under one key, whatever ends the agent in between. */
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Program } from '../support/program.ts';
-import { makeSite, messagesOf, QUICK, type Site, spooledFiles, startShipping, sumOf } from '../support/shipping.ts';
+import { messagesOf, QUICK, type Site, spooledFiles, startShipping, sumOf, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const TRACE = ['E 1 no', '  at one', '  at two', '  at three', '  at four'];
@@ -15,6 +15,18 @@ function start(site: Site, timeout = '60s'): Program {
 }
 
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
+/** Starts on a file that ends within a trace; resolves once that is read, or sent to a service that loses it. */
+async function begin(site: Site, isLost = false): Promise<Program> {
+  if (isLost) site.service.respond = () => ({ never: 'lost' });
+  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
+  const agent = start(site);
+  await until(
+    'the beginning is taken',
+    isLost ? () => site.service.requests.length > 0 : isFollowed(agent, text(TRACE.slice(0, 3)).length),
+  );
+  return agent;
+}
 
 /** The file goes within a trace; the next one begins with the trace's rest. */
 function rotate({ log }: Site): void {
@@ -33,14 +45,18 @@ async function finish(site: Site, timeout = '1s'): Promise<Program> {
   return agent;
 }
 
+/** The trace was sent more than once, each time under its key. */
+function isSentAgain({ service }: Site): void {
+  const keys = service.requests.filter(({ events }) => events.some((event) => event.includes('at four'))).map(({ key }) => key);
+  expect(keys.length).toBeGreaterThan(1);
+  expect(new Set(keys).size).toBe(1);
+}
+
 const isFollowed = (agent: Program, bytes: number) => async () => (await sumOf(agent, 'tailrace_source_lag_bytes')) === bytes;
 const hasJoined = (site: Site) => () => site.service.requests.some(({ events }) => events.some((event) => event.includes('at four')));
 
-test('trace that a rotation cuts is one event', async () => {
-  const site = await makeSite();
-  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
-  const agent = start(site);
-  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+test('trace that a rotation cuts is one event', async ({ site }) => {
+  const agent = await begin(site);
   rotate(site);
   await until('it is stored', hasJoined(site));
   appendFileSync(site.log, text(['I end']));
@@ -50,11 +66,8 @@ test('trace that a rotation cuts is one event', async () => {
   expect(await agent.end()).toBe(0);
 });
 
-test('trace that was stored before a kill, and not acknowledged, is sent again under its key', async () => {
-  const site = await makeSite();
-  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
-  const agent = start(site);
-  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+test('trace that was stored before a kill, and not acknowledged, is sent again under its key', async ({ site }) => {
+  const agent = await begin(site);
   site.service.respond = () => ({ never: 'stored' });
   rotate(site);
   await until('it is stored', () => messagesOf(site).includes(text(TRACE).trimEnd()));
@@ -62,34 +75,23 @@ test('trace that was stored before a kill, and not acknowledged, is sent again u
   const before = site.service.requests.length;
   await finish(site);
   expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
-  const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
-  expect(joined.length).toBeGreaterThan(1);
-  expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
+  isSentAgain(site);
   expect(site.service.requests.length).toBeGreaterThan(before);
 });
 
-test('trace that is cut between the files of two dates is one event, and sent again under its key', async () => {
-  const site = await makeSite();
+test('trace that is cut between the files of two dates is one event, and sent again under its key', async ({ site }) => {
   const [first, second] = ['20261121', '20261122'].map((date) => join(site.folder, `logs/app-${date}.log`));
-  writeFileSync(first!, text(['I first', ...TRACE.slice(0, 3)]));
-  const agent = start(site);
-  await until('the trace is read', isFollowed(agent, text(TRACE.slice(0, 3)).length));
+  const agent = await begin({ ...site, log: first! });
   site.service.respond = () => ({ never: 'stored' });
   writeFileSync(second!, text([...TRACE.slice(3), 'I next', 'I last']));
   await until('it is stored', hasJoined(site));
   await agent.end('SIGKILL');
   await finish(site);
-  const joined = site.service.requests.filter(({ events }) => events.some((event) => event.includes('at four')));
-  expect(joined.length).toBeGreaterThan(1);
-  expect(new Set(joined.map(({ key }) => key)).size).toBe(1);
+  isSentAgain(site);
 });
 
-test('trace that was not taken before a kill is put together again, also with both files rotated on', async () => {
-  const site = await makeSite();
-  site.service.respond = () => ({ never: 'lost' });
-  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
-  const agent = start(site);
-  await until('the beginning is sent', () => site.service.requests.length > 0);
+test('trace that was not taken before a kill is put together again, also with both files rotated on', async ({ site }) => {
+  const agent = await begin(site, true);
   rotate(site);
   await until('the trace is sent', hasJoined(site));
   await agent.end('SIGKILL');
@@ -100,8 +102,7 @@ test('trace that was not taken before a kill is put together again, also with bo
   expect(again.stderr()).not.toContain('are gone');
 });
 
-test('trace that is cut while the agent is stopped is one event', async () => {
-  const site = await makeSite();
+test('trace that is cut while the agent is stopped is one event', async ({ site }) => {
   writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
   const agent = start(site);
   await until('the first is stored', () => messagesOf(site).length === 1);
@@ -113,12 +114,8 @@ test('trace that is cut while the agent is stopped is one event', async () => {
   expect(messagesOf(site)).toEqual(['I first', text(TRACE).trimEnd(), 'I next', 'I last']);
 });
 
-test('trace whose first file is deleted while the service is away survives a kill in the disk buffer', async () => {
-  const site = await makeSite();
-  site.service.respond = () => ({ never: 'lost' });
-  writeFileSync(site.log, text(['I first', ...TRACE.slice(0, 3)]));
-  const agent = start(site);
-  await until('the beginning is sent', () => site.service.requests.length > 0);
+test('trace whose first file is deleted while the service is away survives a kill in the disk buffer', async ({ site }) => {
+  const agent = await begin(site, true);
   rotate(site);
   await until('the trace is sent', hasJoined(site));
   rmSync(`${site.log}.1`);
@@ -127,8 +124,7 @@ test('trace whose first file is deleted while the service is away survives a kil
   await finish(site);
 });
 
-test('trace whose beginning is gone after a kill: its rest is sent, the beginning is counted', async () => {
-  const site = await makeSite();
+test('trace whose beginning is gone after a kill: its rest is sent, the beginning is counted', async ({ site }) => {
   site.service.respond = () => ({ never: 'lost' });
   writeFileSync(site.log, text(TRACE.slice(0, 3)));
   const agent = start(site);

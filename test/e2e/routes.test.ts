@@ -1,10 +1,10 @@
 /** The real agent with `to_dataset` between its files and the service: every event comes to one dataset, and through kills once. */
 import { appendFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Program } from '../support/program.ts';
 import type { FaultRequest } from '../support/fault-service.ts';
 import { API_TOKEN, startLocalService } from '../support/local-service.ts';
-import { command, configure, makeSite, outcomes, QUICK, range, type Site, startShipping, sumOf } from '../support/shipping.ts';
+import { command, configure, outcomes, QUICK, range, type Site, startShipping, sumOf, test } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
 
 const SINK = `${QUICK}, batch: {max_age: 20ms, max_events: 50}`;
@@ -40,8 +40,7 @@ function storedIn({ service }: Site): Record<string, number[]> {
   return stored;
 }
 
-test('to_dataset sends each event to one dataset, and the accounting balances', async () => {
-  const site = await makeSite();
+test('to_dataset sends each event to one dataset, and the accounting balances', async ({ site }) => {
   write(site, 0, 90);
   write(site, 90, 10, () => '');
   write(site, 100, 5, () => 'no such name');
@@ -57,8 +56,7 @@ test('to_dataset sends each event to one dataset, and the accounting balances', 
   expect(agent.stderr()).not.toContain('no such name');
 });
 
-test('to_dataset names at most 16 datasets of a sink, also after a restart; others go to the sink’s own', async () => {
-  const site = await makeSite();
+test('to_dataset names at most 16 datasets of a sink, also after a restart; others go to the sink’s own', async ({ site }) => {
   const options = { sources: { app: sourceOf(site, 'to_dataset(team)') }, sink: SINK };
   write(site, 0, 40, (seq) => `t${seq % 20}`);
   let agent = startShipping(site, options);
@@ -77,8 +75,7 @@ test('to_dataset names at most 16 datasets of a sink, also after a restart; othe
   for (const [name, seqs] of Object.entries(others)) expect(seqs).toEqual(range(80).filter((seq) => `t${seq % 20}` === name));
 });
 
-test('siblings of one event may go to several datasets, and count once', async () => {
-  const site = await makeSite();
+test('siblings of one event may go to several datasets, and count once', async ({ site }) => {
   appendFileSync(site.log, '{"_time":"2026-11-22T10:00:00Z","seq":1,"team":["red","green"]}\n');
   const agent = startShipping(site, { sources: { app: sourceOf(site, 'mv-expand team | to_dataset(tostring(team))') }, sink: SINK });
   await until('both are stored', () => site.service.stored.length === 2);
@@ -88,8 +85,7 @@ test('siblings of one event may go to several datasets, and count once', async (
   expect(await agent.end()).toBe(0);
 });
 
-test('to_dataset in the transform of a sink is an error at its place', async () => {
-  const site = await makeSite();
+test('to_dataset in the transform of a sink is an error at its place', async ({ site }) => {
   configure(site, { sink: "transform: 'where true | to_dataset(team)'" });
   const check = await command(site, 'check');
   expect([check.code, check.stderr()]).toEqual([
@@ -98,8 +94,7 @@ test('to_dataset in the transform of a sink is an error at its place', async () 
   ]);
 });
 
-test('a dataset that the service refuses is paused by itself', async () => {
-  const site = await makeSite();
+test('a dataset that the service refuses is paused by itself', async ({ site }) => {
   site.service.respond = (request) => (datasetOf(request) === 'red' ? { status: 403 } : undefined);
   write(site, 0, 30);
   const options = { sources: { app: sourceOf(site, 'to_dataset(team)') }, sink: SINK };
@@ -117,8 +112,7 @@ test('a dataset that the service refuses is paused by itself', async () => {
   expect(storedIn(site)).toEqual({ red: third(0), green: third(1), blue: third(2) });
 });
 
-test('no event is missing or comes twice in any dataset through kills', async () => {
-  const site = await makeSite();
+test('no event is missing or comes twice in any dataset through kills', async ({ site }) => {
   const options = { sources: { app: sourceOf(site, 'where seq % 7 != 0 | to_dataset(team)') }, sink: SINK };
   let written = 0;
   const grow = (count: number): void => {
@@ -154,8 +148,7 @@ test('no event is missing or comes twice in any dataset through kills', async ()
   expect(storedIn(site)).toEqual({ red: of(0), green: of(1), blue: of(2) });
 });
 
-test('no event is missing where the rules change after a kill', async () => {
-  const site = await makeSite();
+test('no event is missing where the rules change after a kill', async ({ site }) => {
   const optionsOf = (transform: string) => ({ sources: { app: sourceOf(site, transform) }, sink: SINK });
   const seqs = () => new Set(Object.values(storedIn(site)).flat());
   let written = 0;
@@ -177,8 +170,7 @@ test('no event is missing where the rules change after a kill', async () => {
   expect(site.service.misusedKeys).toEqual([]);
 });
 
-test('three datasets of the real service have every event once, through kills and growth', async () => {
-  const site = await makeSite();
+test('three datasets of the real service have every event once, through kills and growth', async ({ site }) => {
   const service = await startLocalService(site.folder, 'logs');
   try {
     for (const name of ['red', 'green', 'blue']) await service.ask('POST', '/v1/datasets', { name });

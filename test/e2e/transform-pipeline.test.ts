@@ -1,32 +1,16 @@
 /** The real agent with pipelines between its files and the service. */
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import {
-  command,
-  configure,
-  listDeadLetters,
-  makeSite,
-  outcomes,
-  QUICK,
-  range,
-  type Site,
-  startShipping,
-  writeLines,
-} from '../support/shipping.ts';
+import { expect } from 'vitest';
+import { command, configure, listDeadLetters, outcomes, startShipping, test, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-const SINK = `${QUICK}, batch: {max_age: 50ms}`;
-
-const sourceOf = ({ folder }: Site, transform?: string): string =>
-  `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms${transform === undefined ? '' : `, transform: ${transform}`}}`;
+import { reloadVersions, SINK, sourceOf, surviveKills } from './transforms.ts';
 
 const TIME = ',"_time":"2026-11-22T10:00:00Z"';
 /** A line as pino writes it, with spaces where a careful reader would keep them. */
 const pinoLine = (seq: number): string =>
   `{"level":${seq % 2 === 0 ? 20 : 30}, "seq":${seq},"id":12345678901234567890,"rt":1.50,"req":{"url":"/a", "headers":{"authorization":"Bearer s3cret"}}${TIME}}`;
 
-test('pipeline drops, hides, renames and adds; what it does not name keeps its bytes', async () => {
-  const site = await makeSite();
+test('pipeline drops, hides, renames and adds; what it does not name keeps its bytes', async ({ site }) => {
   writeLines(site, 100, pinoLine);
   const pipeline = '"where level != 20 | project-away req.headers | project-rename code=level | extend env=\\"prod\\""';
   const agent = startShipping(site, { sources: { app: sourceOf(site, pipeline) }, sink: SINK });
@@ -40,8 +24,7 @@ test('pipeline drops, hides, renames and adds; what it does not name keeps its b
   expect(await agent.end()).toBe(0);
 });
 
-test('empty lines alone go through a pipeline: nothing is sent, and reading goes on', async () => {
-  const site = await makeSite();
+test('empty lines alone go through a pipeline: nothing is sent, and reading goes on', async ({ site }) => {
   writeFileSync(site.log, '\n\r\n\n');
   const agent = startShipping(site, { sources: { app: sourceOf(site, 'extend a = 1') }, sink: SINK });
   await agent.says('tailrace runs');
@@ -50,8 +33,7 @@ test('empty lines alone go through a pipeline: nothing is sent, and reading goes
   expect(await agent.end()).toBe(0);
 });
 
-test('transforms run in their order: of the source, at the top, of the sink', async () => {
-  const site = await makeSite();
+test('transforms run in their order: of the source, at the top, of the sink', async ({ site }) => {
   writeLines(site, 1);
   const agent = startShipping(site, {
     top: 'transform: extend a = strcat(a, "top ")',
@@ -63,8 +45,7 @@ test('transforms run in their order: of the source, at the top, of the sink', as
   expect(await agent.end()).toBe(0);
 });
 
-test('pipeline that filters everything sends nothing, passes the mark, and a restart reads nothing again', async () => {
-  const site = await makeSite();
+test('pipeline that filters everything sends nothing, passes the mark, and a restart reads nothing again', async ({ site }) => {
   writeLines(site, 1000);
   const options = { sources: { app: sourceOf(site, "'where seq < 0'") }, sink: SINK };
   const agent = startShipping(site, options);
@@ -78,8 +59,7 @@ test('pipeline that filters everything sends nothing, passes the mark, and a res
   expect(site.service.requests).toEqual([]);
 });
 
-test('errors of a pipeline are told at their place in the block, all at once, by check and by run', async () => {
-  const site = await makeSite();
+test('errors of a pipeline are told at their place in the block, all at once, by check and by run', async ({ site }) => {
   writeLines(site, 1);
   const config = configure(site, { sources: { app: sourceOf(site) } });
   writeFileSync(
@@ -106,75 +86,32 @@ sinks:
   }
 });
 
-test('no key stands for two lists of events through kills, whatever kind of pipeline', async () => {
-  const kinds = { deterministic: 'where seq % 3 != 0 | extend read = now()', random: 'where seq % 3 != 0 | extend drawn = rand()' };
-  for (const pipeline of Object.values(kinds)) {
-    const site = await makeSite();
-    const options = { sources: { app: sourceOf(site, `'${pipeline}'`) }, sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}` };
-    let written = 0;
-    const write = (): void => {
-      appendFileSync(
-        site.log,
-        range(600)
-          .map((n) => `{"seq":${written + n}}\n`)
-          .join(''),
-      );
-      written += 600;
-    };
-    for (const kind of ['stored', 'lost', 'stored'] as const) {
-      let answered = 0;
-      let hanging = 0;
-      site.service.respond = () => (++answered <= 3 ? undefined : (hanging++, { never: kind }));
-      write();
-      const agent = startShipping(site, options);
-      await until('requests hang', () => hanging > 0);
-      expect(await agent.end('SIGKILL')).toBe('SIGKILL');
-    }
-    site.service.respond = () => undefined;
-    write();
-    const agent = startShipping(site, options);
-    const seqs = () => new Set(site.service.stored.map((event) => (JSON.parse(event) as { seq: number }).seq));
-    await until('everything is stored', () => seqs().size === (written * 2) / 3);
-    await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
-    expect(await agent.end()).toBe(0);
-    expect(site.service.misusedKeys).toEqual([]);
-    // Under the same keys nothing is stored twice: each event came once.
-    expect(site.service.stored).toHaveLength((written * 2) / 3);
-  }
+test.for([
+  ['deterministic', 'where seq % 3 != 0 | extend read = now()'],
+  ['random', 'where seq % 3 != 0 | extend drawn = rand()'],
+])('no key stands for two lists of events through kills, with a %s pipeline', async ([, pipeline], { site }) => {
+  await surviveKills(site, `'${pipeline}'`, ['stored', 'lost', 'stored']);
 });
 
-test('reload takes a changed pipeline into force', async () => {
-  const site = await makeSite();
+test('reload takes a changed pipeline into force', async ({ site }) => {
   const agent = startShipping(site, { sources: { app: sourceOf(site, "'extend version = 1'") }, sink: SINK });
-  const versions = () => site.service.stored.map((event) => (JSON.parse(event) as { version: number }).version);
-  writeLines(site, 1);
-  await until('the first is stored', () => versions().length === 1);
-  configure(site, { sources: { app: sourceOf(site, "'extend version = '") }, sink: SINK });
-  agent.process.kill('SIGHUP');
-  await agent.says('the one before stays in force');
-  writeLines(site, 1);
-  await until('the second is stored', () => versions().length === 2);
-  configure(site, { sources: { app: sourceOf(site, "'extend version = 2'") }, sink: SINK });
-  agent.process.kill('SIGHUP');
-  await agent.says('the changed configuration is in force');
-  writeLines(site, 1);
-  await until('the third is stored', () => versions().length === 3);
-  expect(versions()).toEqual([1, 1, 2]);
-  expect(await agent.end()).toBe(0);
+  await reloadVersions(site, agent, (to) =>
+    configure(site, { sources: { app: sourceOf(site, `'extend version = ${to === 2 ? 2 : ''}'`) }, sink: SINK }),
+  );
 });
 
-test('event that a pipeline makes too large: kept with the reason, or a dead letter where it hides something', async () => {
-  for (const hides of [false, true]) {
-    const site = await makeSite();
-    const grow = 'strcat(message, message, message, message, message, message, message, message)';
-    const pipeline = `'extend message = ${grow} | extend message = ${grow}${hides ? ' | project-away secret' : ''}'`;
-    appendFileSync(site.log, `${'x'.repeat(300_000)}\nshort\n`);
-    const agent = startShipping(site, { sources: { app: sourceOf(site, pipeline) }, sink: SINK });
-    await until('it is settled', async () => (await outcomes(agent))['accepted'] === 2 && (await outcomes(agent))['held'] === 0);
-    expect(await outcomes(agent)).toMatchObject({ delivered: hides ? 1 : 2, dead_lettered: hides ? 1 : 0, errors: 1 });
-    const letters = hides ? await listDeadLetters(site).catch(() => []) : [];
-    expect(site.service.stored.filter((event) => event.includes('transform_error'))).toHaveLength(hides ? 0 : 1);
-    expect(letters.length).toBeLessThanOrEqual(1);
-    expect(await agent.end()).toBe(0);
-  }
+test.for([
+  ['kept with the reason', false],
+  ['a dead letter where it hides something', true],
+] as const)('event that a pipeline makes too large is %s', async ([, hides], { site }) => {
+  const grow = 'strcat(message, message, message, message, message, message, message, message)';
+  const pipeline = `'extend message = ${grow} | extend message = ${grow}${hides ? ' | project-away secret' : ''}'`;
+  appendFileSync(site.log, `${'x'.repeat(300_000)}\nshort\n`);
+  const agent = startShipping(site, { sources: { app: sourceOf(site, pipeline) }, sink: SINK });
+  await until('it is settled', async () => (await outcomes(agent))['accepted'] === 2 && (await outcomes(agent))['held'] === 0);
+  expect(await outcomes(agent)).toMatchObject({ delivered: hides ? 1 : 2, dead_lettered: hides ? 1 : 0, errors: 1 });
+  const letters = hides ? await listDeadLetters(site).catch(() => []) : [];
+  expect(site.service.stored.filter((event) => event.includes('transform_error'))).toHaveLength(hides ? 0 : 1);
+  expect(letters.length).toBeLessThanOrEqual(1);
+  expect(await agent.end()).toBe(0);
 });

@@ -1,23 +1,22 @@
 /** The real agent with a transform script between its files and the service. */
 import { createHash } from 'node:crypto';
-import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import {
   command,
   configure,
   listDeadLetters,
   makeSite,
   outcomes,
-  QUICK,
   range,
   type Site,
   startShipping,
+  test,
   writeLines,
 } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
-
-const SINK = `${QUICK}, batch: {max_age: 50ms}`;
+import { reloadVersions, SINK, sourceOf, storedOf, surviveKills } from './transforms.ts';
 
 function writeScript({ folder }: Site, text: string): string {
   const file = join(folder, 'shape.ts');
@@ -26,14 +25,7 @@ function writeScript({ folder }: Site, text: string): string {
   return file;
 }
 
-const sourceOf = ({ folder }: Site, transform: string): string =>
-  `{type: file, include: ["${folder}/logs/*.log*"], scan_interval: 100ms, transform: ${transform}}`;
-
-const storedOf = ({ service }: Site): Record<string, unknown>[] =>
-  service.stored.map((event) => JSON.parse(event) as Record<string, unknown>);
-
-test('script leaves events out, changes them, makes several of one, and the accounting balances', async () => {
-  const site = await makeSite();
+test('script leaves events out, changes them, makes several of one, and the accounting balances', async ({ site }) => {
   writeScript(
     site,
     `import { defineTransform, type TransformEvent } from 'tailrace/transform';
@@ -85,8 +77,7 @@ export default defineTransform((event: TransformEvent, context) => {
 /** What such an act ends with: on a busy machine the time limit may come first. */
 const LIMIT = /^the script took (more memory than it may|longer than 2 s for an event)$/;
 
-test('script that loops, takes all memory or exits is stopped, and its event kept while the others go on', async () => {
-  const site = await makeSite();
+test('script that loops, takes all memory or exits is stopped, and its event kept while the others go on', async ({ site }) => {
   writeScript(
     site,
     `import { defineTransform, type TransformEvent } from 'tailrace/transform';
@@ -134,8 +125,7 @@ export default defineTransform((event) => {
   expect(await agent.end()).toBe(0);
 });
 
-test.skipIf(process.platform !== 'linux')('script that loops for ever ends with an agent that is killed', async () => {
-  const site = await makeSite();
+test.skipIf(process.platform !== 'linux')('script that loops for ever ends with an agent that is killed', async ({ site }) => {
   const pidFile = join(site.folder, 'pid');
   writeScript(
     site,
@@ -178,8 +168,7 @@ test('script that fails dead-letters or drops the event where on_error says so, 
   }
 });
 
-test('script that cannot be run is an error of check at its place, and of run', async () => {
-  const site = await makeSite();
+test('script that cannot be run is an error of check at its place, and of run', async ({ site }) => {
   const cases: [text: string, problem: string][] = [
     ['const a = ;\n', 'shape.ts:1:'],
     ['import fs from "fs";\nexport default (event) => event;\n', 'the script imports "fs"'],
@@ -203,62 +192,22 @@ test('script that cannot be run is an error of check at its place, and of run', 
 });
 
 for (const deterministic of [true, false])
-  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key stands for two lists of events through kills`, async () => {
-    const site = await makeSite();
+  test(`script that is ${deterministic ? '' : 'not '}deterministic: no key stands for two lists of events through kills`, async ({
+    site,
+  }) => {
     writeScript(
       site,
       `import { defineTransform } from 'tailrace/transform';
 export default defineTransform((event) => (Number(event['seq']) % 3 === 0 ? null : { ...event, drawn: ${deterministic ? '1' : 'Math.random()'} }), { deterministic: ${deterministic} });
 `,
     );
-    const options = { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: `${QUICK}, batch: {max_age: 20ms, max_events: 50}` };
-    let written = 0;
-    const write = (): void => {
-      appendFileSync(
-        site.log,
-        range(600)
-          .map((n) => `{"_time":"2026-11-22T10:00:00Z","seq":${written + n}}\n`)
-          .join(''),
-      );
-      written += 600;
-    };
-    for (const kind of ['stored', 'lost'] as const) {
-      let answered = 0;
-      let hanging = 0;
-      site.service.respond = () => (++answered <= 3 ? undefined : (hanging++, { never: kind }));
-      write();
-      const agent = startShipping(site, options);
-      await until('requests hang', () => hanging > 0);
-      expect(await agent.end('SIGKILL')).toBe('SIGKILL');
-    }
-    site.service.respond = () => undefined;
-    write();
-    const agent = startShipping(site, options);
-    await until('everything is stored', () => new Set(storedOf(site).map(({ seq }) => seq)).size === (written * 2) / 3);
-    await until('it is settled', async () => (await outcomes(agent))['held'] === 0);
-    expect(await agent.end()).toBe(0);
-    expect(site.service.misusedKeys).toEqual([]);
-    // Under the same keys nothing is stored twice: each event came once.
-    expect(site.service.stored).toHaveLength((written * 2) / 3);
+    await surviveKills(site, '{script: ./shape.ts}', ['stored', 'lost'], '"_time":"2026-11-22T10:00:00Z",');
   });
 
-test('reload takes a changed script into force, and keeps the one before where it is broken', async () => {
-  const site = await makeSite();
+test('reload takes a changed script into force, and keeps the one before where it is broken', async ({ site }) => {
   const file = writeScript(site, `export default (event: object) => ({ ...event, version: 1 });\n`);
   const agent = startShipping(site, { sources: { app: sourceOf(site, '{script: ./shape.ts}') }, sink: SINK });
-  const versions = () => storedOf(site).map(({ version }) => version);
-  writeLines(site, 1);
-  await until('the first is stored', () => versions().length === 1);
-  writeFileSync(file, 'export default 5;\n');
-  agent.process.kill('SIGHUP');
-  await agent.says('the one before stays in force');
-  writeLines(site, 1);
-  await until('the second is stored', () => versions().length === 2);
-  writeFileSync(file, `export default (event: object) => ({ ...event, version: 2 });\n`);
-  agent.process.kill('SIGHUP');
-  await agent.says('the changed configuration is in force');
-  writeLines(site, 1);
-  await until('the third is stored', () => versions().length === 3);
-  expect(versions()).toEqual([1, 1, 2]);
-  expect(await agent.end()).toBe(0);
+  await reloadVersions(site, agent, (to) =>
+    writeFileSync(file, to === 2 ? `export default (event: object) => ({ ...event, version: 2 });\n` : 'export default 5;\n'),
+  );
 });
