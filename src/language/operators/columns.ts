@@ -1,8 +1,8 @@
 /** Operators that choose columns and make new ones: project, project-away, extend. */
 import { closed, extended, keeping, typeOf, without } from '../plan/scope.ts';
-import { FUNCTIONS } from '../functions/table.ts';
-import { analyze, applied, type Names } from '../plan/analysis.ts';
-import { constantNode, type Column, type NamePattern, type Node, type Renamed } from '../plan/tree.ts';
+import { plainOf } from '../functions/spec.ts';
+import { analyze, type Names } from '../plan/analysis.ts';
+import type { Column, NamePattern, Renamed } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
 import { readAssignment, readColumnName, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
@@ -44,17 +44,34 @@ function renamed(renamings: readonly Renaming[], { scope }: Names): Result {
   return { stages: [{ kind: 'rename', pairs }], scope: { ...without(scope, left), columns } };
 }
 
-/** The token in place of each match, in those of the fields that hold a text. */
-function redacted(patterns: readonly Expression[], token: string, fields: readonly string[], at: number, names: Names): Result {
-  const call = (name: string, ...args: readonly Node[]): Node => applied(FUNCTIONS.get(name)!, args, at, args.map(() => at)); // prettier-ignore
-  const replacement = constantNode({ type: 'string', value: token });
-  const columns = fields.map((name): Column => {
-    const node = analyze({ kind: 'name', at, name }, names);
-    const hidden = patterns.reduce((text, pattern) => call('replace_regex', analyze(pattern, names), replacement, text), node);
-    return { name, node: call('iff', call('isstring', node), hidden, node) };
-  });
-  return { stages: [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+/** Options of redact, each `name=value`; what is left out on purpose says what to write instead. */
+function readRedactToken(parser: Parser): string {
+  let token = '*';
+  for (;;) {
+    if (parser.accept('replaceToken')) {
+      parser.expect('=', 'after replaceToken');
+      const wrong = parser.unexpected('a token in quotes');
+      const given = parser.take();
+      if (given.kind !== 'string') throw wrong;
+      token = given.value;
+    } else if (parser.is('replaceHash') || parser.is('redactGroups')) {
+      const { text, at } = parser.take();
+      parser.expect('=', `after ${text}`);
+      const fix = text === 'replaceHash' ? 'write extend field = hash_sha256(field)' : 'write replace_regex, with $1 for what stays';
+      if (!parser.accept('false')) throw new AplError('meaning', at, `${text}=true is not supported`, fix);
+    } else return token;
+  }
 }
+
+/** Literal texts, and those of an array. */
+function patternsOf(expressions: readonly Expression[], names: Names): string[] {
+  return expressions.flatMap((expression) => {
+    const node = analyze(expression, names);
+    const found = node.kind === 'constant' ? [plainOf(node.constant)].flat() : [];
+    if (found.length === 0 || found.some((item) => typeof item !== 'string')) throw new AplError('meaning', expression.at, 'redact wants regular expressions as literals');
+    return found as string[];
+  });
+} // prettier-ignore
 
 export const COLUMNS: readonly Operator[] = [
   {
@@ -113,21 +130,17 @@ export const COLUMNS: readonly Operator[] = [
   {
     names: ['redact'],
     only: 'queries',
-    syntax: 'redact [replaceToken="***"] "<regex>", … on <field>, …',
-    doc: 'The texts of the fields with the token, `*` without one, in place of each match of the regular expressions (RE2).',
-    read(parser, at) {
-      let token = '*';
-      if (parser.accept('replaceToken')) {
-        parser.expect('=', 'after replaceToken');
-        const wrong = parser.unexpected('a token in quotes');
-        const given = parser.take();
-        if (given.kind !== 'string') throw wrong;
-        token = given.value;
-      }
+    syntax: 'redact [replaceToken="***"] "<regex>", … [on <field>, …]',
+    doc: 'The texts of the fields, of all without `on`, with the token in place of what the regular expressions (RE2) match: one of a single character, `*` unless told otherwise, for each character, a longer one for each match.',
+    read(parser) {
+      const token = readRedactToken(parser);
       const patterns = parser.list(() => readExpression(parser));
-      parser.expect('on', 'and the fields behind the regular expressions');
-      const fields = parser.list(() => readColumnName(parser));
-      return (names) => redacted(patterns, token, fields, at, names);
+      const fields = parser.accept('on') ? parser.list(() => ({ at: parser.token.at, name: readColumnName(parser) })) : undefined;
+      return (names) => {
+        const stage = { kind: 'redact', names: fields?.map(({ name }) => name), patterns: patternsOf(patterns, names), token } as const;
+        const columns = (fields ?? []).map(({ at, name }): Column => ({ name, node: analyze({ kind: 'name', at, name }, names) }));
+        return { stages: [stage], scope: extended(names.scope, columns) };
+      };
     },
   },
   {

@@ -59,6 +59,13 @@ const INDEX: Column['node'] = { kind: 'constant', type: 'int', constant: { type:
 /** `with_itemindex=i x = list to typeof(long), … limit 5`. */
 function readExpansion(parser: Parser): (names: Names) => Result {
   let index: string | undefined;
+  if (parser.accept('kind')) {
+    parser.expect('=', 'after kind');
+    const { at } = parser.token;
+    if (parser.accept('bag'))
+      throw new AplError('meaning', at, 'kind=bag is not supported', 'expand the keys: mv-expand key = bag_keys(object)');
+    parser.expect('array', 'after kind=');
+  }
   if (parser.accept('with_itemindex')) {
     parser.expect('=', 'after with_itemindex');
     index = readColumnName(parser, 'a name for the number of the item');

@@ -1,7 +1,7 @@
 /** Operators that let a part of the events through, and to_dataset, which says where they go. */
-import { FUNCTIONS } from '../functions/table.ts';
+import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
 import { analyze, applied, wrongType, type Names } from '../plan/analysis.ts';
-import type { Node } from '../plan/tree.ts';
+import { constantNode, type Node } from '../plan/tree.ts';
 import { readAssignment, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression } from '../syntax/tree.ts';
@@ -31,9 +31,21 @@ function sampleRows(count: number, at: number, { scope }: Names): Result {
   };
 }
 
+/** Each row with that probability. */
+function sampleFraction(fraction: number, at: number, { scope }: Names): Result {
+  const drawn = applied(FUNCTIONS.get('rand')!, [], at, []);
+  const condition = applied(OPERATORS.get('<')!, [drawn, constantNode({ type: 'real', value: fraction })], at, [at, at]);
+  return { stages: [{ kind: 'where', condition }], scope };
+}
+
 function readSample(parser: Parser, at: number, use: Use): (names: Names) => Result {
   if (use === 'queries') {
-    const count = parser.count('a number of rows after sample; a fraction such as 0.1 is for transforms');
+    const { token: given } = parser;
+    if (given.kind === 'real' && given.value < 1) {
+      parser.take();
+      return (names) => sampleFraction(given.value, at, names);
+    }
+    const count = parser.count('a number of rows after sample, or a fraction of them such as 0.1');
     return (names) => sampleRows(count, at, names);
   }
   const { token } = parser;
@@ -47,8 +59,8 @@ function readSample(parser: Parser, at: number, use: Use): (names: Names) => Res
 export const FLOW: readonly Operator[] = [
   {
     names: ['sample'],
-    syntax: 'sample <count>; in transforms sample <fraction> [by <expression>, …]',
-    doc: 'That many rows, chosen by chance. In transforms that fraction of the events, always the same ones; with `by`, events of equal values stay or go together.',
+    syntax: 'sample <count | fraction>; in transforms sample <fraction> [by <expression>, …]',
+    doc: 'That many rows, or of `0.1` about that fraction of them, chosen by chance. In transforms that fraction of the events, always the same ones; with `by`, events of equal values stay or go together.',
     read: readSample,
   },
   {

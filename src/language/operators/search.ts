@@ -1,9 +1,9 @@
 /** search: rows in which a term stands anywhere. */
 import { FUNCTIONS, OPERATORS } from '../functions/table.ts';
 import { analyze, applied, EVERYTHING, type Names } from '../plan/analysis.ts';
-import type { Node, Stage } from '../plan/tree.ts';
+import { constantNode, type Node, type Stage } from '../plan/tree.ts';
 import { AplError } from '../syntax/apl-error.ts';
-import { readExpression } from '../syntax/expressions.ts';
+import { FIELD_TERM, readExpression } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
 import type { Expression } from '../syntax/tree.ts';
 import type { Operator } from './operator.ts';
@@ -27,28 +27,54 @@ export function readSearchKind(parser: Parser): boolean {
 /** What follows the word search. */
 export function readSearch(parser: Parser): SearchText {
   const cased = readSearchKind(parser);
-  return { cased, condition: readExpression(parser) };
+  parser.hasFieldTerms = true;
+  try {
+    return { cased, condition: readExpression(parser) };
+  } finally {
+    parser.hasFieldTerms = false;
+  }
 }
+
+/** Comparisons of texts as they are with their case. */
+const CASED: Readonly<Record<string, string>> = { '=~': '==', '!~': '!=', 'in~': 'in', '!in~': '!in', has_any: 'has_any_cs' };
+const withCase = (name: string): string => CASED[name] ?? (OPERATORS.has(`${name}_cs`) ? `${name}_cs` : name);
 
 /** A text alone is a term that any field may have; the rest is a condition as in where. */
 function conditionOf(expression: Expression, cased: boolean, names: Names): Node {
-  if (expression.kind === 'constant' && expression.constant.type === 'string') return anywhere(expression, expression.constant.value as string, cased);
+  if (expression.kind === 'constant' && expression.constant.type === 'string') return termIn(EVERYTHING, expression.constant.value as string, cased, expression.at);
+  if (expression.kind === 'star') return constantNode({ type: 'bool', value: true });
+  if (expression.kind === 'call' && expression.name === FIELD_TERM) {
+    const [field, term] = expression.args;
+    if (term?.kind !== 'constant' || term.constant.type !== 'string') throw new AplError('meaning', expression.at, 'search wants a term in quotes behind the colon');
+    return termIn(analyze(field!, names), term.constant.value as string, cased, expression.at);
+  }
   if (expression.kind === 'call' && (expression.name === 'and' || expression.name === 'or' || expression.name === 'not')) {
     const args = expression.args.map((arg) => conditionOf(arg, cased, names));
     const spec = OPERATORS.get(expression.name) ?? FUNCTIONS.get(expression.name);
     if (spec) return applied(spec, args, expression.at, expression.args.map((arg) => arg.at)); // prettier-ignore
   }
-  const node = analyze(expression, names);
+  const node = analyze(cased && expression.kind === 'call' && expression.operator ? { ...expression, name: withCase(expression.name) } : expression, names);
   if (node.type !== 'bool') throw new AplError('meaning', expression.at, 'search wants terms in quotes and conditions, with and, or, not');
   return node;
 } // prettier-ignore
 
-/** With `*` at an end of it the term may be a part of a word. */
-function anywhere({ at }: Expression, term: string, cased: boolean): Node {
-  const name = `${term.startsWith('*') || term.endsWith('*') ? 'contains' : 'has'}${cased ? '_cs' : ''}`;
+/** With `*` at an end of it the term may go on there; with one inside it is in two parts, with anything of the same field between them. */
+function termIn(field: Node, term: string, cased: boolean, at: number): Node {
+  const [before, after] = [term.startsWith('*'), term.endsWith('*')];
   const text = term.replaceAll(/^\*|\*$/g, '');
-  return applied(OPERATORS.get(name)!, [EVERYTHING, { kind: 'constant', type: 'string', constant: { type: 'string', value: text } }], at, [at, at]);
+  const match = (name: string, value: string): Node => applied(OPERATORS.get(name)!, [field, constantNode({ type: 'string', value })], at, [at, at]);
+  if (text.includes('*')) {
+    const parts = text.split('*').map((part) => part.replaceAll(/[\\^$.|?*+()[\]{}]/g, String.raw`\$&`));
+    return match('matches regex', `${cased ? '' : '(?i)'}${before ? '' : EDGE_BEFORE}${parts.join(WITHIN_FIELD)}${after ? '' : EDGE_BEHIND}`);
+  }
+  const name = before ? (after ? 'contains' : 'hassuffix') : after ? 'hasprefix' : 'has';
+  return match(cased ? `${name}_cs` : name, text);
 } // prettier-ignore
+
+/** Terms are of letters and digits. Between the texts of fields stands a character of its own. */
+const EDGE_BEFORE = String.raw`(?:^|[^\p{L}\p{N}])`;
+const EDGE_BEHIND = String.raw`(?:$|[^\p{L}\p{N}])`;
+const WITHIN_FIELD = String.raw`[^\x01]*`;
 
 export function searched({ condition, cased }: SearchText, names: Names): Stage[] {
   return [{ kind: 'where', condition: conditionOf(condition, cased, names) }];
@@ -58,8 +84,8 @@ export const SEARCH: readonly Operator[] = [
   {
     names: ['search'],
     only: 'queries',
-    syntax: 'search [kind=case_sensitive] "<term>" [and | or …]',
-    doc: 'Rows in which the term stands in any field, whatever the case without `kind=case_sensitive`; conditions as in where may stand beside it. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
+    syntax: 'search [kind=case_sensitive] [<field>:]"<term>" [and | or …]',
+    doc: 'Rows in which the term stands in any field, or in that one, whatever the case without `kind=case_sensitive`; conditions as in where may stand beside it. `"pre*"`, `"*post"`, `"*part*"` and `"be*end"` stand for parts of terms, `*` alone for every row. At the beginning of a query it looks through all datasets (`search in (a, b) "term"` through those), and `$table` says where each row is from.',
     read(parser) {
       const wanted = readSearch(parser);
       return (names) => ({ stages: searched(wanted, names), scope: names.scope });

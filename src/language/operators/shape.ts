@@ -1,8 +1,8 @@
 /** Operators that say something about the whole result: its columns, how it is drawn, a name for it. */
-import { closed } from '../plan/scope.ts';
-import { readColumnName } from '../syntax/expressions.ts';
+import { closed, extended } from '../plan/scope.ts';
+import { readAssignment, readColumnName } from '../syntax/expressions.ts';
 import type { Parser } from '../syntax/parser.ts';
-import type { Operator } from './operator.ts';
+import { columnsOf, type Operator } from './operator.ts';
 
 const CHARTS = [
   'table',
@@ -17,16 +17,21 @@ const CHARTS = [
   'card',
 ];
 
-/** `with (title="x", kind=stacked)`. */
+/** `with (title="x", kind=stacked)`, or such pairs without `with`. */
 function readProperties(parser: Parser): Readonly<Record<string, string>> {
-  if (!parser.accept('with')) return {};
-  parser.expect('(', 'after with');
-  const pairs = parser.list(() => {
+  const property = () => {
     const name = readColumnName(parser, 'the name of a property');
     parser.expect('=', 'after the name');
     const token = parser.take();
     return [name, token.kind === 'string' ? token.value : token.text] as const;
-  });
+  };
+  if (!parser.accept('with')) {
+    const pairs = [];
+    while (parser.token.kind === 'name') pairs.push(property());
+    return Object.fromEntries(pairs);
+  }
+  parser.expect('(', 'after with');
+  const pairs = parser.list(property);
   parser.expect(')', 'after the properties');
   return Object.fromEntries(pairs);
 }
@@ -68,10 +73,15 @@ export const SHAPE: readonly Operator[] = [
   {
     names: ['serialize'],
     only: 'queries',
-    syntax: 'serialize',
-    doc: 'Keeps the order of the rows for row_number, prev, next and row_cumsum, which take it from the sort before them in any case.',
-    read:
-      () =>
-      ({ scope }) => ({ stages: [], scope }),
+    syntax: 'serialize [<name> = <expression>, …]',
+    doc: 'Keeps the order of the rows for row_number, prev, next and row_cumsum, which take it from the sort before them in any case. Columns behind it are those of an extend.',
+    read(parser) {
+      const isAlone = parser.token.kind !== 'name' && !parser.is('[');
+      const assignments = isAlone ? [] : parser.list(() => readAssignment(parser));
+      return (names) => {
+        const columns = columnsOf(assignments, names);
+        return { stages: columns.length === 0 ? [] : [{ kind: 'extend', columns }], scope: extended(names.scope, columns) };
+      };
+    },
   },
 ];

@@ -199,6 +199,8 @@ export type Stage =
     }
   /** The rows of all, one after the other. `inner`: only columns that all have. `source`: a column that says which query a row is of. */
   | { readonly kind: 'union'; readonly others: readonly Tree[]; readonly inner: boolean; readonly source: string | undefined }
+  /** The texts of these columns, of all without names, with the token in place of what the regular expressions match. */
+  | { readonly kind: 'redact'; readonly names: readonly string[] | undefined; readonly patterns: readonly string[]; readonly token: string }
   /** Columns that match come first, in the order of the patterns. */
   | { readonly kind: 'reorder'; readonly names: readonly NamePattern[] }
   | {

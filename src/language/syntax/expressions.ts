@@ -7,6 +7,9 @@ import { tooLarge } from './lexer.ts';
 import type { Parser } from './parser.ts';
 import { nameOf, type Assignment, type Expression } from './tree.ts';
 
+/** Between a field and a term of search. */
+export const FIELD_TERM = ':';
+
 const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
   ['bool', 'bool'], ['boolean', 'bool'], ['int', 'int'], ['long', 'int'], ['real', 'real'], ['double', 'real'], ['string', 'string'],
   ['datetime', 'datetime'], ['date', 'datetime'], ['timespan', 'timespan'], ['time', 'timespan'], ['dynamic', 'dynamic'],
@@ -45,7 +48,8 @@ export function readExpression(parser: Parser, precedence = 0): Expression {
     let left = readOperand(parser);
     for (;;) {
       const { token } = parser;
-      const binds = token.kind === 'symbol' || token.kind === 'name' ? INFIX.get(token.text) : undefined;
+      const sign = token.kind === 'symbol' || token.kind === 'name' ? token.text : '';
+      const binds = sign === FIELD_TERM && parser.hasFieldTerms ? INFIX.get('has') : INFIX.get(sign);
       if (binds === undefined || binds <= precedence) return left;
       parser.take();
       left = readInfix(parser, left, token.text, token.at, binds);

@@ -22,6 +22,8 @@ export interface Subqueries {
 export class Parser {
   readonly text: string;
   subqueries: Subqueries | undefined;
+  /** In search, `field: "term"` is an expression. */
+  hasFieldTerms = false;
   token: Token;
   /** Where the token before ended. */
   end = 0;

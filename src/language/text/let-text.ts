@@ -40,6 +40,8 @@ export function readLets(parser: Parser, tables?: TableNames): LetText[] {
 }
 
 function readLet(parser: Parser, name: string, tables: TableNames | undefined): LetText {
+  // A function without parameters may be called a view.
+  if (/view\s*\(/y.test(parser.text.slice(parser.token.at))) parser.take();
   if (/\(\s*(?:\)|[A-Za-z_]\w*\s*:)[^{]*\{/y.test(parser.text.slice(parser.token.at))) return readFunction(parser, name, tables);
   if (!tables?.begins()) return { kind: 'value', name, value: readExpression(parser) };
   const pipeline = parser.subqueries!.read();

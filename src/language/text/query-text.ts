@@ -34,7 +34,15 @@ export function readQuery(text: string): QueryText {
   if (other) throw new AplError('syntax', 0, `this is ${other.name}`, `here it would be: ${other.here}`);
   const { parser, reading, lets } = begin(text);
   const pipeline = readPipeline(reading);
+  const isOver = parser.is(';');
   while (parser.accept(';'));
+  if (isOver && parser.token.kind !== 'end')
+    throw new AplError(
+      'syntax',
+      parser.token.at,
+      'a query has one result',
+      'to ask for several tables at once, name them with let and put them together with union or join',
+    );
   if (parser.token.kind !== 'end') throw parser.unexpected('| or the end of the query');
   return { datasets: reading.datasets, lets, pipeline, named: parser };
 }

@@ -89,6 +89,7 @@ export function compileStage(stage: Stage): CompiledStage {
     case 'series':
     case 'nested':
     case 'union':
+    case 'redact':
     case 'reorder':
     case 'schema':
     case 'render':

@@ -87,6 +87,22 @@ describe('operators over tables', () => {
       ['L | search kind=case_sensitive "FO*" | count', [[0]]],
       ['search kind=case_sensitive in (L, R) "Fox" | count', [[0]]],
       ['search in (L, R) kind=case_sensitive "fox" | count', [[3]]],
+      ['L | search "*ox" | count', [[2]]],
+      ['L | search "ox*" | count', [[0]]],
+      ['L | search "*o*" | count', [[3]]],
+      ['L | search "r*x" | project n', [[1]]],
+      ['L | search "e*x" | count', [[0]]],
+      ['L | search "*e*x" | project n', [[1]]],
+      // The term stands in one field.
+      ['L | search "a*x" | count', [[0]]],
+      ['L | search kind=case_sensitive "R*x" | count', [[0]]],
+      ['L | search * | count', [[5]]],
+      ['L | search k:"B" and s:"gre*" | project n', [[3]]],
+      ['L | search kind=case_sensitive k:"B" or s =~ "BLUE" | count', [[0]]],
+      ['L | search not(s:"fox") and n > 3 | project n', [[5]]],
+      ['L | search s contains "OX" | count', [[2]]],
+      ['L | search kind=case_sensitive s contains "OX" | count', [[0]]],
+      ['search in (R) note:"fox" | project $table == "" ', [[false]]],
       ['L | search "fo*" | count', [[2]]],
       ['L | search "fox" and n > 1 | project n', [[4.5]]],
       ['L | search "red" or "green" | project n | sort by n asc', [[1], [3]]],
@@ -102,6 +118,7 @@ describe('operators over tables', () => {
       ['let f = (a:long, b:long = 10) { a * b + 1 }; print f(2), f(2, 3)', [[21, 7]]],
       ['let over = (m:real) { L | where n > m }; over(2.5) | count', [[3]]],
       ['let keys = R | project k; L | where k in (keys) | count', [[3]]],
+      ['let over = view () { L | where n > 2 }; over() | count', [[3]]],
       ['let a = 1; let b = a + 1; // a comment\n print a + b', [[3]]],
     ]],
     ['values of other queries', [
@@ -138,7 +155,13 @@ describe('operators over tables', () => {
       ['datatable(a:long)[] | count', [[0]]],
       ['datatable(a:long)[1, 2, 3] | where a > 1 | summarize sum(a)', [[5]]],
     ]],
+    ['sample', [
+      ['L | sample 0.999999999 | count', [[5]]],
+      ['L | sample 0.0 | count', [[0]]],
+      ['range x from 1 to 100000 step 1 | sample 0.5 | summarize n = count() | project n > 45000 and n < 55000', [[true]]],
+    ]],
     ['order of rows', [
+      ['L | sort by n asc | serialize i = row_number(), p = prev(n) | where i == 2 | project n, p', [[2, 1]]],
       ['L | sort by n asc | extend i = row_number(), p = prev(n), x = next(n, 2, -1), sum = row_cumsum(n) | project i, p, x, sum', [[1, null, 3, 1], [2, 1, 4.5, 3], [3, 2, 5, 6], [4, 3, -1, 10.5], [5, 4.5, -1, 15.5]]],
       ['L | serialize | project i = row_number(0), n | where i == 1', [[1, 4.5]]],
       ['L | top 3 by n | extend i = row_number() | where i == 3 | project n', [[3]]],
@@ -166,7 +189,15 @@ describe('operators over tables', () => {
     ]],
     ['redact', [
       ['L | redact "[aeiou]" on s | project s | sort by s asc | take 2', [['bl**'], ['f*x']]],
-      ['L | redact replaceToken="<$0>" @"\\bf\\w+", "^r" on s, n, never | where n == 1 | project s, n, never', [['<r>ed <fox>', 1, null]]],
+      ['L | redact replaceToken="<$0>" @"\\bf\\w+", "^r" on s, n, never | where n == 1 | project s, n, never', [['<$0>ed <$0>', 1, null]]],
+      ['L | redact "f.x" on s | where n == 1 | project s', [['red ***']]],
+      ['L | redact replaceToken="xy" @"\\\\d|f.x|e" | where n in (1, 2) | project k, n, s | sort by n asc', [['a', 1, 'rxyd xy'], ['b', 2, 'bluxy']]],
+      ['L | redact replaceToken="é" dynamic(["^.", "x"]) on k, s | where n == 1 | project k, s', [['é', 'éed foé']]],
+      ['datatable(s:string, n:long)["é😀!", 5, "", 6] | redact replaceToken="-" @".*"', [['---', 5], ['', 6]]],
+      ['datatable(s:string)["a\\uFDD0b\\uFDD1c", "baa"] | redact "a*"', [['*bc'], ['b**']]],
+      ['L | redact "[aeiou]" | redact replaceToken="" "[*]" | where n == 3 | project s', [['grn']]],
+      ['L | take 2 | redact "n" | project s', [['*o*e'], ['fox']]],
+      ['L | redact "o" | search "f*x" | count', [[2]]],
       ['datatable(a:string, b:dynamic)["a1", dynamic([1])] | redact @"\\d" on a, b', [['a*', [1]]]],
     ]],
     ['search and its kind', [
@@ -206,12 +237,14 @@ describe('operators over tables', () => {
   }); // prettier-ignore
 
   test('render travels in the reply', async () => {
-    const text = named('L | summarize count() by bin(_time, 1s) | render timechart with (title="By second", kind=stacked)');
-    const answer = await client.call('POST', APL, { body: { apl: text, ...ALWAYS } });
-    expect(answer.json['render']).toEqual({ chart: 'timechart', properties: { title: 'By second', kind: 'stacked' } });
-    // What is drawn stays the series that it is without render.
-    const [table] = answer.json['tables'] as { buckets?: object }[];
-    expect(table!.buckets).toEqual({ field: '_time', size: 1_000_000_000 });
+    for (const form of ['with (title="By second", kind=stacked)', 'title="By second" kind=stacked']) {
+      const text = named(`L | summarize count() by bin(_time, 1s) | render timechart ${form}`);
+      const answer = await client.call('POST', APL, { body: { apl: text, ...ALWAYS } });
+      expect(answer.json['render']).toEqual({ chart: 'timechart', properties: { title: 'By second', kind: 'stacked' } });
+      // What is drawn stays the series that it is without render.
+      const [table] = answer.json['tables'] as { buckets?: object }[];
+      expect(table!.buckets).toEqual({ field: '_time', size: 1_000_000_000 });
+    }
   });
 
   test.each([
@@ -234,8 +267,18 @@ describe('operators over tables', () => {
     ['L | search kind=sideways "x"', 400, 'a kind out of default, case_insensitive, case_sensitive'],
     ['L | mv-apply x = k on (summarize count())', 400, 'mv-apply takes where, extend, project-away and project-rename'],
     ['L | mv-apply x = k', 400, 'and (operators) behind the array'],
-    ['L | redact "x"', 400, 'and the fields behind the regular expressions'],
-    ['L | redact k on s', 400, 'replace_regex wants a literal here'],
+    ['L | redact k on s', 400, 'redact wants regular expressions as literals'],
+    ['L | redact 5 on s', 400, 'redact wants regular expressions as literals'],
+    ['L | redact "x" on', 400, 'the name of a field'],
+    ['L | redact "(" on s', 400, ''],
+    ['L | project n | redact "x" on s', 400, 'there is no column "s" here'],
+    ['L | redact replaceHash=true "x"', 400, 'replaceHash=true is not supported; write extend field = hash_sha256(field)'],
+    ['L | redact redactGroups=true "(x)"', 400, 'redactGroups=true is not supported; write replace_regex'],
+    ['L | mv-expand kind=bag k', 400, 'kind=bag is not supported'],
+    ['L | search k:5', 400, 'search wants a term in quotes behind the colon'],
+    ['L | where k:"a"', 400, 'found ":"'],
+    ['L | sample 1.5', 400, 'a number of rows after sample, or a fraction'],
+    ['L | count; R | count', 400, 'a query has one result; to ask for several tables at once, name them with let'],
     ['L | redact replaceToken=5 "x" on s', 400, 'a token in quotes'],
     ['SELECT host, count(*) AS n FROM logs WHERE level = \'error\' AND msg LIKE \'%time%\' GROUP BY host ORDER BY n DESC LIMIT 5', 400, "this is SQL; here it would be: ['logs'] | where level == 'error' and msg contains 'time' | summarize n = count() by host | sort by n desc | take 5"],
     ['select * from app', 400, "this is SQL; here it would be: ['app']"],

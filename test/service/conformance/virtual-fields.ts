@@ -117,8 +117,8 @@ describe('virtual fields in queries', () => {
   const named = (text: string): string => text.replaceAll(/\bL\b/g, `['${left}']`).replaceAll(/\bR\b/g, `['${right}']`);
 
   beforeAll(async () => {
-    left = await dataset();
-    right = await dataset();
+    [left, right] = ['virtual-left', 'virtual-right'];
+    for (const name of [left, right]) await client.createDataset(name);
     await client.ingest(left, [
       { _time: at(1), k: 'a', n: 1, path: '/x?id=7' },
       { _time: at(2), k: 'b', n: 2, path: '/y', seen: '2026-01-01T10:30:00Z' },
@@ -176,7 +176,7 @@ describe('virtual fields in queries', () => {
     ['R | project double', [['stored']]],
     ['L | where n == 1 | union (R) | project double | sort by double asc', [[2], ['stored']]],
     ['L, R | where isnotnull(double) | count', [[4]]],
-    ["['*'] | where only == 1 or double == 6 | project _time", [[at(4)], [at(3)]]],
+    ["['virtual-*'] | where only == 1 or double == 6 | project _time", [[at(4)], [at(3)]]],
     ['R | where k in ((L | where double == 2 | project "a")) | count', [[1]]],
     ['print toscalar(L | summarize max(double))', [[6]]],
     ['let t = L | where big; t | count', [[2]]],
@@ -220,7 +220,7 @@ describe('virtual fields in queries', () => {
     for (const text of ['L | where double == 2', 'R | join (L | project double) on double', 'R | where double in ((L | project double))', 'print toscalar(L | summarize max(double))', 'union R, (L | where big)', 'R | lookup (L | project double, n) on double', 'let t = L | where big; R | count', 'search in (L) "x" and double == 2'])
       expect((await ask(text)).status, text).toBe(403);
     // Of a pattern only what it may read counts, virtual fields too.
-    const [table] = (await ask("['*'] | where double == 2 or only == 1 | project only, double")).json['tables'] as [{ columns: unknown[][] }];
+    const [table] = (await ask("['virtual-*'] | where double == 2 or only == 1 | project only, double")).json['tables'] as [{ columns: unknown[][] }];
     expect(table.columns).toEqual([[1], ['stored']]);
   }); // prettier-ignore
 

@@ -7,6 +7,7 @@ import type { EventSql } from '../sql/field.ts';
 import type { Made } from '../sql/relation-parts.ts';
 import { Relation } from '../sql/relation/relation.ts';
 import { join } from '../sql/relation/join.ts';
+import { redact } from '../sql/relation/redact.ts';
 import { constantRows, rangeRows, schemaRows } from '../sql/relation/made-rows.ts';
 import { union } from '../sql/relation/union.ts';
 import type { Kind } from '../values/kind.ts';
@@ -195,6 +196,8 @@ function advance(relation: Relation, stage: Stage, window: bigint): Relation {
       return makeSeries(relation, stage);
     case 'nested':
       return topNested(relation, stage.levels, window);
+    case 'redact':
+      return redact(relation, stage);
     case 'reorder':
       return relation.reorder(stage.names);
     case 'schema':

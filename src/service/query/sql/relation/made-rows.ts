@@ -70,7 +70,8 @@ export function rangeRows(frame: Frame, { name, type, from, to, step }: Source &
   const cell = sql`toInt64(assumeNotNull(${first}) + toInt128(${by}) * ${NUMBER})`;
   const value = type === 'datetime' ? oneRequired('datetime', sql`fromUnixTimestamp64Nano(${cell}, 'UTC')`) : oneRequired(type === 'int' ? 'int' : 'timespan', cell);
   const [[kind, facet]] = facetsOf(value) as [[Kind, Sql]];
-  const source = sql`(select arrayJoin(range(toUInt64(${rows}))) as number)`;
+  // Behind a limit the engine computes rand() for each row, not once before they are taken apart.
+  const source = sql`(select arrayJoin(range(toUInt64(${rows}))) as number limit ${SERVICE_QUERY_MADE_ROWS})`;
   const made: Made = { value: oneRequired(kind, sql`ca0`), type, role: 'row' };
   return madeOf(frame, sql`(select ${facet} as ca0, number from ${source})`, new Map([[name, made]]), NUMBER);
 } // prettier-ignore

@@ -136,11 +136,16 @@ export class Relation {
     const { parts } = this;
     const made = new Map([...parts.columns].filter(([name]) => matches(name)));
     if (!parts.open || !parts.event) return this.#with({ columns: made });
-    const fields = ['_time', ...parts.dataset.fields.keys()].filter(
+    const fields = ['_time', ...[...parts.dataset.fields.keys()].sort((a, b) => (a < b ? -1 : 1))].filter(
       (name) => matches(name) && !parts.columns.has(name) && !parts.removed.some((pattern) => matchesPattern(pattern, name)),
     );
     const kept = this.#make(fields.map((name) => ({ name, node: { kind: 'column', type: typeOf(EVENTS, name)!, name } })));
     return this.#with({ columns: new Map([...kept, ...made]), open: false }).#shortened();
+  }
+
+  /** What stands under the name, as a column. */
+  made(name: string): Made {
+    return this.#make([{ name, node: { kind: 'column', type: 'dynamic', name } }]).get(name)!;
   }
 
   /** Every column by name; of events also the fields that no stage has named, `_time` first. */
