@@ -76,6 +76,19 @@ describe('the client', () => {
     await expect(withToken().query("['pages'] | nonsense", RANGE)).rejects.toThrow(/400|nonsense/);
   });
 
+  test('reads map fields, starred queries and annotations', async () => {
+    const { client } = under;
+    await client.call('PUT', '/v2/datasets/logs/mapfields', { body: ['attributes.custom'] });
+    expect(await withToken().datasets.mapFields('logs')).toEqual(['attributes.custom']);
+    expect((await withToken().datasets.get('logs')).mapFields).toEqual(['attributes.custom']);
+    await client.call('POST', '/v2/apl-starred-queries', { body: { name: 'all', dataset: 'logs', query: { apl: 'logs | count' } } });
+    const [starred] = await withToken().savedQueries.list({ who: 'all' });
+    expect(starred).toMatchObject({ name: 'all', kind: 'apl', query: { apl: 'logs | count' } });
+    expect(await withToken().savedQueries.get(starred!.id)).toEqual(starred);
+    const made = await withToken().annotations.create({ datasets: ['logs'], type: 'deploy', title: 'v2' });
+    expect(await withToken().annotations.list({ datasets: ['logs'] })).toEqual([made]);
+  });
+
   test('asks who it is, with a personal token and the organisation', async () => {
     const { personalToken, orgId, url } = under.client;
     const client = new AxiomWithoutBatching({ url, token: personalToken, orgId, onError });
