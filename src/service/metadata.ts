@@ -52,6 +52,7 @@ export interface Metadata {
   /** A value by name, or undefined. */
   fact(name: string): string | undefined;
   setFact(name: string, value: string): void;
+  forgetFact(name: string): void;
   /** The folder and those above it, as far as this opening made them; empty where it was there. */
   readonly madeFolders: readonly string[];
   /** Runs `work` as one commit. */
@@ -77,11 +78,13 @@ export function openMetadata(dataDir: string, sync: boolean): Metadata {
 
   const get = db.prepare('select value from facts where name = ?');
   const set = db.prepare('insert into facts values (?, ?) on conflict do update set value = excluded.value');
+  const forget = db.prepare('delete from facts where name = ?');
   return {
     db,
     madeFolders,
     fact: (name) => get.get(name)?.['value'] as string | undefined,
     setFact: (name, value) => void set.run(name, value),
+    forgetFact: (name) => void forget.run(name),
     transaction(work) {
       db.exec('begin immediate');
       try {

@@ -1,7 +1,8 @@
 /**
  * Moves the events of a data folder from the embedded engine to a ClickHouse server or cluster. Rows go over in the order of their tables, a
  * chunk at a time, and after each the folder remembers how far it is: an interrupted move goes on there, whatever the last chunk had
- * reached. At the end both sides are compared by count and checksum, and only then the folder belongs to the cluster. What was moved is kept.
+ * reached. At the end both sides are compared by count and checksum: a dataset that changed between two runs of the move is moved anew. Only then the
+ * folder belongs to the cluster. What was moved is kept.
  */
 import { TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -79,8 +80,9 @@ async function moveTable(
   from: EmbeddedEngine,
   to: Engine,
   metadata: Metadata,
-  { onProgress, chunkRows = SERVICE_MOVE_ROWS }: MoveOptions,
+  options: MoveOptions,
 ): Promise<number> {
+  const { onProgress, chunkRows = SERVICE_MOVE_ROWS } = options;
   const table = tableOf(id);
   const fact = `moved:${id}`;
   const known = metadata.fact(fact);
@@ -107,11 +109,13 @@ async function moveTable(
     metadata.setFact(fact, JSON.stringify(moved));
   }
   const [here, there] = [await checksum(from, table, own), await checksum(to, table, own)];
-  if (here !== there)
-    throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
-      fix: `drop the table ${table} on the cluster and start the move again`,
-    });
-  return total;
+  if (here === there) return total;
+  metadata.forgetFact(fact);
+  // Between an interrupted move and this one the service may have taken events that are older than where it stood, or trimmed some.
+  if (known !== undefined) return moveTable(id, dataset, from, to, metadata, options);
+  throw new TailraceError('E_MOVE', `the dataset ${dataset} did not arrive whole: ${here} here, ${there} there (rows and checksum)`, {
+    fix: 'start the move again: it moves this dataset anew',
+  });
 }
 
 /** Rows and a sum over every value of each, whatever the order of rows and of keys. */
