@@ -39,6 +39,8 @@ const AWAY: readonly (readonly [number, string, RegExp])[] = [
   ],
   [202, 'Too many simultaneous queries (TOO_MANY_SIMULTANEOUS_QUERIES)', /cannot be reached/],
   [203, 'No free connections (NO_FREE_CONNECTION)', /cannot be reached/],
+  [60, 'Table tailrace.ds_1_shard does not exist (UNKNOWN_TABLE)', /lacks tables that it had/],
+  [81, 'Database tailrace does not exist (UNKNOWN_DATABASE)', /lacks tables that it had/],
 ];
 
 describe('a server that is away', () => {

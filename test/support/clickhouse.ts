@@ -20,6 +20,8 @@ export interface ClickhouseServer {
   kill(): Promise<void>;
   /** Starts it again on the same folder and ports. */
   restart(): Promise<void>;
+  /** Ends it at once, and what it stored is gone. */
+  lose(): Promise<void>;
   /** Starts it again if it aborted; true when it had. */
   heal(): Promise<boolean>;
 }
@@ -30,6 +32,8 @@ export interface ClickhouseCluster {
   readonly servers: readonly ClickhouseServer[];
   /** Starts every server again that aborted; true when one had. */
   heal(): Promise<boolean>;
+  /** The cluster is the first `shards` servers from now on, which are started again. Answers its URL. */
+  resize(shards: number): Promise<string>;
   /** A statement on one server, its answer as text. */
   ask(server: number, sql: string): Promise<string>;
   stop(): Promise<void>;
@@ -39,26 +43,37 @@ const CLUSTER = 'shards';
 /** A forgotten server ends by itself. */
 const LIFETIME_S = 3600;
 
-export async function startClickhouse(shards = 2, database = 'tailrace_test'): Promise<ClickhouseCluster> {
+/** With fewer `members` than servers, the first of them are the cluster. */
+export async function startClickhouse(shards = 2, database = 'tailrace_test', members = shards): Promise<ClickhouseCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'tailrace-clickhouse-'));
   const ports = await freePorts(shards * 2);
   const tcpPorts = ports.slice(shards);
   const replica = (port: number): string => `<shard><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`;
   const config = join(folder, 'config.xml');
-  writeFileSync(
-    config,
-    `<clickhouse>
-  <remote_servers><${CLUSTER}>${tcpPorts.map(replica).join('')}</${CLUSTER}></remote_servers>
+  const configure = (count: number): void =>
+    writeFileSync(
+      config,
+      `<clickhouse>
+  <remote_servers><${CLUSTER}>${tcpPorts.slice(0, count).map(replica).join('')}</${CLUSTER}></remote_servers>
   <background_processing_pool_task_sleep_seconds_when_no_work_random_part>0.01</background_processing_pool_task_sleep_seconds_when_no_work_random_part>
   <background_processing_pool_thread_sleep_seconds_if_nothing_to_do>0.02</background_processing_pool_thread_sleep_seconds_if_nothing_to_do>
 </clickhouse>`,
-  );
+    );
+  configure(members);
   const servers = await Promise.all(tcpPorts.map((tcp, n) => startServer(join(folder, String(n)), ports[n]!, tcp, config)));
-  const hosts = servers.map(({ httpPort }) => `127.0.0.1:${httpPort}`).join(',');
+  const urlOf = (count: number): string => {
+    const hosts = servers.slice(0, count).map(({ httpPort }) => `127.0.0.1:${httpPort}`);
+    return `clickhouse://${hosts.join(',')}/${database}${shards > 1 ? `?cluster=${CLUSTER}` : ''}`;
+  };
   return {
-    url: `clickhouse://${hosts}/${database}${shards > 1 ? `?cluster=${CLUSTER}` : ''}`,
+    url: urlOf(members),
     servers,
     heal: async () => (await Promise.all(servers.map((server) => server.heal()))).some(Boolean),
+    async resize(count) {
+      configure(count);
+      await Promise.all(servers.slice(0, count).map((server) => server.kill().then(() => server.restart())));
+      return urlOf(count);
+    },
     ask: (server, sql) => ask(servers[server]!.httpPort, sql),
     async stop() {
       await Promise.all(servers.map((server) => server.kill()));
@@ -68,10 +83,10 @@ export async function startClickhouse(shards = 2, database = 'tailrace_test'): P
 }
 
 async function startServer(folder: string, httpPort: number, tcpPort: number, config: string): Promise<ClickhouseServer> {
-  mkdirSync(folder, { recursive: true });
   let child: ChildProcess;
   let isWanted = true;
   const start = async (): Promise<void> => {
+    mkdirSync(folder, { recursive: true });
     const script = join(import.meta.dirname, 'clickhouse-server.ts');
     const args = [library(), folder, String(httpPort), String(tcpPort), config, String(LIFETIME_S)];
     child = spawn(process.execPath, ['--experimental-ffi', script, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -94,20 +109,25 @@ async function startServer(folder: string, httpPort: number, tcpPort: number, co
       60_000,
     );
   };
+  const kill = (): Promise<void> =>
+    new Promise((resolve) => {
+      isWanted = false;
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once('exit', () => resolve());
+      child.kill('SIGKILL');
+    });
   await start();
   return {
     httpPort,
     get process() {
       return child;
     },
-    kill: () =>
-      new Promise((resolve) => {
-        isWanted = false;
-        if (child.exitCode !== null || child.signalCode !== null) return resolve();
-        child.once('exit', () => resolve());
-        child.kill('SIGKILL');
-      }),
+    kill,
     restart: start,
+    async lose() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
     async heal() {
       // One that aborts resets its connections before its end is known here.
       const isUp = () => ask(httpPort, 'select 1').then(() => true, () => false); // prettier-ignore

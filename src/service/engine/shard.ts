@@ -51,6 +51,8 @@ const OTHER_AWAY = new Set(['198', '209', '210', '279', '394']);
 const CUT_OFF = '32';
 /** And for no room for more queries, or no connection left to another server. */
 const BUSY = new Set(['202', '203']);
+/** And for a table or a database that is not there: the server came back without its disk. The next start of the service makes them. */
+const EMPTY = new Set(['60', '81']);
 
 export function openShard({ host, user, password, database, querySeconds = 0 }: ShardAddress): Shard {
   const client = createClient({
@@ -139,6 +141,12 @@ function away(error: unknown, host: string): ApiError | undefined {
   const said = messageOf(error).slice(0, 200).trim();
   if (OTHER_AWAY.has(code) || (code === CUT_OFF && /receiving packet/i.test(messageOf(error))))
     return new ApiError(503, `the engine at ${host} cannot reach another of its servers: ${said}`, LATER);
+  if (EMPTY.has(code))
+    return new ApiError(
+      503,
+      `the engine at ${host} lacks tables that it had: see that its disk is there, then start the service again`,
+      LATER,
+    );
   // A server that crashes goes on answering for a while, with this and nothing else.
   const isNetwork = /^E[A-Z]{3,}$|^UND_|^ERR_(?:SOCKET|STREAM)/.test(code) || /socket hang up|server is shutting down/i.test(said);
   if (!isNetwork && !BUSY.has(code)) return undefined;
