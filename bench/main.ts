@@ -17,6 +17,7 @@ import { measurePage, renderPage, wantsPage } from './page/suite.ts';
 import { renderMachine, renderReport, writeReport } from './report.ts';
 import { measureQueries } from './service/queries.ts';
 import { renderQueries } from './service/report.ts';
+import { measureScaling, renderScaling, wantsScaling } from './service/scaling/suite.ts';
 import { measureService, measureStores, renderService, wantsQueries, wantsService } from './service/suite.ts';
 import { measureAll, say } from './suite.ts';
 import { renderSyslog } from './syslog/report.ts';
@@ -26,7 +27,7 @@ import { measureSyslog, wantsSyslog } from './syslog/suite.ts';
 
 /** Turns of each query, and openings of the page, for each of `--runs`. */
 const QUERY_TURNS = 5;
-const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
+const pageOf = (name: string): string => fileURLToPath(new URL(`../docs/${name}.md`, import.meta.url));
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
@@ -43,7 +44,8 @@ async function main(): Promise<void> {
   const program = options.agent ?? buildAgent();
   const ownParts = ['service/ingest', 'service/query', 'syslog/tcp', 'syslog/udp', 'page'];
   const isWithoutAgent =
-    options.only.length > 0 && options.only.every((part) => part.startsWith('transform') || ownParts.some((name) => name.includes(part)));
+    options.only.length > 0 &&
+    options.only.every((part) => /^(?:transform|scaling)/.test(part) || ownParts.some((name) => name.includes(part)));
   const results = isWithoutAgent ? undefined : await measureAll(options, program, folder);
   const service = wantsService(options) ? await measureService(options, program, folder) : undefined;
   const turns = options.runs * QUERY_TURNS;
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
   if (wantsPage(options) && !page) say('chromium is not installed: the page is not measured');
   const syslog = wantsSyslog(options) ? await measureSyslog(options, program, folder) : undefined;
   const transforms = wantsTransforms(options) ? await measureTransforms(options, program, folder) : undefined;
+  const scaling = wantsScaling(options) ? await measureScaling(options, program, folder) : undefined;
   const measuredWhere = renderMachine(describeMachine(), version, options.runs);
   const parts = {
     ...(results && { agent: renderReport(results) }),
@@ -62,13 +65,16 @@ async function main(): Promise<void> {
     ...(page && { page: `${renderMachine(describeMachine(), version, turns)}\n\n${renderPage(page)}\n` }),
     ...(transforms && { transforms: `${measuredWhere}\n\n${renderTransforms(transforms)}\n` }),
     ...(syslog && { syslog: `${measuredWhere}\n\n${renderSyslog(syslog)}\n` }),
+    ...(scaling && renderScaling(scaling, measuredWhere)),
   };
   console.log(
     options.json
-      ? JSON.stringify({ ...results, service, queries, stores, page, syslog, transforms }, undefined, 2)
+      ? JSON.stringify({ ...results, service, queries, stores, page, syslog, transforms, scaling }, undefined, 2)
       : Object.values(parts).join('\n'),
   );
-  if (options.write) for (const [part, report] of Object.entries(parts)) writeReport(PAGE, part as keyof typeof parts, report);
+  if (options.write)
+    for (const [part, report] of Object.entries(parts))
+      writeReport(pageOf(part.startsWith('scaling') ? 'scaling' : 'benchmarks'), part as keyof typeof parts, report);
 }
 
 function requireRoom(folder: string, { bytes }: Options): void {

@@ -1,4 +1,4 @@
-/** Results as Markdown: what is printed at the end, and what `--write` puts into docs/benchmarks.md between its marks. */
+/** Results as Markdown: what is printed at the end, and what `--write` puts into docs/benchmarks.md, or docs/scaling.md, between its marks. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatSize } from '../src/config/fields/units.ts';
 import { judge } from './results.ts';
@@ -14,6 +14,8 @@ const MARKS = {
   page: ['<!-- page: written by `npm run bench -- --only page --write` -->', '<!-- end of page -->'],
   transforms: ['<!-- transforms: written by `npm run bench -- --only transform --write` -->', '<!-- end of transforms -->'],
   syslog: ['<!-- syslog: written by `npm run bench -- --only syslog --write` -->', '<!-- end of syslog -->'],
+  scalingEngines: ['<!-- engines: written by `npm run bench -- --only scaling/engines --write` -->', '<!-- end of engines -->'],
+  scalingGrowth: ['<!-- growth: written by `npm run bench -- --only scaling/growth --write` -->', '<!-- end of growth -->'],
 } as const;
 const MB = 1e6;
 

@@ -28,7 +28,7 @@ export interface ServiceFigures {
 
 const GIB = 2 ** 30;
 const BATCH_BYTES = 2 ** 20;
-const SENDERS = 4;
+export const SENDERS = 4;
 
 /** Runs `program serve` in `folder` and sends it the input. Throws unless every line is stored. */
 export async function measureServiceIngest(program: string, folder: string, input: Input, encoding: Encoding): Promise<ServiceFigures> {
@@ -83,7 +83,7 @@ export async function sendAll(batches: readonly Buffer[], send: (batch: Buffer, 
 }
 
 /** JSON lines carry their own time; text lines are sent as the agent sends them, with the time of their read. */
-const ingestPath = (kind: InputKind): string => `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
+export const ingestPath = (kind: InputKind): string => `/v1/ingest/bench${kind === 'json' ? '?timestamp-field=time' : ''}`;
 
 /** The input's lines in bodies of about 1 MiB, made before anything is measured. */
 export function batchesOf({ file, kind }: Input, encoding: Encoding): Buffer[] {

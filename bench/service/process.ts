@@ -18,10 +18,15 @@ const DEADLINE_MS = 60_000;
 /** At rest: less than this share of one core over a second, three times in a row. */
 const REST_CPU = 0.03;
 
-/** Runs `program serve` in `folder`; resolves once it listens. */
-export async function startMeasuredService(program: string, folder: string, connections: number): Promise<MeasuredService> {
+/** Runs `program serve` in `folder`, with further arguments; resolves once it listens. */
+export async function startMeasuredService(
+  program: string,
+  folder: string,
+  connections: number,
+  more: readonly string[] = [],
+): Promise<MeasuredService> {
   const argv = ['env', `TAILRACE_API_TOKEN=${TOKEN}`, process.execPath, '--disable-warning=ExperimentalWarning', program];
-  const running = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json']);
+  const running = await startMeasured([...argv, 'serve', '--listen', '127.0.0.1:0', '--data', folder, '--json', ...more]);
   const url = await addressOf(running);
   const pool = new Pool(url, { connections });
   return {

@@ -55,8 +55,8 @@ const SEED = 20_260_103;
 const BATCH_LINES = 3000;
 /** Queries of one turn. */
 const TIMES = 3;
-const START = '2026-01-01T00:00:00Z';
-const END = '2027-01-01T00:00:00Z';
+export const START = '2026-01-01T00:00:00Z';
+export const END = '2027-01-01T00:00:00Z';
 
 export async function measureQueries(program: string, folder: string, rows: number, turns: number): Promise<QueryFigures[]> {
   const [data, copy] = [join(folder, 'queries'), join(folder, 'queries-copy')];
