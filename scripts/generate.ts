@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderExample } from '../src/config/describe/example.ts';
-import { renderJsonSchema } from '../src/config/describe/json-schema.ts';
-import { replaceTables } from '../src/config/describe/table.ts';
+import { renderExample } from './describe/example.ts';
+import { renderJsonSchema } from './describe/json-schema.ts';
+import { replaceTables } from './describe/table.ts';
 import { renderEnginePackages } from './engine-packages.ts';
 import { replaceReference } from './query-reference.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderExample } from '../../src/config/describe/example.ts';
+import { renderExample } from '../../scripts/describe/example.ts';
 import { readConfig } from '../../src/config/load/load.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { words } from '../support/words.ts';

@@ -1,6 +1,6 @@
 /** The generated part of docs/configuration.md: one table of keys for each component. */
-import type { Field, Table } from '../fields/field.ts';
-import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
+import type { Field, Table } from '../../src/config/fields/field.ts';
+import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const BEGIN = '<!-- The tables below are generated from src/config by scripts/generate.ts. -->';
 const END = '<!-- End of the generated tables. -->';

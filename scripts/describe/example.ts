@@ -1,6 +1,6 @@
 /** config.example.yaml from the field tables: every key with its default, ready to be edited. */
-import type { Field, Table } from '../fields/field.ts';
-import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
+import type { Field, Table } from '../../src/config/fields/field.ts';
+import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 /** The component ids of the example; an id for each type. */
 const IDS: Record<string, string> = { file: 'app', stdin: 'pipe', syslog: 'net', ingest: 'store', console: 'screen' };

@@ -1,6 +1,6 @@
 /** docs/config.schema.json from the field tables: what editors complete and check. Keys not available yet are not in it. */
-import type { Field, JsonSchema, Table } from '../fields/field.ts';
-import { agentTable, sinkTables, sourceTables } from '../tables/schema.ts';
+import type { Field, JsonSchema, Table } from '../../src/config/fields/field.ts';
+import { agentTable, sinkTables, sourceTables } from '../../src/config/tables/schema.ts';
 
 const LINE_WIDTH = 140;
 
