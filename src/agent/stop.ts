@@ -7,6 +7,7 @@ import { messageOf } from '../core/errors.ts';
 import { SOURCE_STOP_GRACE_MS } from './limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Source } from '../core/source.ts';
+import { whenAborted } from '../core/time/clock.ts';
 import type { Components } from './build/components.ts';
 import { drainSink } from './build/sink-pipeline.ts';
 
@@ -32,9 +33,7 @@ export async function stopComponents(components: Components, deadline: AbortSign
   // From now on over its limit: what sources have in hand, and cannot read again, finds room while they stop.
   for (const { buffer } of sinks) void buffer.stop();
   const lostBefore = components.lostBytes;
-  const given = new Promise<void>((resolve) =>
-    deadline.aborted ? resolve() : deadline.addEventListener('abort', () => resolve(), { once: true }),
-  );
+  const given = whenAborted(deadline);
   const stopping = new Set(components.sources.keys());
   const stopped = Promise.all(
     [...components.sources].map(([id, { source }]) => stopSource(id, source, log).then(() => stopping.delete(id))),

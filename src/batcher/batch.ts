@@ -279,5 +279,10 @@ export class Batch {
  */
 export function keyOf(sink: string, dataset: string, spans: readonly (Span & { digest: string })[], retired = ''): string {
   const named = spans.map((span) => [span.source, span.stream, span.from, span.to, span.events, span.sum, span.digest]);
-  return hash('sha256', JSON.stringify([sink, dataset, named, retired]), 'hex').slice(0, 32);
+  return keyFrom([sink, dataset, named, retired]);
+}
+
+/** A key of 32 hex digits that differs when the values do. */
+export function keyFrom(values: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(values), 'hex').slice(0, 32);
 }

@@ -1,6 +1,6 @@
 /** How a batch is kept safe while it is held, and how to wait for a disk that refuses. The implementations are in keep/. */
 import { codeOf, messageOf } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { StoredPart } from '../state/database/stored.ts';
 import type { Batch } from './batch.ts';
@@ -42,7 +42,7 @@ export async function persist(
       return true;
     } catch (error) {
       if (codeOf(error) === 'E_SPOOL_BROKEN') throw error;
-      if ((tries & (tries - 1)) === 0) log.error({ ...fields, reason: messageOf(error), tries }, refused);
+      if (isTimeToLog(tries)) log.error({ ...fields, reason: messageOf(error), tries }, refused);
       await clock.sleep(retryMs, signal);
       if (signal.aborted) return false;
     }

@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { parseDuration, parseSize, type Parsed } from '../config/fields/units.ts';
 import type { ServiceLimits } from '../service/limits.ts';
 import { startService, type Service } from '../service/run/service.ts';
-import { refuseForeignFolder } from '../state/keep-owner.ts';
+import { refuseForeignFolder, shellWord } from '../state/keep-owner.ts';
 
 export interface ServeArgs {
   /** `host:port`, default 127.0.0.1:4100. */
@@ -132,8 +132,7 @@ function announce({ address, credentials }: Service, data: string | undefined, j
 }
 
 /** Makes a token of the owner, who may make any other. */
-const tokenCommand = (data = DEFAULT_DATA): string =>
-  `tailrace tokens create NAME --personal --data ${/^[\w./-]+$/.test(data) ? data : `'${data.replaceAll("'", String.raw`'\''`)}'`}`;
+const tokenCommand = (data = DEFAULT_DATA): string => `tailrace tokens create NAME --personal --data ${shellWord(data)}`;
 
 /** The first SIGTERM or SIGINT; a second one ends the process at once, as without a handler. */
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -19,6 +19,19 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
+/** What to write in place of an unknown name on the command line. */
+export function suggest(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? `there are: ${known.join(', ')}` : `did you mean "${near}"?`;
+}
+
+/** The same in a configuration, where names stand in backticks. `all` introduces the names. */
+export function suggestKey(name: string, known: Iterable<string>, all = 'known:'): string {
+  const names = [...known];
+  const near = nearest(name, names);
+  return near === undefined ? `${all} ${names.join(', ')}` : `did you mean \`${near}\`?`;
+}
+
 /** `maxBytes`, `max-bytes` and `MAX_BYTES` are `max_bytes` written in another style, not mistakes. */
 function normalize(name: string): string {
   return name

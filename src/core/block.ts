@@ -6,6 +6,16 @@
 /** A value that JSON can write. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
+/** True for a text that is one JSON value, by RFC 8259. Its parsed form is never used: V8 can mistake keys that hold escapes. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A part of the kernel's memory, reserved once at start. `at` is its address there, `bytes` a view of it.
  * The memory never grows, so views never detach.

@@ -8,6 +8,11 @@ export interface Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
+/** True at each power of two: what repeats is logged ever less often. `count` is from 1. */
+export function isTimeToLog(count: number): boolean {
+  return (count & (count - 1)) === 0;
+}
+
 /** Lets a repeated log line through at most `most` times in each period, and counts what it holds back. */
 export class LogLimit {
   readonly #most: number;

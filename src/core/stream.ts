@@ -4,12 +4,13 @@
  */
 import type { Tail } from './block.ts';
 import type { ContentPoint } from './sums.ts';
+import { NO_TAIL } from './tail.ts';
 
 export interface FileIdentity {
   /** Device and inode as decimal text (they may exceed 2^53). */
   readonly device: string;
   readonly inode: string;
-  /** Length and SHA-256 (hex) of the head that was hashed: up to 1 KiB, grows with the file. */
+  /** The fingerprint: length and SHA-256 (hex) of the file's first bytes, up to 1 KiB; grows with the file. */
   readonly headLength: number;
   readonly headHash: string;
   /** Where it was last, when that is not the path under which it was first matched. */
@@ -63,7 +64,7 @@ export interface StreamStore {
   persist?(): void;
   /** Nothing of the stream was read yet, and it begins in its file at `startAt`, behind `tail`. On disk as a new stream is. */
   begin(stream: string, startAt: number, tail: Tail): void;
-  /** Notes a grown head or a new inode. The path first matched stays. */
+  /** Notes a grown fingerprint or a new inode. The path first matched stays. */
   identify(stream: string, identity: FileIdentity): void;
   /** Notes how many bytes of the stream's file were seen. On disk with the next save. */
   see(stream: string, size: number): void;
@@ -74,3 +75,22 @@ export interface StreamStore {
   /** True when every span of the stream is settled. */
   isSettled(stream: string): boolean;
 }
+
+function noPositions(): never {
+  throw new Error('no positions are kept here');
+}
+
+/** Keeps no positions: for those who only look. Every stream has the same name. */
+export const NO_STREAMS: StreamStore = {
+  mint: (source) => ({
+    ...{ id: '0'.repeat(32), source, path: '', identity: undefined },
+    ...{ startAt: 0, createdMs: 0, resumeAt: 0, tail: NO_TAIL, contentSum: undefined },
+  }),
+  list: () => [],
+  begin: noPositions,
+  identify: noPositions,
+  see: noPositions,
+  noteArchiveEnd: noPositions,
+  forget: noPositions,
+  isSettled: () => true,
+};

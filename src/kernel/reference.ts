@@ -2,7 +2,7 @@
  * The kernel in plain TypeScript: the oracle of its differential fuzz, and the slow path for a line of any size. Clear
  * rather than fast. Shares nothing with the kernel and its templates, so that a fault in one shows against the other.
  */
-import type { EventShape, JsonValue, Marks } from '../core/block.ts';
+import { type EventShape, isJson, type JsonValue, type Marks } from '../core/block.ts';
 import { MAX_JSON_DEPTH } from './limits.ts';
 import { createZone, type Zone } from '../core/time/zone.ts';
 import { type EventTime, formatEventTime, leadingTime, type TimeContext, wholeTime } from './event-time.ts';
@@ -150,16 +150,6 @@ function passedThrough(line: Uint8Array, context: LineContext): Buffer | undefin
   if (!hasTime && !Object.hasOwn(shape.fields, '_time')) added.set('_time', timeOfKeys(keys, context) ?? timeText(readAtMs));
   const splice = joined(added);
   return Buffer.from(`${text.slice(0, -1)}${keys.size === 0 ? splice.slice(1) : splice}}\n`);
-}
-
-/** JSON.parse is strict: beyond RFC 8259 it accepts nothing. Its result is not looked at (V8 can mistake keys that hold escapes). */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isJson } from '../core/block.ts';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
 import type { DeadLetter, DeadLetterReason } from '../core/sink.ts';
 import { writeDurably } from './descriptors.ts';
@@ -191,13 +192,4 @@ function parseLetter(line: string): Letter {
   if (at < 0 || !line.endsWith('}')) throw new SyntaxError('a line without an event');
   const { id: _, ...about } = JSON.parse(`${line.slice(0, at)}}`) as StoredLetter & { id: string };
   return { about, event: line.slice(at + EVENT_KEY.length, -1) };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

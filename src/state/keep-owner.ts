@@ -91,7 +91,7 @@ export function refuseForeignFolder(folder: string, args: readonly string[] = pr
     'E_DATA_DIR',
     `the folder "${folder}" belongs to ${name ?? `user ${owner.uid}`}, who could not use what root leaves in it`,
     {
-      fix: `run the command as that user: ${name === undefined ? `setpriv --reuid=${owner.uid} --regid=${owner.gid} --clear-groups` : `runuser -u ${name} --`} tailrace ${args.map(quote).join(' ')}`,
+      fix: `run the command as that user: ${name === undefined ? `setpriv --reuid=${owner.uid} --regid=${owner.gid} --clear-groups` : `runuser -u ${name} --`} tailrace ${args.map(shellWord).join(' ')}`,
     },
   );
 }
@@ -101,10 +101,10 @@ export function ownerFix(folder: string, file?: string, args: readonly string[] 
   const uid = ownerOf(folder);
   if (uid === process.geteuid?.()) {
     if (file === undefined || ownerOf(file) === uid) return 'check the permissions of data_dir';
-    return `as root: chown --reference=${quote(folder)} ${quote(file)}`;
+    return `as root: chown --reference=${shellWord(folder)} ${shellWord(file)}`;
   }
   const user = uid === 0 ? '' : ` -u ${userName(uid) ?? `'#${uid}'`}`;
-  return `run it as the owner of data_dir: sudo${user} tailrace ${args.map(quote).join(' ')}`;
+  return `run it as the owner of data_dir: sudo${user} tailrace ${args.map(shellWord).join(' ')}`;
 }
 
 /** Where this user cannot look at it, of the innermost folder above it that can be. */
@@ -125,6 +125,7 @@ function userName(uid: number): string | undefined {
   }
 }
 
-function quote(word: string): string {
+/** The word as a shell takes it. */
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

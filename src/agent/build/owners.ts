@@ -1,5 +1,5 @@
 /** Whose marks the events of a source move: those of the sinks that it feeds, or of their datasets where `to_dataset` says where events go. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
 import { routedOwner } from '../../core/owner.ts';
 import { readScript } from '../../shaping/script/script-file.ts';
@@ -32,7 +32,7 @@ export function routedBaseOf(
   const variables = texts.flatMap((text) => Array.from(text.matchAll(VARIABLES), ([, name]) => process.env[name!] ?? null));
   const scripts = [source.transform, config.transform].map((each) => (each?.kind === 'script' ? contentOf(each) : ''));
   const rules = JSON.stringify([texts, variables, scripts, source.dataset ?? sink.dataset]);
-  return routedOwner(sink.id, createHash('sha256').update(rules).digest('hex').slice(0, RULES_LENGTH));
+  return routedOwner(sink.id, hash('sha256', rules).slice(0, RULES_LENGTH));
 }
 
 /** Scripts as they were first asked for: what is in force until the configuration is read anew. */

@@ -1,7 +1,7 @@
 /** The transforms of a running agent: each is compiled once, and every way from a source to a sink gets a shaper of those on it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SinkConfig, SourceConfig, TransformConfig } from '../../config/model.ts';
-import type { Log } from '../../core/log.ts';
+import { isTimeToLog, type Log } from '../../core/log.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import { readScript } from '../../shaping/script/script-file.ts';
 import { createShaper } from '../../shaping/shaper.ts';
@@ -65,8 +65,7 @@ export class Shapers {
     let failures = 0;
     return (reason) => {
       failures += 1;
-      if ((failures & (failures - 1)) === 0)
-        this.#log.warn({ source, transform: path, reason, failures }, 'a transform failed on an event');
+      if (isTimeToLog(failures)) this.#log.warn({ source, transform: path, reason, failures }, 'a transform failed on an event');
     };
   }
 }

@@ -12,7 +12,7 @@ import type { BufferPolicy } from '../../batcher/keep/spooler-options.ts';
 import type { MemoryBudget } from '../../batcher/fill/memory-budget.ts';
 import type { SinkConfig } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
-import type { Clock } from '../../core/time/clock.ts';
+import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { sinkOf } from '../../core/owner.ts';
 import type { DeadLetter, Sink } from '../../core/sink.ts';
@@ -183,10 +183,7 @@ function policyOf({ buffer: { maxDiskBytes, whenFull, spillFiles, sync } }: Sink
 
 /** Resolves when the sink holds nothing, or when `signal` aborts; sooner as `Delivery.drain` says. */
 export async function drainSink({ buffer, delivery }: SinkPipeline, signal: AbortSignal, patienceMs?: number): Promise<void> {
-  const given = new Promise<void>((resolve) =>
-    signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  await Promise.race([buffer.idle(), given]);
+  await Promise.race([buffer.idle(), whenAborted(signal)]);
   await delivery.drain(signal, patienceMs);
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Config, FileSourceConfig } from '../../config/model.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { StreamStore } from '../../core/stream.ts';
+import { NO_STREAMS, type StreamStore } from '../../core/stream.ts';
 import type { FileExplanation } from '../../sources/file/explain.ts';
 import { createFileSource } from '../../sources/file/source.ts';
 import { openState } from '../../state/database/store.ts';
@@ -22,7 +22,7 @@ export function explainAlone(config: Config, path: string, log: Log): (FileExpla
   // A folder that no agent used yet is not made for this.
   const state = existsSync(join(dataDir, 'state.db')) ? openState({ folder: dataDir, sinksOf, log }) : undefined;
   try {
-    return files.map((source) => ({ source: source.id, ...explainOne(source, state ?? NOTHING, path, log) }));
+    return files.map((source) => ({ source: source.id, ...explainOne(source, state ?? NO_STREAMS, path, log) }));
   } finally {
     state?.close();
   }
@@ -34,18 +34,6 @@ function explainOne(config: FileSourceConfig, streams: StreamStore, path: string
   const source = createFileSource(config, { lane, streams, clock: systemClock, log, hostname: hostname(), reserve, once: false });
   return source.explain(path);
 }
-
-/** The positions of a data folder that was never used. */
-const NOTHING: StreamStore = {
-  mint: never,
-  list: () => [],
-  begin: never,
-  identify: never,
-  see: never,
-  noteArchiveEnd: never,
-  forget: never,
-  isSettled: () => true,
-};
 
 function never(): never {
   throw new Error('nothing is read where only an explanation was asked for');

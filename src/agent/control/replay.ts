@@ -2,8 +2,7 @@
  * Sending dead letters again: each file of letters becomes a batch of its sink. The file goes once the batch is settled;
  * until then it keeps the events. What is refused again becomes a new letter, with the place that the first one named.
  */
-import { createHash } from 'node:crypto';
-import { Batch } from '../../batcher/batch.ts';
+import { Batch, keyFrom } from '../../batcher/batch.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
 import { addTo } from '../../batcher/send/delivery-options.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
@@ -99,26 +98,14 @@ export class Replay {
     const dataset = through === undefined ? first.dataset : this.#options.datasetOf(first.source, sink);
     const batch = new Batch(this.#options.nextBatchId(), sink.config.id, dataset, 'live', { body });
     // Refused again it is a letter of another time, so that the service does not answer from the earlier refusal.
-    batch.key = createHash('sha256')
-      .update(JSON.stringify(['replay', id, first.time, ...(through === undefined ? [] : [through])]))
-      .digest('hex')
-      .slice(0, 32);
+    batch.key = keyFrom(['replay', id, first.time, ...(through === undefined ? [] : [through])]);
     batch.bytes = body.length;
     batch.events = letters.length;
     batch.state = 'committed';
     letters.forEach(({ about }, index) => {
       const accounting = this.#options.accountingOf(about.source);
-      const span = {
-        source: about.source,
-        stream,
-        from: index,
-        to: index + 1,
-        events: 1,
-        sum: 0,
-        tail: NO_TAIL,
-        digest: 'replay',
-      };
-      batch.spans.push({ ...span, accounting, firstEvent: accounting.accepted, closed: true });
+      const span = { source: about.source, stream, from: index, to: index + 1, events: 1, sum: 0, tail: NO_TAIL };
+      batch.spans.push({ ...span, digest: 'replay', accounting, firstEvent: accounting.accepted, closed: true });
       accounting.accept(1, 1);
     });
     this.#underWay.set(stream, letters);

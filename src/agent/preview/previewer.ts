@@ -12,7 +12,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStats } from '../../core/source.ts';
-import type { StreamRecord, StreamStore } from '../../core/stream.ts';
+import { NO_STREAMS } from '../../core/stream.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { findBom } from '../../sources/framing/byte-window.ts';
 import { type LineShaping, loadShaping, shapeOf } from '../../sources/framing/line-shaping.ts';
@@ -164,29 +164,3 @@ function createReservations(kernel: Kernel): { restart(): (bytes: number) => Reg
     },
   };
 }
-
-function unused(): never {
-  throw new Error('a preview keeps no positions');
-}
-
-/** Nothing is persisted: a stream has a name and no more. */
-const NO_STREAMS: StreamStore = {
-  mint: (source): StreamRecord => ({
-    id: '0'.repeat(32),
-    source,
-    path: '',
-    identity: undefined,
-    startAt: 0,
-    createdMs: 0,
-    resumeAt: 0,
-    tail: { length: 0, crc: 0 },
-    contentSum: undefined,
-  }),
-  list: () => [],
-  begin: unused,
-  identify: unused,
-  see: unused,
-  noteArchiveEnd: unused,
-  forget: unused,
-  isSettled: () => true,
-};

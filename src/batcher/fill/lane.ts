@@ -23,7 +23,8 @@ export interface LaneOptions {
 
 export class SourceLane implements Lane {
   readonly #options: LaneOptions;
-  #routes: readonly Route[];
+  /** Where blocks go from now on. The block under way still goes to the former routes, except to a sink that was removed. */
+  routes: readonly Route[];
   /** Events of the block under way that some sink has accepted and another has not taken yet. */
   #inHand: { from: number; to: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
@@ -35,17 +36,8 @@ export class SourceLane implements Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#routes = options.routes;
+    this.routes = options.routes;
     this.#waitedMs = options.waitedMs ?? 0;
-  }
-
-  /** The sinks that blocks go to from now on. The block under way still goes to those before, but for one that takes no more. */
-  get routes(): readonly Route[] {
-    return this.#routes;
-  }
-
-  set routes(routes: readonly Route[]) {
-    this.#routes = routes;
   }
 
   /** Blocks of one source enter one after the other, also when its connections offer them side by side. */
@@ -61,7 +53,7 @@ export class SourceLane implements Lane {
   }
 
   rest(): void {
-    for (const { batcher } of this.#routes) batcher.closeEarly();
+    for (const { batcher } of this.routes) batcher.closeEarly();
   }
 
   /** Milliseconds that blocks waited for room, the wait under way included. */
@@ -138,7 +130,7 @@ export class SourceLane implements Lane {
       try {
         await route.batcher.take(intake);
       } catch (error) {
-        if (!(error instanceof StoppedError) || this.#routes.some(({ sink }) => sink === route.sink)) throw error;
+        if (!(error instanceof StoppedError) || this.routes.some(({ sink }) => sink === route.sink)) throw error;
         // A reload removed the sink, so the other ones alone decide what becomes of the rest.
         sinks -= 1;
         if (accounting.accepted > next) accounting.settle(next, accounting.accepted, 'filtered');
@@ -158,7 +150,7 @@ export class SourceLane implements Lane {
 
   /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
-    const routes = this.#routes.flatMap((route) => route.router?.routes() ?? [route]);
+    const routes = this.routes.flatMap((route) => route.router?.routes() ?? [route]);
     const positions = routes.map(({ sink, owner }) => this.#options.committedTo(owner ?? sink, block.stream) ?? 0);
     if (positions.every((position) => position <= block.offset)) return [{ end: block.end, routes }];
     if (block.single) {

@@ -1,5 +1,5 @@
 /** The templates of event shapes, and the digests of everything that shapes events: an event is the same only where its digest is. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Block, EventShape } from '../../core/block.ts';
 import { SHAPING_VERSION } from '../limits.ts';
 import type { Shaper } from '../../core/shaping.ts';
@@ -31,7 +31,7 @@ export class Shapes {
     // A reload may have changed what shapes the events.
     if (!compiled || compiled.shaper !== shaper?.digest) {
       const shaped = [SHAPING_VERSION, this.#form, shape, this.#timestampField ?? null, ...(shaper ? [shaper.digest] : [])];
-      const digest = createHash('sha256').update(JSON.stringify(shaped)).digest('hex').slice(0, 16);
+      const digest = hash('sha256', JSON.stringify(shaped)).slice(0, 16);
       compiled = {
         template: this.#kernel.compile(shape, this.#timestampField),
         digest: shaper?.isDeterministic === false ? digest + ONCE : digest,

@@ -3,6 +3,7 @@
  * until the disk takes it; where the service is slow and `buffer.disk.files` says so, if the disk takes it at once.
  */
 import { messageOf } from '../../core/errors.ts';
+import { isTimeToLog } from '../../core/log.ts';
 import type { Batch } from '../batch.ts';
 import type { SpoolerOptions } from './spooler-options.ts';
 import { headerOf } from './spooled-batch.ts';
@@ -54,7 +55,7 @@ export class FileSpooler {
       const text =
         'a batch of a deleted file cannot be written to the disk buffer, and is in memory alone; free space in data_dir or mend its disk, it goes on by itself';
       // Ever less often: the log may be on the same disk.
-      if ((tries & (tries - 1)) === 0) log.error({ sink, events: batch.events, reason: messageOf(error), tries }, text);
+      if (isTimeToLog(tries)) log.error({ sink, events: batch.events, reason: messageOf(error), tries }, text);
     }
     if (isKept || isLast) waiting.shift();
     else await clock.sleep(RETRY_MS, stopping);

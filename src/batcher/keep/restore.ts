@@ -9,6 +9,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored.ts';
 import { Batch, keyOf } from '../batch.ts';
+import { persist } from '../keeper.ts';
 import { isMadeOnce } from '../span.ts';
 import type { Delivery } from '../send/delivery.ts';
 import { inEvents, type Owner, rebuild, type RebuildTarget, type Rebuilt } from './rebuild.ts';
@@ -141,20 +142,11 @@ function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]):
 
 /** Tries until the disk takes it: nothing is sent under a key that is not on disk. Rejects with `E_STOPPED` when the agent stops first. */
 async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
-  const { log, clock, retryMs, stopping } = options;
-  for (;;) {
-    try {
-      return options.replace(id, batches);
-    } catch (error) {
-      log.error(
-        { sink: batches[0]?.sink, reason: messageOf(error) },
-        'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself',
-      );
-      await clock.sleep(retryMs, stopping);
-      if (stopping.aborted)
-        throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one', { cause: error });
-    }
-  }
+  const persistence = { ...options, signal: options.stopping };
+  const refused =
+    'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself';
+  const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0]?.sink }, refused);
+  if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }
 
 function countIn(spans: readonly StoredSpan[]): number {

@@ -37,7 +37,8 @@ export interface DispatchOptions extends Pick<
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #concurrency: Concurrency;
-  #compression: Compression;
+  /** How bodies are compressed from now on. */
+  compression: Compression;
   /** Monotonic; no worker sends before. */
   #notBeforeMs = 0;
   /** In a row, by dataset. */
@@ -55,17 +56,7 @@ export class Dispatch {
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#concurrency = new Concurrency(options.concurrency);
-    this.#compression = options.compression;
-  }
-
-  /** Bodies are compressed so from now on. */
-  set compression(compression: Compression) {
-    this.#compression = compression;
-  }
-
-  /** How bodies are compressed now. */
-  get compression(): Compression {
-    return this.#compression;
+    this.compression = options.compression;
   }
 
   /** So many requests at once at most from now on. */
@@ -93,7 +84,7 @@ export class Dispatch {
     const { clock, sink, budget, signal, stats, observer, encoderOf, refusals } = this.#options;
     const { refusal, form } = shipment.batch;
     if (refusal !== undefined) return refusals.refuse(shipment, part, { reason: 'too_large', detail: refusal, status: 0 });
-    const parcel = await shipment.parcelOf(part, this.#compression, form && encoderOf?.(form));
+    const parcel = await shipment.parcelOf(part, this.compression, form && encoderOf?.(form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
     // A part, and what is sent in another form, is memory of its own while it is under way.
@@ -150,7 +141,7 @@ export class Dispatch {
           { sink: sink.id, answer: outcome.detail },
           'the service does not take this compression; sending uncompressed from now on (compression: none says so from the start)',
         );
-        this.#compression = 'none';
+        this.compression = 'none';
         return true;
       case 'halve':
         return refusals.halve(shipment, part, outcome.detail, status);

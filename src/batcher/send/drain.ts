@@ -1,6 +1,6 @@
 /** Waits until a delivery holds nothing, or until waiting gains nothing. */
 import { HOPELESS_AFTER_MS } from '../limits.ts';
-import type { Clock } from '../../core/time/clock.ts';
+import { type Clock, whenAborted } from '../../core/time/clock.ts';
 import type { Batch } from '../batch.ts';
 import type { Dispatch } from './dispatch.ts';
 
@@ -31,7 +31,7 @@ export async function drain(options: DrainOptions, signal: AbortSignal, patience
     (dispatch.failedAtMs > since || dispatch.underWay === 0);
   const isSafe = (batch: Batch): boolean => batch.isDurable || batch.canBeRebuilt;
   const isHopeless = (): boolean => patienceMs < Infinity && (options.isPaused() || isRefused()) && options.held().every(isSafe);
-  const given = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const given = whenAborted(signal);
   while (!signal.aborted && options.held().length > 0 && !isHopeless()) {
     await Promise.race([options.emptied(), given, clock.sleep(DRAIN_CHECK_MS, signal)]);
   }

@@ -2,11 +2,10 @@
  * A shipment: one batch on its way, whole or in parts. Splitting is deterministic by event index, and a part's key is a
  * hash of its parent's key and its place, so that the same events keep the same key over retries and restarts.
  */
-import { createHash } from 'node:crypto';
 import { MAX_EXTRA_REQUESTS } from '../limits.ts';
 import type { DeadLetter, DeadLetterReason, Encoding, Parcel } from '../../core/sink.ts';
 import { originsOf, originsOfWithheld, settleEvents } from '../accepted-events.ts';
-import type { Batch } from '../batch.ts';
+import { type Batch, keyFrom } from '../batch.ts';
 import { compress } from './compress.ts';
 import { decode, sliceEvents, splitEvents } from '../events.ts';
 
@@ -114,14 +113,7 @@ export class Shipment {
 }
 
 function childOf(parent: Part, first: number, count: number): Part {
-  return {
-    first,
-    count,
-    key: createHash('sha256')
-      .update(JSON.stringify([parent.key, first, count]))
-      .digest('hex')
-      .slice(0, 32),
-  };
+  return { first, count, key: keyFrom([parent.key, first, count]) };
 }
 
 /** Settles the batch's events in the accounting: the refused ones by their fate, those of parts that are left as dropped, all others as delivered. */

@@ -5,6 +5,7 @@ import type { Client } from '../../client/client.ts';
 import { pagesOf } from '../../client/pages.ts';
 import { FollowWindow } from '../../core/follow-window.ts';
 import { UsageError } from '../../core/errors.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { CLIENT_PAGE_ROWS } from '../../client/limits.ts';
 import { AplError } from '../../language/syntax/apl-error.ts';
 import { sinceStored } from '../../language/text/arrivals-text.ts';
@@ -52,7 +53,7 @@ export async function follow(client: Client, apl: string, { output, start, limit
       if (!isAway) say(`tailrace: ${error.message}; trying again`);
       isAway = true;
     }
-    if (shown < limit) await pause(stopping);
+    if (shown < limit) await systemClock.sleep(PAUSE_MS, stopping);
   }
   await flush();
 }
@@ -115,17 +116,4 @@ function withoutCursor({ columns, rows, ...rest }: Rows): Rows {
 /** The service stopped, restarts or is busy. */
 function isPassing({ status }: ClientError): boolean {
   return status === 0 || status === 408 || status === 429 || status >= 500;
-}
-
-async function pause(stopping: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      stopping.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, PAUSE_MS);
-    stopping.addEventListener('abort', end);
-    if (stopping.aborted) end();
-  });
 }

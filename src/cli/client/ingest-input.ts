@@ -2,6 +2,7 @@
 import { createReadStream, statSync, accessSync, constants } from 'node:fs';
 import type { IngestFormat } from '../../client/client.ts';
 import { openBody, peek } from '../../client/ingest/open-body.ts';
+import { isJson } from '../../core/block.ts';
 import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
 
 export interface Input {
@@ -64,15 +65,6 @@ function formatOf(head: string, name: string): IngestFormat {
   throw new UsageError('E_USAGE', `${name} is neither JSON nor has a name that says what it is`, {
     fix: 'give --format csv, json or ndjson; lines of plain text are for the agent: `tailrace run` with a stdin or file source',
   });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What fails while it is read is the file's fault, not the program's. Throws `TailraceError`. */

@@ -9,7 +9,7 @@ import type { Agent } from '../../agent/agent.ts';
 import { startAgent } from '../../agent/start-agent.ts';
 import { loadConfig } from '../../config/load/load.ts';
 import { messageOf, TailraceError } from '../../core/errors.ts';
-import { refuseForeignFolder } from '../../state/keep-owner.ts';
+import { refuseForeignFolder, shellWord } from '../../state/keep-owner.ts';
 import type { Observed } from '../../telemetry/observed.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { startDemoApp } from './demo-app.ts';
@@ -228,13 +228,9 @@ function howToGoOn(folder: string, config: string, url: string, token: string): 
   return `
 The configuration, the agent's positions and the service's events stay in ${folder}. To go on with them:
 
-  TAILRACE_API_TOKEN=${token} ${programName()} serve --data ${quote(join(folder, 'service'))} --listen ${new URL(url).host}
-  TAILRACE_TOKEN=${token} ${programName()} run --config ${quote(config)}
+  TAILRACE_API_TOKEN=${token} ${programName()} serve --data ${shellWord(join(folder, 'service'))} --listen ${new URL(url).host}
+  TAILRACE_TOKEN=${token} ${programName()} run --config ${shellWord(config)}
 `;
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 interface Counts {

@@ -4,7 +4,7 @@ import { loadRunnable } from '../../agent/build/check-transforms.ts';
 import { findConfig } from '../../config/load/find.ts';
 import { loadConfigText } from '../../config/load/load.ts';
 import type { Config, SinkConfig, SourceConfig } from '../../config/model.ts';
-import { nearest } from '../../config/nearest.ts';
+import { suggest } from '../../config/nearest.ts';
 import { PRESET_NAMES } from '../../config/presets/preset.ts';
 import { codeOf, UsageError } from '../../core/errors.ts';
 import { compileInclude } from '../../sources/file/scan/glob.ts';
@@ -34,10 +34,7 @@ export async function choosePreview(wanted: Wanted, files: readonly string[]): P
 async function readConfigOf({ config, source, sink, preset }: Wanted): Promise<Config> {
   if (preset !== undefined) {
     if (PRESET_NAMES.includes(preset)) return defaultsWith(`preset: ${preset}`);
-    const near = nearest(preset, PRESET_NAMES);
-    throw new UsageError('E_PREVIEW', `there is no preset "${preset}"`, {
-      fix: near === undefined ? `there are: ${PRESET_NAMES.join(', ')}` : `did you mean "${near}"?`,
-    });
+    throw new UsageError('E_PREVIEW', `there is no preset "${preset}"`, { fix: suggest(preset, PRESET_NAMES) });
   }
   try {
     return await loadRunnable(findConfig(config), process.env, { leavesSecrets: true });
@@ -70,11 +67,8 @@ function guessSource({ sources }: Config, files: readonly string[]): Config['sou
 }
 
 function findById<T extends { readonly id: string }>(what: string, all: readonly T[], id: string): T {
-  const ids = all.map((each) => each.id);
   const found = all.find((each) => each.id === id);
   if (found) return found;
-  const near = nearest(id, ids);
-  throw new UsageError('E_PREVIEW', `the configuration has no ${what} "${id}"`, {
-    fix: near === undefined ? `there are: ${ids.join(', ')}` : `did you mean "${near}"?`,
-  });
+  const ids = all.map((each) => each.id);
+  throw new UsageError('E_PREVIEW', `the configuration has no ${what} "${id}"`, { fix: suggest(id, ids) });
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts';
 import { CHARSETS, findCharset } from './charsets.ts';
 import type { Kind } from './field.ts';
 import { text } from './kinds.ts';
-import { nearest } from '../nearest.ts';
+import { suggestKey } from '../nearest.ts';
 
 /** One of config/fields/charsets, in any spelling. */
 export const charset: Kind<string> = text({
@@ -26,11 +26,7 @@ export const messageCharset: Kind<string> = text({
 function parseCharset(value: string): ReturnType<Parameters<typeof text<string>>[0]['parse']> {
   const known = findCharset(value);
   if (known !== undefined) return { value: known };
-  const near = nearest(value.toLowerCase(), CHARSETS);
-  return {
-    message: 'is no charset that is known',
-    fix: near === undefined ? `use one of ${CHARSETS.join(', ')}` : `did you mean \`${near}\`?`,
-  };
+  return { message: 'is no charset that is known', fix: suggestKey(value.toLowerCase(), CHARSETS, 'use one of') };
 }
 
 /** A regular expression of bounded cost. What only RE2 refuses is found when the agent starts. */

@@ -8,7 +8,7 @@ import { MAX_CSV_COLUMNS, MAX_FIELDS } from '../../core/limits.ts';
 import type { Section } from '../fields/components.ts';
 import type { Environment } from '../yaml/expand.ts';
 import type { Draft } from '../fields/field.ts';
-import { nearest } from '../nearest.ts';
+import { suggestKey } from '../nearest.ts';
 import type { PathReport } from './path-report.ts';
 import { parseProxy, proxyVariableFor } from '../connect/proxy.ts';
 import { quote } from '../quote.ts';
@@ -40,14 +40,9 @@ function checkInputs({ path, draft }: SinkDraft, sources: Section<SourceDraft>, 
   const seen = new Set<string>();
   for (const [index, input] of (draft.inputs ?? []).entries()) {
     if (input === undefined) continue;
-    const near = nearest(input, sources.ids);
-    if (!sources.ids.has(input)) {
-      at.atValue(
-        `${path}.inputs.${index}`,
-        `there is no source \`${quote(input)}\``,
-        near === undefined ? `known: ${[...sources.ids].join(', ')}` : `did you mean \`${near}\`?`,
-      );
-    } else if (seen.has(input)) at.atValue(`${path}.inputs.${index}`, `\`${input}\` stands in \`inputs\` twice`, 'remove one');
+    checkId('source', input, sources.ids, `${path}.inputs.${index}`, at);
+    if (sources.ids.has(input) && seen.has(input))
+      at.atValue(`${path}.inputs.${index}`, `\`${input}\` stands in \`inputs\` twice`, 'remove one');
     seen.add(input);
   }
 }
@@ -62,9 +57,7 @@ function checkTests({ tests }: Draft<typeof agentTable>, sources: Section<Source
 /** An id that may be absent. */
 function checkId(what: 'source' | 'sink', id: string | undefined, ids: ReadonlySet<string>, path: string, at: PathReport): void {
   if (id === undefined || ids.has(id)) return;
-  const near = nearest(id, ids);
-  const fix = near === undefined ? `known: ${[...ids].join(', ')}` : `did you mean \`${near}\`?`;
-  at.atValue(path, `there is no ${what} \`${quote(id)}\``, fix);
+  at.atValue(path, `there is no ${what} \`${quote(id)}\``, suggestKey(id, ids));
 }
 
 function checkSink({ path, draft }: IngestDraft, at: PathReport): void {
