@@ -2,26 +2,20 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../batcher/events.ts';
-import { findConfig } from '../config/load/find.ts';
-import { loadWithoutSecrets } from '../config/load/load.ts';
 import { codeOf, messageOf, UsageError } from '../core/errors.ts';
 import { findAbandoned } from '../state/spool/abandoned.ts';
 import { makeFolder } from '../state/keep-owner.ts';
 import { listFolder } from '../state/list-folder.ts';
 import { decodeSpoolFile, type SpoolContent } from '../state/spool/spool-file.ts';
 import { plural } from './client/output/print.ts';
-
-export interface BufferArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import { type ConfigArguments, configOf } from './agent/config-arguments.ts';
 
 /** Resolves with 0 when every file can be trusted (`repair`: can be now), else 1. */
-export function buffer(action: string, args: BufferArguments): number {
+export function buffer(action: string, args: ConfigArguments): number {
   if (!['verify', 'export', 'repair'].includes(action)) {
     throw new UsageError('E_USAGE', `buffer does not know "${action}"`, { fix: 'use verify, export or repair' });
   }
-  const config = loadWithoutSecrets(findConfig(args.config), process.env);
+  const config = configOf(args);
   let broken = 0;
   let setAside = 0;
   let events = 0;

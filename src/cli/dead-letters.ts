@@ -11,14 +11,14 @@ import { loadConfig, loadWithoutSecrets } from '../config/load/load.ts';
 import type { Config } from '../config/model.ts';
 import { printable } from '../config/quote.ts';
 import { messageOf, TailraceError, UsageError } from '../core/errors.ts';
+import { whenAborted } from '../core/time/clock.ts';
 import { DeadLetters, formatLetter, type Letter } from '../state/dead-letters.ts';
 import { lockFolder } from '../state/lock.ts';
 import { createLog } from '../telemetry/log.ts';
 import { plural } from './client/output/print.ts';
+import type { ConfigArguments } from './agent/config-arguments.ts';
 
-export interface DeadLettersArguments {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface DeadLettersArguments extends ConfigArguments {
   /** Drop without ids means all only with it. */
   readonly all?: boolean;
   /** The sink to replay through, in place of each letter's own. */
@@ -125,11 +125,14 @@ async function replayAlone(config: Config, ids: readonly string[], sink: string 
   const log = await createLog({ level: 'warn' });
   const agent = await startAgent({ config, once: true, log, sinksOnly: true });
   const deadline = new AbortController();
-  const given = new Promise<undefined>((resolve) => deadline.signal.addEventListener('abort', () => resolve(undefined), { once: true }));
   const onSignal = () => deadline.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    return await Promise.race([agent.replay(ids, sink), agent.ended.then(() => undefined), given]);
+    return await Promise.race([
+      agent.replay(ids, sink),
+      agent.ended.then(() => undefined),
+      whenAborted(deadline.signal).then(() => undefined),
+    ]);
   } finally {
     deadline.abort();
     const { failure } = await agent.stop(deadline.signal);

@@ -1,6 +1,9 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { version } from '../core/version.ts';
+import type { CheckArguments } from './check/check.ts';
+import type { ConfigArguments } from './agent/config-arguments.ts';
+import type { DeadLettersArguments } from './dead-letters.ts';
 import type { DemoArguments } from './demo/demo.ts';
 import type { EngineInstallArguments } from './engine/engine-install.ts';
 import { pointToHelp } from './help.ts';
@@ -8,33 +11,12 @@ import type { InitArguments } from './init/init.ts';
 import type { MigrateArgs } from './migrate.ts';
 import type { PreviewArguments } from './preview/preview.ts';
 import type { RunArguments } from './agent/run.ts';
+import type { ServeArgs } from './serve.ts';
 import type { StatusArguments } from './agent/status.ts';
 import type { TapArguments } from './agent/tap.ts';
 import type { TopArguments } from './top/top.ts';
 
 type Exit = (code: Promise<number>) => Promise<void>;
-
-interface CheckArguments {
-  config?: string;
-  json?: boolean;
-}
-
-interface ServeArguments {
-  listen?: string;
-  data?: string;
-  engine?: string;
-  headerPrefix?: string;
-  sync?: boolean;
-  rateLimit?: string;
-  monthlyQuota?: string;
-  queryTimeout?: string;
-  queryMemory?: string;
-  maxBody?: string;
-  maxFields?: string;
-  acceptPersonalTokensForIngest?: boolean;
-  accessLog?: boolean;
-  json?: boolean;
-}
 
 /** `exitWith` is given what the command resolves with: the exit code. `only` leaves out commands that cannot be meant, which saves loading them. */
 export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Command> {
@@ -58,7 +40,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
-    .action(async (options: CheckArguments & { online?: boolean }) => exitWith((await import('./check/check.ts')).check(options)));
+    .action(async (options: CheckArguments) => exitWith((await import('./check/check.ts')).check(options)));
 
   program
     .command('init')
@@ -90,7 +72,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('runs the tests of the configuration: lines, and the events that they become; 1 when one fails')
     .addOption(configOption())
     .option('--json', 'the results as one JSON object')
-    .action(async (options: CheckArguments) => exitWith((await import('./test.ts')).test(options)));
+    .action(async (options: ConfigArguments) => exitWith((await import('./test.ts')).test(options)));
 
   program
     .command('tap')
@@ -119,7 +101,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--accept-personal-tokens-for-ingest', 'for programs that have one token: those of owners and admins may ingest, too')
     .option('--access-log', 'one line of JSON on stderr for each request, with the id of its token')
     .option('--json', 'address and tokens as one JSON line')
-    .action(async (options: ServeArguments) => exitWith((await import('./serve.ts')).serve(options)));
+    .action(async (options: ServeArgs) => exitWith((await import('./serve.ts')).serve(options)));
 
   program
     .command('engine')
@@ -157,7 +139,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .option('--json', 'one JSON object a line')
     .option('--all', 'drop all of them')
     .option('--sink <id>', 'replay through this sink of the configuration (default: the one that each was for)')
-    .action(async (action: string, ids: string[], options: CheckArguments & { all?: boolean; sink?: string }) =>
+    .action(async (action: string, ids: string[], options: DeadLettersArguments) =>
       exitWith((await import('./dead-letters.ts')).deadLetters(action, ids, options)),
     );
 
@@ -166,7 +148,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('proof of delivery: where every byte of every file is; 1 when not every one is accounted for')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .action(async (options: CheckArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
+    .action(async (options: ConfigArguments) => exitWith((await import('./audit/audit.ts')).audit(options)));
 
   program
     .command('buffer')
@@ -174,7 +156,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .argument('<action>', 'verify, export or repair')
     .addOption(configOption())
     .option('--json', 'one JSON object a file')
-    .action(async (action: string, options: CheckArguments) =>
+    .action(async (action: string, options: ConfigArguments) =>
       exitWith(Promise.resolve((await import('./buffer.ts')).buffer(action, options))),
     );
 
@@ -184,14 +166,14 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .argument('<path>', 'a log file')
     .addOption(configOption())
     .option('--json', 'one JSON object a source')
-    .action(async (path: string, options: CheckArguments) => exitWith((await import('./agent/explain.ts')).explain(path, options)));
+    .action(async (path: string, options: ConfigArguments) => exitWith((await import('./agent/explain.ts')).explain(path, options)));
 
   program
     .command('reload')
     .description('has the running agent take its changed configuration into force, waits, and says what changed; 2 when it has problems')
     .addOption(configOption())
     .option('--json', 'as one JSON object')
-    .action(async (options: CheckArguments) => exitWith((await import('./agent/reload.ts')).reload(options)));
+    .action(async (options: ConfigArguments) => exitWith((await import('./agent/reload.ts')).reload(options)));
 
   program
     .command('status')

@@ -10,12 +10,8 @@ import { printable, quote } from '../config/quote.ts';
 import { TailraceError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
 import { plural, say, write } from './client/output/print.ts';
+import type { ConfigArguments } from './agent/config-arguments.ts';
 import { compareEvents, type Comparison, type Event } from './compare-events.ts';
-
-export interface TestArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
 
 interface Result extends Comparison {
   readonly file: string;
@@ -28,7 +24,7 @@ interface Result extends Comparison {
 }
 
 /** Resolves with 0 where all tests pass, else 1. Throws `ConfigError`, and `TailraceError` where there are none. */
-export async function test(args: TestArguments): Promise<number> {
+export async function test(args: ConfigArguments): Promise<number> {
   const file = findConfig(args.config);
   const { config, locate } = await readRunnable(file, process.env, { leavesSecrets: true });
   if (config.tests.length === 0)

@@ -3,22 +3,16 @@ import { resolve } from 'node:path';
 import { askAgent } from '../../agent/control/control.ts';
 import { explainAlone } from '../../agent/control/explain-alone.ts';
 import type { Delay } from '../../agent/control/observe.ts';
-import { findConfig } from '../../config/load/find.ts';
-import { loadWithoutSecrets } from '../../config/load/load.ts';
 import { TailraceError } from '../../core/errors.ts';
 import type { FileExplanation } from '../../sources/file/explain.ts';
 import { createLog } from '../../telemetry/log.ts';
-
-export interface ExplainArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import { type ConfigArguments, configOf } from './config-arguments.ts';
 
 type Explained = FileExplanation & Delay & { readonly source: string };
 
 /** Resolves with 0 when some source reads the file, or will, else 1. Throws `TailraceError`. */
-export async function explain(given: string, args: ExplainArguments): Promise<number> {
-  const config = loadWithoutSecrets(findConfig(args.config), process.env);
+export async function explain(given: string, args: ConfigArguments): Promise<number> {
+  const config = configOf(args);
   if (!config.sources.some(({ type }) => type === 'file'))
     throw new TailraceError('E_NO_FILES', 'the configuration has no source that reads files', { fix: 'add a source with type: file' });
   const path = resolve(given);

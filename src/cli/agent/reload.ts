@@ -7,14 +7,10 @@ import { findConfig } from '../../config/load/find.ts';
 import { readConfig } from '../../config/load/load.ts';
 import { TailraceError } from '../../core/errors.ts';
 import { plural } from '../client/output/print.ts';
-
-export interface ReloadArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import type { ConfigArguments } from './config-arguments.ts';
 
 /** Resolves with 0 when it is in force, 2 when it has problems, 1 when it cannot be taken into force. Throws `TailraceError`. */
-export async function reload(args: ReloadArguments): Promise<number> {
+export async function reload(args: ConfigArguments): Promise<number> {
   // The agent reads the file itself; here it only tells where the agent is.
   const { dataDir, problems } = readConfig(findConfig(args.config), process.env, { leavesSecrets: true });
   const answer = dataDir === undefined ? undefined : await askAgent(dataDir, { command: 'reload', args: [] });
@@ -26,7 +22,7 @@ export async function reload(args: ReloadArguments): Promise<number> {
   return print(answer.result as ReloadReport, args);
 }
 
-function print(report: ReloadReport, { json }: ReloadArguments): number {
+function print(report: ReloadReport, { json }: ConfigArguments): number {
   if (json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
   else if (report.ok) process.stdout.write(describeChanges(report.changes, report.restarted));
   else process.stderr.write('problems' in report ? describeProblems(report.problems) : describeFailure(report));

@@ -1,27 +1,20 @@
 /** `tailrace status`: one screen about the running agent. Asks it through the control socket. */
 import { styleText } from 'node:util';
-import { askAgent } from '../../agent/control/control.ts';
-import { findConfig } from '../../config/load/find.ts';
-import { loadWithoutSecrets } from '../../config/load/load.ts';
 import { printable } from '../../config/quote.ts';
 import { formatBytes } from '../../config/fields/units.ts';
-import { TailraceError } from '../../core/errors.ts';
 import type { SinkStatus, SourceStatus, Status } from '../../telemetry/status.ts';
+import { type ConfigArguments, configOf } from './config-arguments.ts';
+import { askRunning } from './ask-running.ts';
 
-export interface StatusArguments {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface StatusArguments extends ConfigArguments {
   /** Fail only where the agent itself does not work, for the health checks of containers. */
   readonly health?: boolean;
 }
 
 /** Resolves with 0 while everything is delivered or in hand, else 1, as where no agent runs. Throws `TailraceError`. */
 export async function status(args: StatusArguments): Promise<number> {
-  const { dataDir } = loadWithoutSecrets(findConfig(args.config), process.env);
-  const answer = await askAgent(dataDir, { command: 'status', args: [] });
-  if (!answer)
-    throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, { fix: 'start one: tailrace run, or systemctl start tailrace' });
-  const found = answer.result as Status;
+  const { dataDir } = configOf(args);
+  const found = await askRunning<Status>(dataDir, { command: 'status', args: [] });
   const colours = process.stdout.isTTY && !process.env['NO_COLOR'];
   process.stdout.write(args.json === true ? `${JSON.stringify(found)}\n` : renderStatus(found, colours));
   return (args.health === true ? found.accounting.balanced : found.ok) ? 0 : 1;
@@ -46,20 +39,8 @@ export function renderStatus(found: Status, colours: boolean): string {
   ].join('\n');
 }
 
-function sourceLine({
-  id,
-  files,
-  lagBytes,
-  lostBytes,
-  accepted,
-  delivered,
-  held,
-  oldestUnsent,
-  deadLettered,
-  dropped,
-  filtered,
-  waiting,
-}: SourceStatus): string {
+function sourceLine(source: SourceStatus): string {
+  const { id, files, lagBytes, lostBytes, accepted, delivered, held, oldestUnsent, deadLettered, dropped, filtered, waiting } = source;
   const parts = [
     Object.entries(files)
       .filter(([, count]) => count > 0)

@@ -1,18 +1,15 @@
 /** `tailrace tap [SOURCE]`: a bounded sample of the events that a running agent takes, before and after their transforms. */
-import { askAgent } from '../../agent/control/control.ts';
 import type { TappedEvent } from '../../agent/control/tap.ts';
-import { findConfig } from '../../config/load/find.ts';
-import { loadWithoutSecrets } from '../../config/load/load.ts';
-import { nearest } from '../../config/nearest.ts';
-import { TailraceError, UsageError } from '../../core/errors.ts';
+import { suggest } from '../../config/nearest.ts';
+import { UsageError } from '../../core/errors.ts';
 import { flush, say, write } from '../client/output/print.ts';
+import { type ConfigArguments, configOf } from './config-arguments.ts';
 import { datasetsMember, eventChange, fates } from '../preview/preview-output.ts';
+import { askRunning } from './ask-running.ts';
 
-export interface TapArguments {
-  readonly config?: string;
+export interface TapArguments extends ConfigArguments {
   readonly count?: number;
   readonly seconds?: number;
-  readonly json?: boolean;
 }
 
 const DEFAULT_EVENTS = 20;
@@ -20,26 +17,18 @@ const DEFAULT_SECONDS = 10;
 
 /** Resolves with 0 after that many events, or when the time is over. Throws `TailraceError` where no agent runs. */
 export async function tap(source: string | undefined, args: TapArguments): Promise<number> {
-  const { dataDir, sources } = loadWithoutSecrets(findConfig(args.config), process.env);
+  const { dataDir, sources } = configOf(args);
   const ids = sources.map(({ id }) => id);
-  if (source !== undefined && !ids.includes(source)) {
-    const near = nearest(source, ids);
-    throw new UsageError('E_TAP', `the configuration has no source "${source}"`, {
-      fix: near === undefined ? `there are: ${ids.join(', ')}` : `did you mean "${near}"?`,
-    });
-  }
+  if (source !== undefined && !ids.includes(source))
+    throw new UsageError('E_TAP', `the configuration has no source "${source}"`, { fix: suggest(source, ids) });
   const { count = DEFAULT_EVENTS, seconds = DEFAULT_SECONDS } = args;
   const deadline = performance.now() + seconds * 1000;
   let left = count;
   while (left > 0) {
     const restMs = Math.ceil(deadline - performance.now());
     if (restMs <= 0) break;
-    const answer = await askAgent(dataDir, { command: 'tap', args: [source ?? '', String(left), String(restMs)] });
-    if (!answer)
-      throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, {
-        fix: 'start one: tailrace run, or systemctl start tailrace',
-      });
-    const events = answer.result as TappedEvent[];
+    const wanted = [source ?? '', String(left), String(restMs)];
+    const events = await askRunning<TappedEvent[]>(dataDir, { command: 'tap', args: wanted });
     for (const event of events) await write(args.json ? toJsonLine(event) : toText(event));
     left -= events.length;
   }

@@ -4,23 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { askAgent } from '../../agent/control/control.ts';
-import { findConfig } from '../../config/load/find.ts';
-import { loadWithoutSecrets } from '../../config/load/load.ts';
 import type { Config } from '../../config/model.ts';
 import { lockFolder } from '../../state/lock.ts';
 import type { Status } from '../../telemetry/status.ts';
 import { write } from '../client/output/print.ts';
+import { type ConfigArguments, configOf } from '../agent/config-arguments.ts';
 import { type Audit, type AuditedAgent, makeReport, type Report } from './report.ts';
 import { renderAudit } from './show.ts';
 
-export interface AuditArguments {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Resolves with 0 where everything is accounted for, else 1. Throws `TailraceError`. */
-export async function audit(args: AuditArguments): Promise<number> {
-  const config = loadWithoutSecrets(findConfig(args.config), process.env);
+export async function audit(args: ConfigArguments): Promise<number> {
+  const config = configOf(args);
   const found = await auditFolder(config);
   await write(args.json === true ? `${JSON.stringify(found)}\n` : renderAudit(found));
   return found.ok ? 0 : 1;

@@ -10,10 +10,9 @@ import type { Config } from '../../config/model.ts';
 import { UsageError } from '../../core/errors.ts';
 import { checkMachine, type Locate } from './check-machine.ts';
 import { plural } from '../client/output/print.ts';
+import type { ConfigArguments } from '../agent/config-arguments.ts';
 
-export interface CheckArguments {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface CheckArguments extends ConfigArguments {
   /** Asks the services, too. */
   readonly online?: boolean;
 }

@@ -1,10 +1,9 @@
 /** `tailrace top`: the running agent, live in a terminal. Asks it through the control socket, as `status` does. */
-import { askAgent } from '../../agent/control/control.ts';
-import { findConfig } from '../../config/load/find.ts';
-import { loadWithoutSecrets } from '../../config/load/load.ts';
-import { messageOf, TailraceError, UsageError } from '../../core/errors.ts';
+import { messageOf, UsageError } from '../../core/errors.ts';
 import { addRecord, ratesOf } from '../../telemetry/rates.ts';
 import type { Status } from '../../telemetry/status.ts';
+import { askRunning } from '../agent/ask-running.ts';
+import { configOf } from '../agent/config-arguments.ts';
 import { enterScreen, type Key } from './screen.ts';
 import { renderTop, VIEWS } from './view.ts';
 
@@ -21,12 +20,8 @@ export async function top(args: TopArguments): Promise<number> {
     throw new UsageError('E_TOP', 'top draws on a terminal, and its input or output is none', {
       fix: 'tailrace status prints the same once, tailrace status --json for scripts',
     });
-  const { dataDir } = loadWithoutSecrets(findConfig(args.config), process.env);
-  const ask = async (): Promise<Status> => {
-    const answer = await askAgent(dataDir, { command: 'status', args: [] }, ANSWER_WITHIN_MS);
-    if (answer) return answer.result as Status;
-    throw new TailraceError('E_NO_AGENT', `no agent runs on "${dataDir}"`, { fix: 'start one: tailrace run, or systemctl start tailrace' });
-  };
+  const { dataDir } = configOf(args);
+  const ask = () => askRunning<Status>(dataDir, { command: 'status', args: [] }, ANSWER_WITHIN_MS);
   await show(await ask(), ask);
   return 0;
 }
