@@ -26,11 +26,11 @@ export const SYSLOG_HANDSHAKE_MS = 10_000;
 export const MAX_SYSLOG_SENDERS = 4096;
 /** Kernel memory of a syslog source beside its window: the datagrams and the message above, tables and suffixes. */
 export const SYSLOG_KERNEL_BYTES = 5 * 1024 * 1024;
-/** Syslog connections that may each hold one read's bytes while there is no room; over it all of the source stop reading. */
+/** Connections that may each hold the bytes of one read while the window is full; beyond it, every connection of the source stops reading. */
 export const MAX_SYSLOG_WAITING_READERS = 64;
 /** The least net.core.rmem_max for the documented rates. */
 export const UDP_RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
-/** How long a stopping listener may go on reading received bytes; as a rule it takes milliseconds. */
+/** Time for a stopping listener to read bytes already received; usually milliseconds. */
 export const SYSLOG_STOP_MS = 5_000;
 /** A repeated log line of a listener is written this often at most. */
 export const SYSLOG_NOTICE_MS = 10_000;

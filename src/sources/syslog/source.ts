@@ -23,6 +23,7 @@ import type { Listener } from './listen/addresses.ts';
 import { listenDescriptor, listenInternet, listenUnix } from './listen/streams.ts';
 import type { StreamHandlers } from './listen/streams.ts';
 import { systemdDescriptors } from './listen/systemd.ts';
+import type { Reception } from './receive/reception.ts';
 import { nativeLibrary, type NativeLibrary } from '../native/library.ts';
 import { kindOf } from '../native/sockets.ts';
 
@@ -63,11 +64,11 @@ export function createSyslogSource(
   });
   const flow = new Flow(() => collector.isFull);
   const ended = Promise.withResolvers<void>();
-  // Heard of through `run`.
+  // `run` reports it.
   ended.promise.catch(() => {});
-  const common = { source: id, log, clock, form, intake, flow, reserve, mint, received, refused };
+  const reception: Reception = { source: id, log, clock, form, intake, flow, reserve, mint, received, refused };
   const connections = new Connections({
-    ...common,
+    ...reception,
     streams,
     input: reserve(SYSLOG_READ_BYTES),
     maxEventBytes,
@@ -75,7 +76,7 @@ export function createSyslogSource(
     idleTimeoutMs: config.idleTimeoutMs,
     changed: (open) => (stats.files.open = open),
   });
-  const handshakes = new Handshakes({ ...common, ...config, source: id, connections });
+  const handshakes = new Handshakes({ ...reception, ...config, source: id, connections });
   let sockets: DatagramSockets | undefined;
   const listeners: Listener[] = [];
   /** Reads so far: when it stands still for a turn, everything that was sent has been taken. */
@@ -114,7 +115,7 @@ export function createSyslogSource(
 
   function datagramSockets(): DatagramSockets {
     sockets ??= new DatagramSockets({
-      ...common,
+      ...reception,
       library: library === 'node' ? undefined : library,
       hasUnix: config.listen.some(({ protocol }) => protocol === 'unixgram' || protocol === 'systemd'),
       receiveBufferBytes: config.receiveBufferBytes,
@@ -174,7 +175,7 @@ export function createSyslogSource(
     await Promise.all(listeners.splice(0).map((listener) => listener.close()));
   }
 
-  /** Lets the loop take what the system has received, until a turn brings nothing new or the time is up. */
+  /** Runs the event loop until a turn reads nothing new, or the time is up. */
   async function takeReceived(): Promise<void> {
     const deadline = clock.monotonic() + SYSLOG_STOP_MS;
     for (let before = -1; reads !== before && clock.monotonic() < deadline;) {

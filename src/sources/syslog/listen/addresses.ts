@@ -5,7 +5,7 @@ import { TailraceError, codeOf, messageOf } from '../../../core/errors.ts';
 
 /** What listens. */
 export interface Listener {
-  /** Where it really listens: the port the system chose, when 0 was asked for. */
+  /** The bound address, with the port that the system chose for 0. */
   readonly address: ListenAddress;
   /** Accepts no more; sockets that were not handed over are closed once it resolves. */
   close(): Promise<void>;

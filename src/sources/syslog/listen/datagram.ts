@@ -1,4 +1,4 @@
-/** Datagram sockets, the native way: descriptors that are polled, and read by the datagrams of the source. */
+/** Native datagram sockets: polled descriptors, read by `Datagrams`. */
 import { fstatSync } from 'node:fs';
 import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
 import { TailraceError } from '../../../core/errors.ts';
@@ -72,7 +72,7 @@ export function listenBound(
   };
 }
 
-/** What needs the native way, where that is not to be had. */
+/** The error of a socket that needs native reads where they are unavailable. */
 export function noNativeWay(address: ListenAddress): TailraceError {
   return new TailraceError(
     'E_LISTEN',

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { formatPeer } from './addresses.ts';
 
-/** `more`: it cannot be told yet. `invalid`: there is no such header. */
+/** `more`: needs more bytes. `invalid`: not a header. */
 export type ProxyHeader =
   | 'more'
   | 'invalid'

@@ -8,7 +8,7 @@ import { freePath, ownPath } from './unix-path.ts';
 export interface StreamHandlers {
   /** Connections are handed over paused, and are the caller's to close. */
   readonly onConnection: (socket: Socket) => void;
-  /** Hears of errors after the start. */
+  /** Gets errors after the start. */
   readonly onError: (error: Error) => void;
 }
 

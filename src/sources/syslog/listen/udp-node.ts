@@ -1,10 +1,10 @@
-/** UDP through `dgram`, where the native way is not to be had: each datagram costs a call, and reading cannot be paused. */
+/** UDP through `dgram`, where native reads are unavailable: each datagram costs a call, and reading cannot be paused. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { InternetAddress } from '../../../config/model.ts';
 import { formatPeer, listenError, type Listener } from './addresses.ts';
 
-/** `receiveBufferBytes` is what the system granted. `onError` hears of errors after the start. */
+/** `receiveBufferBytes` is what the system granted. `onError` gets errors after the start. */
 export async function listenUdpByNode(
   address: InternetAddress,
   receiveBufferBytes: number,

@@ -1,6 +1,6 @@
 /**
- * The path of a unix socket: what a killed agent left there goes, what is anything else stays. Promises: a file that is no socket, and a
- * socket that someone listens on, are never removed.
+ * Removes the unix socket that a killed agent left. Promises: never removes a file that is not a socket, or a socket that another process
+ * listens on.
  */
 import { chmodSync, existsSync, lstatSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../../core/block.ts';
 import { MAX_SUFFIX_BYTES } from '../../../kernel/syslog.ts';
 
-/** The fields that tell the sender. */
+/** The fields that name the sender. */
 export interface Origin {
   /** `address:port`. */
   readonly peer: string;

@@ -1,6 +1,6 @@
 /**
- * One connection of a stream socket, plain or TLS. Promises: nothing more is read from the sender while bytes wait for room;
- * what was received is taken to the last byte, also when the connection breaks or is closed.
+ * One connection of a stream socket, plain or TLS. Promises: stops reading while bytes wait for the window; takes every
+ * received byte, also when the connection breaks or is closed.
  */
 import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
@@ -19,18 +19,18 @@ export interface ConnectionOptions {
   readonly flow: Flow;
   /** Where bytes are read into. */
   readonly input: Region;
-  /** Hears of each read. */
+  /** Called after each read. */
   readonly received: (bytes: number) => void;
 }
 
 export interface Connection {
   /** Reads so far. */
   readonly reads: number;
-  /** Whether the sender waits for us: then it is not idle. */
+  /** True while the sender waits for us: then it is not idle. */
   readonly isPaused: boolean;
   /** Resolves, to the error that broke it if one did, once every message was taken; rejects when they could not be. */
   readonly done: Promise<Error | undefined>;
-  /** Takes no more from the sender; what was received so far is still taken. */
+  /** Stops reading from the sender; bytes received so far are still taken. */
   close(): void;
 }
 
@@ -121,7 +121,7 @@ export function serveConnection(options: ConnectionOptions): Connection {
     },
     done: done.promise,
     close() {
-      // What the stream has read ahead of us comes as `data`.
+      // Bytes that the stream has already buffered arrive as `data`.
       if (shared === undefined) socket.read();
       socket.destroy();
     },

@@ -6,18 +6,14 @@ import type { Socket } from 'node:net';
 import type { Region } from '../../../core/block.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { MAX_CLOSED_STREAMS, MAX_SYSLOG_UNFINISHED_BYTES } from '../limits.ts';
-import type { Log } from '../../../core/log.ts';
 import type { StreamStore } from '../../../core/stream.ts';
-import type { Cursor } from '../intake/collector.ts';
 import { serveConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
-import type { Flow } from '../intake/flow.ts';
 import { Framer } from './framing.ts';
 import { IdleWatch } from './idle.ts';
-import type { Intake } from '../intake/intake.ts';
 import { MessageStream } from './message-stream.ts';
+import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
-import type { EventForm } from '../message/event-form.ts';
 import type { Origin } from '../message/sender.ts';
 
 /** Idle connections are asked for a sign of life after this long. */
@@ -25,25 +21,15 @@ const KEEP_ALIVE_MS = 60_000;
 /** Closed streams looked at each time that a connection ends. */
 const FORGET_AT_ONCE = 8;
 
-export interface ConnectionsOptions {
-  readonly source: string;
-  readonly log: Log;
+export interface ConnectionsOptions extends Reception {
   readonly streams: StreamStore;
-  readonly form: EventForm;
-  readonly intake: Intake;
-  readonly flow: Flow;
   /** Where bytes are read into. */
   readonly input: Region;
   readonly maxEventBytes: number;
   readonly splits: boolean;
   /** A connection that brings nothing for so long is closed; Infinity: never. */
   readonly idleTimeoutMs: number;
-  readonly mint: () => Cursor;
-  /** Hears of each read, and of each new connection with 0. */
-  readonly received: (bytes: number) => void;
-  /** Hears of messages that cannot be taken, and why. */
-  readonly refused: (error: unknown, events: number, bytes: number, peer: string) => void;
-  /** Hears how many there are when that changes. */
+  /** Called with the number of open connections when it changes. */
   readonly changed: (open: number) => void;
 }
 

@@ -1,18 +1,12 @@
 /**
- * The datagram sockets of a source, read the native way where that is to be had, else through Node. Promises: a socket whose
- * receive buffer is small is said in the log; a datagram that cannot be taken is counted.
+ * The datagram sockets of a source, read natively where possible, else through Node. Promises: logs a socket whose receive
+ * buffer is small; counts each datagram that it cannot take.
  */
 import type { InternetAddress, ListenAddress, UnixAddress } from '../../../config/model.ts';
-import type { Region } from '../../../core/block.ts';
-import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_DATAGRAMS_BYTES, SYSLOG_DATAGRAM_BYTES, UDP_RECEIVE_BUFFER_BYTES } from '../limits.ts';
-import type { Log } from '../../../core/log.ts';
 import type { Cursor } from '../intake/collector.ts';
 import { Datagrams } from './datagrams.ts';
-import type { EventForm } from '../message/event-form.ts';
-import type { Flow } from '../intake/flow.ts';
-import type { Intake } from '../intake/intake.ts';
 import { formatListen } from '../listen/addresses.ts';
 import type { Listener } from '../listen/addresses.ts';
 import { listenBound, listenUdp, listenUnixgram, noNativeWay } from '../listen/datagram.ts';
@@ -20,16 +14,14 @@ import type { DatagramListener } from '../listen/datagram.ts';
 import { listenUdpByNode } from '../listen/udp-node.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { adoptSocket } from '../../native/sockets.ts';
+import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
 import { UdpDrops } from './udp-drops.ts';
 
 /** Calls of one socket before others get their turn. */
 const READS_A_TURN = 4;
 
-export interface DatagramSocketsOptions {
-  readonly source: string;
-  readonly log: Log;
-  readonly clock: Clock;
+export interface DatagramSocketsOptions extends Reception {
   /** Undefined: through Node. */
   readonly library: NativeLibrary | undefined;
   /** Whether there are unix sockets among them: their datagrams may be longer. */
@@ -38,15 +30,6 @@ export interface DatagramSocketsOptions {
   readonly receiveBufferBytes: number;
   /** Permissions of unix sockets. */
   readonly socketMode: number;
-  readonly form: EventForm;
-  readonly intake: Intake;
-  readonly flow: Flow;
-  readonly reserve: (bytes: number) => Region;
-  readonly mint: () => Cursor;
-  /** Hears of each read. */
-  readonly received: (bytes: number) => void;
-  /** Hears of messages that cannot be taken, and why; undefined: there is no room. */
-  readonly refused: (error: unknown, events: number, bytes: number) => void;
   /** Gets errors that are bugs. */
   readonly failed: (error: unknown) => void;
 }
@@ -100,7 +83,7 @@ export class DatagramSockets {
     return this.#begin(await listenUnixgram(library, address, socketMode, receiveBufferBytes, this.#readerOf(`unix:${address.path}`)));
   }
 
-  /** A socket that someone else has bound; `isUnix`: its senders have no addresses. */
+  /** Listens on a socket that another process bound; `isUnix`: its senders have no addresses. */
   adopt(address: ListenAddress, fd: number, isUnix: boolean): Listener {
     const { library, receiveBufferBytes } = this.#options;
     if (library === undefined) throw noNativeWay(address);

@@ -1,35 +1,26 @@
 /**
  * Received datagrams to events: what one call of the system brought (native/receive.ts) becomes one call of the kernel. Owns the
- * places that all datagram sockets of a source are read into. Promises: order; nothing more is read while datagrams wait for
- * room, so that the system's buffer fills, and not memory.
+ * buffers that all datagram sockets of a source are read into. Promises: order; stops reading while datagrams wait for the
+ * window, so that the system's buffer fills instead of memory.
  */
 import type { Region } from '../../../core/block.ts';
 import { MAX_SYSLOG_SENDERS } from '../limits.ts';
 import { createMessageTable, MAX_SUFFIX_BYTES, type MessageTable, tableBytes } from '../../../kernel/syslog.ts';
 import { utf8Cut } from '../../../parsers/text/encoding.ts';
 import type { Cursor } from '../intake/collector.ts';
-import type { EventForm } from '../message/event-form.ts';
-import type { Flow, Reader } from '../intake/flow.ts';
-import type { Intake } from '../intake/intake.ts';
+import type { Reader } from '../intake/flow.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import type { NativeLibrary } from '../../native/library.ts';
 import { createReceiver, type Receiver, receiverBytes } from '../../native/receive.ts';
 import { peerOfName } from '../../native/sockets.ts';
+import type { Reception } from './reception.ts';
 import { suffixOf } from '../message/sender.ts';
 
-export interface DatagramsOptions {
+export interface DatagramsOptions extends Reception {
   readonly library: NativeLibrary;
-  readonly form: EventForm;
-  readonly intake: Intake;
-  readonly flow: Flow;
   /** Datagrams read in one call, and bytes of each that are kept. */
   readonly batch: number;
   readonly placeBytes: number;
-  readonly reserve: (bytes: number) => Region;
-  /** Hears of each call that brought something. */
-  readonly received: (bytes: number) => void;
-  /** Hears of datagrams that have no stream to go to, and why. */
-  readonly refused: (error: unknown, events: number, bytes: number) => void;
   /** Stops reading from every socket, or starts again. */
   readonly setReading: (isReading: boolean) => void;
 }

@@ -134,7 +134,7 @@ export class Framer {
     return true;
   }
 
-  /** Digits of the octet count at the beginning of a message, 0 when there is none, undefined when it cannot be told yet. */
+  /** Digits of the octet count at the beginning of a message, 0 when there is none, undefined until it is known. */
   #countDigits(): number | undefined {
     const chunk = this.#chunk;
     let at = this.#at;

@@ -4,20 +4,17 @@
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../../core/time/clock.ts';
 import { codeOf, messageOf } from '../../../core/errors.ts';
 import { SYSLOG_HANDSHAKE_MS, SYSLOG_NOTICE_MS } from '../limits.ts';
-import { type Log, LogLimit } from '../../../core/log.ts';
+import { LogLimit } from '../../../core/log.ts';
 import type { Connections } from './connections.ts';
 import { formatPeer } from '../listen/addresses.ts';
 import { readProxyHeader } from '../listen/proxy-protocol.ts';
 import { createSecure, nameOf, type Secure, type SecureOptions } from '../listen/secure.ts';
+import type { Reception } from './reception.ts';
 import type { Origin } from '../message/sender.ts';
 
-export interface HandshakeOptions {
-  readonly source: string;
-  readonly log: Log;
-  readonly clock: Clock;
+export interface HandshakeOptions extends Pick<Reception, 'source' | 'log' | 'clock'> {
   readonly connections: Connections;
   readonly maxConnections: number;
   readonly tls: SecureOptions['files'];

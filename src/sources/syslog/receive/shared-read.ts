@@ -2,7 +2,7 @@
  * Lets an accepted connection read into a buffer that all connections share: no allocation a read, less than half the CPU of
  * `data` events, and no memory for idle peers (docs/adr/0005-syslog-reading.md). Node can do that only for sockets that are made
  * with `onread`, which a server's are not, so the connection's handle moves to one that is. Where a later Node has no such
- * handle, the caller goes on with the socket as it is.
+ * handle, the caller keeps the accepted socket.
  */
 import { Socket } from 'node:net';
 
@@ -11,8 +11,8 @@ interface Handled {
 }
 
 /**
- * The socket that goes on in the accepted one's place, paused; undefined when that cannot be done. `onRead` is told of each read,
- * whose bytes are at the beginning of `buffer` until it returns.
+ * The socket that replaces the accepted one, paused; undefined when that cannot be done. `onRead` is called for each read;
+ * the bytes are at the start of `buffer` until it returns.
  */
 export function moveToSharedRead(accepted: Socket, buffer: Buffer, onRead: (length: number) => void): Socket | undefined {
   const holder = accepted as unknown as Handled;

@@ -1,7 +1,7 @@
 /**
  * How many datagrams the system dropped because a socket's receive buffer was full: it counts them for each socket in
  * /proc/net/udp and udp6. They were never received, so they are no events. Promises: a count never goes back, also when its
- * socket is closed; 0 where the system does not tell.
+ * socket is closed; 0 where the system does not report it.
  */
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../../core/time/clock.ts';
