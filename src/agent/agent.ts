@@ -33,13 +33,13 @@ export interface Agent {
   /** Why it cannot take the configuration into force while it runs; undefined where it can. Waits a moment for what the last process left. */
   whyRestart(next: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<string | undefined>;
   /**
-   * Takes the configuration into force; what did not change goes on untouched. Throws `TailraceError`, with the one before in force, when
+   * Applies the configuration; unchanged components keep running. Throws `TailraceError`, with the one before in force, when
    * it cannot. `stopping` aborts when the agent is to stop.
    */
   reconfigure(next: Config, changes: ConfigChanges, stopping: AbortSignal): Promise<void>;
   /** Sends dead letters again (all where no id is given), `through` one sink or each through its own; resolves when they are settled. */
   replay(ids: readonly string[], through?: string): Promise<ReplayResult>;
-  /** Removes dead letters for good (all where no id is given); the number of files removed. */
+  /** Deletes dead letters (all without ids); returns the number of files deleted. */
   drop(ids: readonly string[]): number;
   /** Stops reading, drains until `deadline` aborts, saves positions. Idempotent. */
   stop(deadline: AbortSignal): Promise<StopReport>;

@@ -232,7 +232,7 @@ export class RunningAgent implements Agent {
     for (const { source } of this.#components.sources.values()) await source.open();
     this.#state.noteStarted([...this.#components.sources.keys()]);
     this.#control = await startControl(config.dataDir, this.#log, (request) => this.#answer(request, builder)).catch((error: unknown) => {
-      // Shipping goes on without it, on a full disk for example.
+      // Keep shipping without it, for example on a full disk.
       this.#log.error(
         { reason: messageOf(error) },
         'no command can reach this agent: dead-letters replay and drop, and explain, will fail',
@@ -253,7 +253,7 @@ export class RunningAgent implements Agent {
     while (this.#runs.size > 0) await Promise.race([...this.#runs, this.#moreRuns.promise]);
     for (const { batcher } of this.#components.sinks.values()) batcher.flush();
     const never = new AbortController().signal;
-    // Whoever asked for one run is told when it does not get through; any other ends when all is delivered.
+    // `once` fails when it cannot deliver; any other run ends when all is delivered.
     const patienceMs = this.#options.once ? this.#inForce.config.shutdownTimeoutMs : Infinity;
     await Promise.all([...this.#components.sinks.values()].map((pipeline) => drainSink(pipeline, never, patienceMs)));
   }

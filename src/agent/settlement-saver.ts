@@ -1,7 +1,7 @@
 /**
- * Saves what was settled soon after, so that a kill sends little of it again. Where nothing was written for a while it is saved at once,
- * in the waking that the answer caused anyway. Else the next batch's commit takes it along as a rule; only where none comes in time
- * is there a transaction for it. While nothing is settled there is no timer.
+ * Saves settlements soon, so that a kill causes few resends. After a quiet period it saves at once,
+ * as the answer has woken the process anyway. Otherwise the next batch's commit usually includes them; a separate transaction
+ * runs only when none comes in time. No timer runs while nothing is settled.
  */
 import type { Clock } from '../core/time/clock.ts';
 import { CALM_SETTLEMENTS_MS, SAVE_SETTLED_MS } from './limits.ts';
@@ -12,7 +12,7 @@ export class SettlementSaver {
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
   #isRunning = false;
-  /** Transactions that were known at the last settlement, and when there was a new one last (monotonic). */
+  /** Transactions counted at the last settlement, and the monotonic time of the last new one. */
   #writes = 0;
   #wroteAtMs = -Infinity;
 

@@ -12,13 +12,13 @@ import type { Components } from './build/components.ts';
 import { drainSink } from './build/sink-pipeline.ts';
 
 export interface StopReport {
-  /** Events that are neither delivered nor to be had again after a restart. */
+  /** Events that were not delivered and cannot be read again after a restart. */
   readonly lostEvents: number;
   /** Bytes that sources lost while the agent stopped: of pipes and connections, or of deleted files. */
   readonly lostBytes: number;
   /** Events that a restart will send: saved by their positions or in the disk buffer, or read again. */
   readonly keptEvents: number;
-  /** False when the next start sends what was delivered last again. */
+  /** False when the next start resends the last delivered events. */
   readonly arePositionsSaved: boolean;
   /** Events that were refused and kept as dead letters by this process. */
   readonly deadLetters: number;
@@ -30,7 +30,7 @@ export interface StopReport {
 export async function stopComponents(components: Components, deadline: AbortSignal, log: Log): Promise<number> {
   const sinks = [...components.sinks.values()];
   for (const { budget } of sinks) budget.close('rereadable');
-  // From now on over its limit: what sources have in hand, and cannot read again, finds room while they stop.
+  // Allow going over the limit: sources that stop must hand over the events that they cannot read again.
   for (const { buffer } of sinks) void buffer.stop();
   const lostBefore = components.lostBytes;
   const given = whenAborted(deadline);

@@ -75,7 +75,7 @@ export class Accounting {
   }
 }
 
-/** Joins what is alike: while one of two sinks is away, every block would else be an interval of its own, and settling each goes through all. */
+/** Merges equal neighbours: otherwise each block is an interval while one of two sinks is down, and settling walks all of them. */
 function add(intervals: Interval[], next: Interval): void {
   const last = intervals.at(-1);
   if (last?.to === next.from && last.pending === next.pending && last.worst === next.worst)

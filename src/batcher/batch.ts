@@ -171,7 +171,7 @@ export class Batch {
     else this.fates?.add(events, 1, 'none');
   }
 
-  /** Adds the bytes of another stream in which the event of the span goes on: they are no events of their own. */
+  /** Adds bytes of another stream that continue the span's event; they are no events of their own. */
   #follow({ accounting, source, digest }: HeldSpan, { stream, from, to, sum, tail }: StreamRange, firstEvent: number): void {
     const content = { from, to, events: 0, sum: this.canBeRebuilt ? sum : 0, tail };
     this.spans.push({ accounting, firstEvent, source, stream, digest: `${digest}${CONTINUES}`, ...content, closed: true });

@@ -1,4 +1,4 @@
-/** How a batch is kept safe while it is held, and how to wait for a disk that refuses. The implementations are in keep/. */
+/** Keeps a batch recoverable until it is settled, and retries while the disk refuses. The implementations are in keep/. */
 import { codeOf, messageOf } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -10,7 +10,7 @@ export interface Keeper {
   commit(batches: readonly Batch[]): void;
   /** Persists the parts that a batch is sent in from now on, before the first of them is sent. Throws or rejects when the disk refuses. */
   commitParts(batch: Batch, parts: readonly StoredPart[]): Promise<void> | void;
-  /** Brings the body of a batch that left memory back. Rejects with `E_SPOOL_BROKEN` when it is gone for good. */
+  /** Loads an evicted body. Rejects with `E_SPOOL_BROKEN` when it is lost. */
   load(batch: Batch): Promise<void>;
   /** Frees the memory of a batch that is on disk. */
   evict(batch: Batch): void;
@@ -27,8 +27,8 @@ export interface Persistence {
 }
 
 /**
- * Tries until the disk takes the work. Logs `fields` with `refused` and the number of tries, ever less often: at each power of two.
- * Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which no waiting mends.
+ * Retries until the disk takes the work. Logs `fields` with `refused` and the number of tries, at each power of two.
+ * Resolves with false when the agent stops first; rejects only with `E_SPOOL_BROKEN`, which no retry fixes.
  */
 export async function persist(
   work: () => Promise<void> | void,

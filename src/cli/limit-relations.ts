@@ -1,4 +1,4 @@
-/** How the bounds of the rooms relate: asserted when a command other than `run` starts, and by a test, so that no bound is changed alone. */
+/** Relations between the bounds of modules: asserted when a command other than `run` starts, and by a test, so that no bound is changed alone. */
 import * as agent from '../agent/limits.ts';
 import * as client from '../client/limits.ts';
 import * as config from '../config/limits.ts';

@@ -48,7 +48,7 @@ export class ClientError extends TailraceError {
   }
 }
 
-/** The code of a refusal, and the fix where the status alone tells it. */
+/** The code of a refusal, and the fix where the status alone gives one. */
 export function codeOfStatus(status: number): { readonly code: ClientErrorCode; readonly fix?: string } {
   if (status === 401 || status === 403)
     return {

@@ -15,7 +15,7 @@ export const MAX_FIELDS_BYTES = 16 * 1024;
 export const MAX_CONFIG_PROBLEMS = 1000;
 /** Bytes of a file that holds a token. */
 export const MAX_SECRET_BYTES = 64 * 1024;
-/** Full scans are this far apart at most where watches tell of every change, and `scan_interval` is not written. */
+/** The longest interval of full scans where watches report every change, and `scan_interval` is not written. */
 export const MAX_SCAN_INTERVAL_MS = 30_000;
 /** Bytes of `labels` as JSON text of ASCII, which is one header. */
 export const MAX_LABELS_BYTES = 4 * 1024;

@@ -1,4 +1,4 @@
-/** Bounds that several rooms share; each room has its own beside its code. Units are in the names. */
+/** Bounds that several modules share; each module has its own beside its code. Units are in the names. */
 
 /** The kernel writes whole vectors and may overwrite this many bytes past the end of its output. */
 export const KERNEL_SLACK_BYTES = 64;

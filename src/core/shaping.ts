@@ -1,6 +1,6 @@
 /**
  * Shaping as the batcher sees it: events go in as NDJSON, and what is sent of each comes out. How they are shaped is the business of
- * the room `shaping`.
+ * the module `shaping`.
  */
 
 /** Events of one block, in order. */

@@ -10,7 +10,7 @@ export interface IngestResult {
   readonly walLength: number;
 }
 
-/** One event that the service did not store. `index` is its 0-based place in the request, where the service tells it. */
+/** One event that the service did not store. `index` is its 0-based place in the request, where the service reports it. */
 export interface NamedFailure {
   readonly index: number | undefined;
   /** The event's time as the service read it; empty where it reports none. */
@@ -59,7 +59,7 @@ export type Encoding = 'gzip' | 'zstd' | 'identity';
  * - `delivered`: the service has stored every event.
  * - `partial`: it has stored all but `failed` events, some or all of which `failures` names.
  * - `retry`: try again after a backoff, or after `afterMs` where the service said so; `fix`: what a person can do, where that is known (`detail` ends with it).
- * - `pause`: nothing of this dataset is sent until the cause is mended; a probe finds out.
+ * - `pause`: send nothing of this dataset until a probe succeeds.
  * - `halve`: the request is too large; its halves may not be.
  * - `uncompress`: the service does not take this compression.
  * - `bisect`: something in the request is refused; halves find out what.
@@ -95,7 +95,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** An event that is not delivered and never will be by itself: kept with the reason (state/dead-letters). */
+/** An event that no retry delivers: kept with the reason (state/dead-letters). */
 export interface DeadLetter {
   readonly sink: string;
   readonly dataset: string;

@@ -21,7 +21,7 @@ export interface SourceStats {
   /** Times that were asked for and could not be read, and values that were no such type; absent where none can be. */
   timeErrors?: number;
   typeErrors?: number;
-  /** Events dropped for want of room (datagrams), and those the lane did not take any more; absent where none can be. */
+  /** Events dropped because the window was full (datagrams) or the lane had stopped; absent where neither can happen. */
   droppedEvents?: number;
   /** Datagrams that the system dropped before they were received, and that are no events; absent where none can be. */
   readonly droppedDatagrams?: number;

@@ -37,9 +37,9 @@ export interface StreamRecord {
   readonly startAt: number;
   /** Wall clock, when it was made. */
   readonly createdMs: number;
-  /** Where reading goes on: the end of the last span committed to the database, 0 for a new stream. */
+  /** Where reading resumes: the end of the last span committed to the database, 0 for a new stream. */
   readonly resumeAt: number;
-  /** Everything before it is settled at every sink; absent where the store does not tell. */
+  /** Everything before it is settled at every sink; absent where the store does not know. */
   readonly settledTo?: number;
   /** The bytes just before `resumeAt`. */
   readonly tail: Tail;

@@ -192,7 +192,7 @@ export function createKernel(capacityBytes: number): Kernel {
     loaded = marks ? undefined : template;
   }
 
-  /** Lays out the ends as addresses; returns where the last one is that has room. */
+  /** Writes the ends as addresses; returns the address of the last one that fits. */
   function loadEnds(input: Region, ends: Uint32Array): number {
     const count = Math.min(ends.length, MAX_ENDS);
     for (let i = 0; i < count; i++) endsTable[i] = input.at + ends[i]!;

@@ -194,7 +194,7 @@ export function createSyslogFactory(
   };
 }
 
-/** A table for as many entries as the region has room for. */
+/** A table of as many entries as fit the region. */
 export function createMessageTable(region: Region): MessageTable {
   const { bytes } = region;
   const capacity = Math.floor(bytes.length / ENTRY_BYTES);

@@ -25,7 +25,7 @@ export class AfterSync {
     this.#unsaved.push(work);
   }
 
-  /** Syncs a save, then does the work added before. One sync at a time serves all work added meanwhile. */
+  /** Syncs a save, then does the work added before. One sync at a time serves all work added before it. */
   start(): void {
     this.#waiting.push(...this.#unsaved.splice(0));
     this.#syncNext();

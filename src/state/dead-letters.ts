@@ -138,7 +138,7 @@ export class DeadLetters {
         .map(parseLetter);
     } catch (error) {
       throw new TailraceError('E_DEAD_LETTER_BROKEN', `the dead letters in "${file}" cannot be read: ${messageOf(error)}`, {
-        fix: 'mend the file by hand (one JSON object a line, `event` its last key), or drop it: tailrace dead-letters drop ' + id,
+        fix: 'repair the file by hand (one JSON object a line, `event` its last key), or drop it: tailrace dead-letters drop ' + id,
         cause: error,
       });
     }

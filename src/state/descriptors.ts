@@ -66,7 +66,7 @@ function without(parts: readonly Uint8Array[], bytes: number): readonly Uint8Arr
   });
 }
 
-/** The same at once, for a process that is about to end or must not go on before. */
+/** The same, synchronously: for a process that is about to end or must not continue before it. */
 export function syncPathNow(path: string): void {
   const fd = openSync(path, 'r');
   try {

@@ -12,7 +12,7 @@ export function listFolder(folder: string): string[] {
   }
 }
 
-/** Nothing where listing failed because the folder is not there; else throws `E_DATA_DIR`. */
+/** Returns no names for a missing folder; throws `E_DATA_DIR` for any other error. */
 export function noNames(folder: string, error: unknown): string[] {
   if (codeOf(error) === 'ENOENT') return [];
   throw new TailraceError('E_DATA_DIR', `cannot read the folder "${folder}": ${messageOf(error)}`, {

@@ -1,7 +1,7 @@
 /**
- * Disk space for positions, taken while there is enough: a full disk then stops neither saving nor delivery. It lies in the database's own
- * files, where nothing else can take it: pages of `state.db` that are free, and a write-ahead log that is as long as it ever gets. SQLite
- * writes the log from its beginning again after each checkpoint, and takes what is behind its last frame for no frame.
+ * Reserves disk space for checkpoints while there is enough, so that a full disk stops neither saving nor delivery. The reserve is part
+ * of the database's files: free pages of `state.db`, and a write-ahead log of its greatest length. SQLite rewrites the log from its start
+ * after each checkpoint, and ignores bytes behind the last frame.
  */
 import { closeSync, constants, fstatSync, openSync, statfsSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -9,33 +9,36 @@ import { messageOf } from '../core/errors.ts';
 import { STATE_RESERVE_BYTES } from './limits.ts';
 import type { Log } from '../core/log.ts';
 
-/** Of the reserve, in the database: it grows only by the rows of more streams and batches than there ever were at once. */
+/** The database's share of the reserve: it grows only when there are more streams and batches than ever before. */
 const PAGES_BYTES = 2 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
-/** It takes at most this fraction of the free space. */
+/** Divisor: the reserve takes at most a third of the free space. */
 const PART = 3;
-/** SQLite's pages in the log after which it begins anew: with the transaction that reaches it they fit the reserve. */
+/** Pages after which SQLite starts the log again; they fit the reserve, with the transaction that reaches the limit. */
 export const CHECKPOINT_PAGES = 3000;
 
-/** Fills the reserve up, if the disk has room for several of them. Never throws: without it saving waits for room. */
+/** Fills the reserve if the disk has space for several of them. Never throws: without a reserve, saving waits for space. */
 export function reserve(database: DatabaseSync, file: string, log: Log): void {
   try {
     const { bavail, bsize } = statfsSync(file);
     if (bavail * bsize < PART * STATE_RESERVE_BYTES) {
-      log.debug({ file, freeBytes: bavail * bsize }, 'the disk has no room to keep some for positions: when it is full, delivery waits');
+      log.debug(
+        { file, freeBytes: bavail * bsize },
+        'not enough free disk space to reserve 16 MiB for checkpoints: delivery waits while the disk is full',
+      );
       return;
     }
     keepPages(database);
     lengthen(`${file}-wal`, STATE_RESERVE_BYTES - PAGES_BYTES);
   } catch (error) {
-    log.warn({ file, reason: messageOf(error) }, 'no disk space could be kept for positions: when the disk is full, delivery waits');
+    log.warn({ file, reason: messageOf(error) }, 'cannot reserve disk space for checkpoints: delivery waits while the disk is full');
   }
 }
 
 function keepPages(database: DatabaseSync): void {
   const pageSize = numberOf(database, 'page_size');
   if (numberOf(database, 'freelist_count') * pageSize >= PAGES_BYTES / 2) return;
-  // Only pages that were written once have room on the disk. One that ended in between left the table.
+  // Only pages written once take disk space. A process killed in between leaves the table behind.
   database.exec(
     `drop table if exists reserve; create table reserve (bytes blob) strict; insert into reserve values (zeroblob(${PAGES_BYTES}))`,
   );

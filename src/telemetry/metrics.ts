@@ -20,7 +20,7 @@ interface MetricValue {
   readonly metricName?: string;
 }
 
-/** A registry that reads `observe()` anew at each scrape. */
+/** A registry that calls `observe()` at each scrape. */
 export function createRegistry(observe: () => Observed, histograms: SinkHistograms): { contentType: string; render(): Promise<string> } {
   const registry = new Registry();
   let seen = observe();

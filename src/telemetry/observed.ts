@@ -1,4 +1,4 @@
-/** What telemetry reads at a scrape, and how: plain numbers that the rooms keep, nothing computed on the way of an event. */
+/** What telemetry reads at a scrape: plain numbers that the modules keep; nothing is computed per event. */
 import type { SourceStats } from '../core/source.ts';
 
 /** Why a source reads no more for the moment. */
@@ -60,7 +60,7 @@ export interface ObservedSink {
   readonly maxDiskBytes: number;
   /** Files of the disk buffer that were set aside. */
   readonly brokenFiles: number;
-  /** Requests that may be under way at once, now. */
+  /** Limit of concurrent requests. */
   readonly concurrency: number;
   /** Events by reason, without those that were dead letters before. */
   readonly deadLetters: ReadonlyMap<string, number>;

@@ -26,7 +26,7 @@ export function addProcessMetrics(registry: Registry): void {
   );
 }
 
-/** Undefined where the system does not tell, such as outside of Linux. */
+/** Undefined where the system does not report it, such as outside of Linux. */
 function ask(read: () => number): number | undefined {
   try {
     return read();

@@ -1,4 +1,4 @@
-/** The telemetry endpoint: /metrics, /healthz, /readyz and the status page, on a loopback port unless told otherwise. */
+/** The telemetry endpoint: /metrics, /healthz, /readyz and the status page, on a loopback port unless configured otherwise. */
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { codeOf, messageOf, TailraceError } from '../core/errors.ts';
@@ -53,7 +53,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const status = ready ? 'ready' : observed.started ? 'paused' : 'starting';
       const reason = observed.checkpointRefusal;
       const unsaved =
-        reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir or mend its disk; it goes on by itself' } };
+        reason === undefined ? {} : { unsaved: { reason, fix: 'free space in data_dir or repair its disk; it retries by itself' } };
       replyJson(response, ready ? 200 : 503, { status, paused, waiting, ...unsaved });
     },
   };

@@ -85,7 +85,7 @@ export class Builder {
     return shapers;
   }
 
-  /** Closes what is not in force, once the blocks under way are shaped by what they began with. */
+  /** Closes replaced transforms, once the blocks that use them are shaped. */
   #closeUnused(...all: readonly (Shapers | undefined)[]): void {
     const { components, log } = this.#options;
     const inForce = this.#shapers;
@@ -110,7 +110,7 @@ export class Builder {
     });
   }
 
-  /** `former`: of the same id, stopped; its counters go on. */
+  /** `former`: of the same id, stopped; its counters carry over. */
   createSource(config: SourceConfig, former?: SourcePipeline): Promise<SourcePipeline> {
     const { state, log } = this.#options;
     const datasets = createRoutedDatasets(state, log, (sink) => this.#basesOf(sink));

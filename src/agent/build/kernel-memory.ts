@@ -6,10 +6,10 @@ import { SYSLOG_KERNEL_BYTES, SYSLOG_PARTS_BYTES } from '../../sources/syslog/li
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';
 import { memoryOf } from './sink-pipeline.ts';
 
-/** Address space for what reloads add, as much of it as the system gives. */
+/** Address space for additions by reloads, as much of it as the system grants. */
 const RELOAD_BYTES = [512 * 1024 * 1024, 128 * 1024 * 1024];
 
-/** A kernel of so many bytes, with room for what reloads add. Throws `TailraceError`. */
+/** A kernel of `bytes` of memory, with address space for reloads. Throws `TailraceError`. */
 export function createRoomyKernel(bytes: number): Kernel {
   for (const more of RELOAD_BYTES) {
     try {
@@ -32,7 +32,7 @@ export function kernelBytesOf(config: Config): number {
 
 /**
  * A window to read into, and one to make events in that are not the lines as they are read: twice, as deleted files are read
- * beside the others, and a third time for archives.
+ * beside the others, and a third time for compressed files.
  */
 function windowBytesOf(source: SourceConfig): number {
   const { type, maxEventBytes } = source;

@@ -35,7 +35,7 @@ export function routedBaseOf(
   return routedOwner(sink.id, hash('sha256', rules).slice(0, RULES_LENGTH));
 }
 
-/** Scripts as they were first asked for: what is in force until the configuration is read anew. */
+/** Caches scripts until the configuration is reloaded. */
 const contents = new WeakMap<TransformConfig, string>();
 
 /** The script's checksum, or its path where it cannot be read. */

@@ -28,7 +28,7 @@ export interface RestoreSinksOptions {
   baseOf?(source: SourceConfig, sink: SinkConfig): string | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the agent stops; what is left is then restored by the next one. */
+  /** Aborts when the agent stops; the next one restores the rest. */
   readonly stopping: AbortSignal;
 }
 

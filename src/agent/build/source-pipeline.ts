@@ -27,7 +27,7 @@ export interface SourcePipelineOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly once: boolean;
-  /** Of the same id, stopped: its counters go on. */
+  /** The stopped pipeline of the same id, whose counters carry over. */
   readonly former?: SourcePipeline | undefined;
   /** Those in force; they give undefined where nothing is shaped. */
   readonly shapers?: (() => Shapers | undefined) | undefined;
@@ -150,7 +150,7 @@ export async function createSourcePipeline({
   }
 }
 
-/** Totals go on; what is true now (lag, files) does not. */
+/** Totals carry over; gauges (lag, files) do not. */
 function addTotals(stats: SourceStats, former: SourceStats): void {
   const before = former as unknown as Record<string, unknown>;
   const now = stats as unknown as Record<string, unknown>;

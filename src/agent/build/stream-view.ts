@@ -5,7 +5,7 @@
  */
 import type { StreamStore } from '../../core/stream.ts';
 
-/** `openSpans` gives the spans that are accepted and not committed; `forgotten` is told of every stream that is. */
+/** `openSpans` gives the spans that are accepted and not committed; `forgotten` is called for every forgotten stream. */
 export function createStreamView(
   state: Required<StreamStore>,
   openSpans: () => Iterable<{ readonly stream: string }>,

@@ -2,7 +2,7 @@
 import type { Sink } from '../../core/sink.ts';
 
 export interface SwappableSink extends Sink {
-  /** Later requests go through `next`; who waits for another token tries at once. */
+  /** Later requests use `next`; requests that wait for another token retry at once. */
   swap(next: Sink): void;
 }
 

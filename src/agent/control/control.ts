@@ -1,7 +1,7 @@
 /**
- * The control socket of a running agent: a unix socket with mode 0600 in the data folder, one request a connection, JSON
- * both ways. Commands that must not run beside the agent (replay, drop, explain, reload) reach it here. A client that sends
- * garbage, too much, or nothing is answered or cut off, and never stays longer than the agent.
+ * The control socket of a running agent: a unix socket with mode 0600 in the data folder, one request per connection, JSON
+ * both ways. Commands that need the running agent (replay, drop, explain, reload) connect to it. A client that sends garbage,
+ * too much, or nothing gets an error or is disconnected, and never outlives the agent.
  */
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -18,20 +18,20 @@ export interface ControlRequest {
 export type ControlReply = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string };
 
 export interface ControlServer {
-  /** Takes no more requests and cuts off those under way. */
+  /** Takes no more requests and disconnects the clients. */
   close(): void;
 }
 
 const SOCKET = 'control.sock';
-/** The system's limit for a socket's path, less what it needs itself. */
+/** Below the system's limit of 108 bytes for a socket's path. */
 const MAX_PATH_BYTES = 100;
 const NEWLINE = 10;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLIENTS = 64;
-/** A client that has not sent its request after this long is cut off. */
+/** A client that has not sent its request after this long is disconnected. */
 const REQUEST_MS = 10_000;
 
-/** Starts listening; a socket that a killed agent left behind is replaced. Throws `E_CONTROL` when that cannot be done. */
+/** Starts listening, and replaces the socket of a killed agent. Throws `E_CONTROL`. */
 export async function startControl(
   dataDir: string,
   log: Log,
@@ -120,7 +120,7 @@ async function connectTo(dataDir: string): Promise<Socket | undefined> {
   }
 }
 
-/** The socket's path in a form that the system takes: one that is too long goes through a descriptor of its folder. */
+/** The socket's path; one that is too long for the system goes through a descriptor of its folder. */
 function reach(dataDir: string): { readonly path: string; readonly release: () => void } {
   const folder = resolve(dataDir);
   const path = join(folder, SOCKET);
@@ -129,14 +129,14 @@ function reach(dataDir: string): { readonly path: string; readonly release: () =
   return { path: `/proc/self/fd/${fd}/${SOCKET}`, release: () => closeSync(fd) };
 }
 
-/** `outlive` keeps the connection when the server is closed: a reload may replace the agent that was asked for it. */
+/** `outlive` keeps the connection when the server closes: a reload may replace the agent that answers it. */
 async function serve(
   socket: Socket,
   handle: (request: ControlRequest) => Promise<unknown>,
   requestMs: number,
   outlive: () => void,
 ): Promise<void> {
-  // Its end is all that matters of a broken connection.
+  // A broken connection only needs to end.
   socket.on('error', () => {});
   const late = setTimeout(() => socket.destroy(), requestMs);
   let reply: ControlReply;
@@ -148,7 +148,7 @@ async function serve(
   } catch (error) {
     reply = { ok: false, error: messageOf(error) };
   }
-  // What the client still sends is not read, so it must not keep the connection open.
+  // Destroy it: bytes that the client still sends are not read, and would keep the connection open.
   socket.end(`${JSON.stringify(reply)}\n`, () => socket.destroy());
 }
 
@@ -169,9 +169,9 @@ function parseReply(text: string): ControlReply {
     const reply = JSON.parse(text) as ControlReply | null;
     if (typeof reply?.ok === 'boolean') return reply;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new TailraceError('E_CONTROL', 'what listens on the control socket of the data folder is no agent of this version');
+  throw new TailraceError('E_CONTROL', 'another program, or an agent of another version, listens on the control socket of the data folder');
 }
 
 const endedEarly = (reason: string) => new TailraceError('E_CONTROL', `the control connection ended early: ${reason}`);

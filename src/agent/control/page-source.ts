@@ -19,7 +19,7 @@ export function explainPath(components: Components, path: string): object[] {
   );
 }
 
-/** A reload changes what is in force. */
+/** A reload replaces them. */
 export function pageSourceOf(
   inForce: { readonly config: Config },
   components: Components,

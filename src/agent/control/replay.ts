@@ -1,6 +1,6 @@
 /**
- * Sending dead letters again: each file of letters becomes a batch of its sink. The file goes once the batch is settled;
- * until then it keeps the events. What is refused again becomes a new letter, with the place that the first one named.
+ * Resends dead letters: each file of letters becomes a batch of its sink, and is removed once the batch is settled. Events
+ * that are refused again become new letters, with the place that the first letter named.
  */
 import { Batch, keyFrom } from '../../batcher/batch.ts';
 import type { Accounting } from '../../batcher/accounting.ts';
@@ -15,7 +15,7 @@ export interface ReplayOptions {
   readonly letters: DeadLetters;
   readonly log: Log;
   sink(id: string): SinkPipeline | undefined;
-  /** Where the source's events go through that sink. */
+  /** The dataset of the source's events at that sink. */
   datasetOf(source: string, sink: SinkPipeline): string;
   accountingOf(source: string): Accounting;
   nextBatchId(): number;
@@ -26,14 +26,14 @@ export interface ReplayResult {
   replayed: number;
   /** Of those, events that were refused again. */
   refused: number;
-  /** Letters of sinks that are not configured, that hold what a transform failed to hide, or are under way already, and ids that are not there. */
+  /** Unknown ids, and letters that are being replayed, whose sink is not configured, or that hold fields a transform failed to hide. */
   readonly skipped: string[];
-  /** Letters that could not be read; the log says why. */
+  /** Letters that could not be read; the log has the reason. */
   readonly unreadable: string[];
 }
 
 const STREAM_PREFIX = 'replay ';
-/** Letters may fill a disk; this many of their files are in memory at a time. */
+/** Files in memory at a time: letters may fill a disk. */
 const FILES_AT_A_TIME = 8;
 
 export class Replay {
@@ -45,7 +45,7 @@ export class Replay {
     this.#options = options;
   }
 
-  /** The letter that an event of a replaying batch was before; undefined for an event of any other batch. */
+  /** The letter of an event of a replaying batch; undefined for any other event. */
   originalOf(stream: string, event: number): Letter | undefined {
     return this.#underWay.get(stream)?.[event];
   }
@@ -88,7 +88,7 @@ export class Replay {
     if (isInClear)
       this.#options.log.warn(
         { id, source: first.source, events: letters.length },
-        'dead letters hold events as they were before a transform that hides fields failed; they are not sent again: mend the transform, and drop them once they are not needed',
+        'dead letters hold events as they were before a transform that hides fields failed; they are not sent again: fix the transform, and drop them once they are not needed',
       );
     if (!first || !sink || isInClear || this.#underWay.has(stream)) {
       result.skipped.push(id);

@@ -1,6 +1,6 @@
 /**
- * A bounded sample of the events that a running agent takes, before and after their transforms. A tap looks at blocks on their way into
- * a lane and copies the first events of one while the block before is done; without a tap nothing is looked at.
+ * Samples the events of a running agent, before and after their transforms. A tap sees the blocks that enter a lane, and copies the first
+ * events of a block once it has finished the one before; without a tap, blocks cost nothing extra.
  */
 import { endOfEvents } from '../../batcher/block-events.ts';
 import type { SourceLane } from '../../batcher/fill/lane.ts';
@@ -19,7 +19,7 @@ export interface TappedEvent {
   readonly before?: string;
   /** NDJSON as it is sent. */
   readonly events: readonly string[];
-  /** Beside `events`, the dataset of each; absent where no `to_dataset` says. */
+  /** The dataset of each of `events`; absent without `to_dataset`. */
   readonly datasets?: readonly string[];
   readonly refusals: readonly string[];
 }
@@ -28,19 +28,19 @@ interface TapTarget {
   readonly source: string;
   readonly lane: Pick<SourceLane, 'tap'>;
   readonly timestampField: string | undefined;
-  /** Its own: what it remembers of events must not change what is sent. */
+  /** The tap's own: its state must not change the events that are sent. */
   readonly shaper: Shaper | undefined;
   readonly dataset: string;
 }
 
-/** Events of a block that are looked at, and how long a block's part may be. */
+/** Events sampled of a block, and their length at most. */
 const EVENTS_OF_BLOCK = 10;
 const MAX_BYTES = 64 * 1024;
 const SLOT_BYTES = 256 * 1024;
-/** Of one request. */
+/** Limits of one request. */
 const MAX_EVENTS = 1000;
 const MAX_WAIT_MS = 5000;
-/** So many characters make one reply. */
+/** Characters of a reply. */
 const MAX_REPLY_CHARACTERS = 256 * 1024;
 
 /** Answers the control request `tap`: a source or every one, how many events at most, and for how many milliseconds. */
@@ -108,7 +108,7 @@ function createTap(
   };
 }
 
-/** The first events of a block, in memory of the tap's own; undefined where they are too long. */
+/** Copies the first events of a block; undefined when they are too long. */
 function copyPart(block: Block, window: Region): Block | undefined {
   const { start, offset, single, ends, made } = block;
   const end = endOfEvents(block, EVENTS_OF_BLOCK);

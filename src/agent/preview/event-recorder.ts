@@ -40,7 +40,7 @@ export interface RecorderOptions {
   readonly shaper: Shaper | undefined;
   /** Where events go that `to_dataset` names none for. */
   readonly dataset: string;
-  /** Called for one event after the other. The source waits meanwhile. */
+  /** Called for one event at a time; the source waits for it. */
   record(event: RecordedEvent): Promise<void> | void;
 }
 

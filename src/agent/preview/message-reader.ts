@@ -40,7 +40,7 @@ export class MessageReader {
       stats,
       reserve,
       lost() {},
-      roomy() {},
+      freed() {},
     });
   }
 

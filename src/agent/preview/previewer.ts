@@ -154,7 +154,7 @@ async function openFile(path: string): Promise<Readable> {
   throw fail('it is a folder');
 }
 
-/** Kernel memory that each input uses anew: a source asks for the same regions in the same order. */
+/** Kernel memory that each input reuses: a source reserves the same regions in the same order. */
 function createReservations(kernel: Kernel): { restart(): (bytes: number) => Region } {
   const regions: Region[] = [];
   return {

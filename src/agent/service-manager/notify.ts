@@ -1,5 +1,5 @@
 /**
- * Tells systemd (or whoever set `NOTIFY_SOCKET`) how the process is, as sd_notify(3) describes. Promises: nothing is thrown and
+ * Reports the status of the process to systemd (or whatever set `NOTIFY_SOCKET`), as sd_notify(3) describes. Promises: nothing is thrown and
  * nothing waits; without a service manager every call does nothing.
  */
 import { messageOf } from '../../core/errors.ts';
@@ -18,7 +18,7 @@ export interface ServiceManager {
   stopping(): void;
   /** The process works: expected at least once in `watchdogMs`. */
   alive(): void;
-  /** How often systemd wants to hear `alive`, in milliseconds; undefined where it does not. */
+  /** Interval of systemd's watchdog in milliseconds; undefined without one. */
   readonly watchdogMs: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function connectServiceManager(env: NodeJS.ProcessEnv, log: Log): Service
   if (!library) {
     log.warn(
       { socket: path },
-      'systemd is not told how the agent is: this Node cannot send to unix datagram sockets; use Node 26.6 or newer, or Type=exec',
+      'systemd gets no status: this Node cannot send to unix datagram sockets; use Node 26.6 or newer, or Type=exec',
     );
     return ABSENT;
   }
@@ -57,7 +57,7 @@ export function connectServiceManager(env: NodeJS.ProcessEnv, log: Log): Service
       );
       hasFailed = false;
     } catch (error) {
-      if (!hasFailed) log.warn({ socket: path, reason: messageOf(error) }, 'systemd cannot be told how the agent is');
+      if (!hasFailed) log.warn({ socket: path, reason: messageOf(error) }, 'cannot send the status to systemd');
       hasFailed = true;
     }
   };

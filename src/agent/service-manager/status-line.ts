@@ -1,4 +1,4 @@
-/** The agent's state as one line, for `systemctl status`: files and lag, then each sink with what is in its way. */
+/** The agent's state as one line, for `systemctl status`: files and lag, then each sink with its problem. */
 import { formatBytes } from '../../config/fields/units.ts';
 import type { Observed, ObservedSink } from '../../telemetry/observed.ts';
 

@@ -11,7 +11,7 @@ export interface BatchAgeOptions {
   readonly isIdle: (() => boolean) | undefined;
 }
 
-/** What is being read comes together meanwhile. */
+/** Time for the current read to complete. */
 const GATHER_MS = 10;
 const EARLY_EVERY_MS = 200;
 /** How often a busy sink is asked again. */
@@ -42,7 +42,7 @@ export class BatchAge {
     return Math.min(openedMs + maxAgeMs, clock.monotonic() < earlyMs ? earlyMs : clock.monotonic() + ASK_AGAIN_MS);
   }
 
-  /** True for a batch that is to be closed now. `isGathered`: what is being read is all in it. */
+  /** True for a batch that is to be closed now. `isGathered`: it holds the whole current read. */
   isDue(dataset: string, openedMs: number, isGathered = false): boolean {
     const { clock, maxAgeMs, isIdle } = this.#options;
     const now = clock.monotonic();

@@ -39,7 +39,7 @@ export interface BatcherOptions {
   readonly isIdle?: (() => boolean) | undefined;
   /** The disk buffer takes what cannot be read again as it is: its checksum is made while it is in the processor's caches. */
   readonly sumsLive?: boolean;
-  /** True when what cannot be read again shall not wait for more in an open batch. Absent: never. */
+  /** True when events that cannot be read again must not wait in an open batch for more. Absent: never. */
   closesLive?(): boolean;
 }
 
@@ -61,7 +61,7 @@ export class Batcher {
     this.#shapes = shapesOf(this.#options);
   }
 
-  /** Takes the intake's lines into open batches, waiting for room as needed. Rejects with a `StoppedError` when turned away. */
+  /** Takes the intake's lines into open batches, waiting for memory as needed. Rejects with a `StoppedError` when the wait is cancelled. */
   async take(intake: Intake): Promise<void> {
     if (intake.shaper) await takeShaped(this.#shapedIntake(intake, intake.shaper), intake, intake.shaper);
     else await this.#takeLines(intake);
@@ -183,7 +183,7 @@ export class Batcher {
     return { consumed, events, full: stop === 'output' || stop === 'events', tooLarge: stop === 'too_large' };
   }
 
-  /** Sums up what was just written behind the batch's bytes. */
+  /** Adds the bytes just written to the batch's checksum. */
   #sumBody(batch: Batch, written: number): void {
     if (this.#options.sumsLive === true && !batch.canBeRebuilt)
       batch.bodyCrc = crc32(batch.body.subarray(batch.bytes, batch.bytes + written), batch.bodyCrc);
@@ -274,7 +274,7 @@ export class Batcher {
     return batch;
   }
 
-  /** Sends an open batch that has the reserve on to the disk: who waits for it shall not wait until the batch is old enough. */
+  /** Closes the open batch that has the reserve, so that it is spooled now and frees the reserve for the next one. */
   #closeReserve(): void {
     this.#open.closeWhere(({ slot }) => this.#options.budget.isReserve(slot));
   }

@@ -1,4 +1,4 @@
-/** What the batcher takes: a part of a block for one sink, and the kind of batch that it goes into. */
+/** The batcher's input: a part of a block for one sink, and the kind of batch that it goes into. */
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Origin } from '../batch.ts';
@@ -9,11 +9,11 @@ export interface Intake {
   readonly accounting: Accounting;
   readonly block: Block;
   readonly dataset: string;
-  /** Whose marks it moves (core/owner), where that is not the sink alone. */
+  /** The owner of the checkpoints that it moves (core/owner); undefined: the sink. */
   readonly owner?: string | undefined;
-  /** May turn false while it waits: the file was deleted. */
+  /** Turns false when the file is deleted, also during a wait. */
   isRereadable(): boolean;
-  /** The bytes are of a file, be it still there or not. */
+  /** The bytes come from a file, deleted or not. */
   readonly isTracked: boolean;
   /** The window's bytes to take. */
   readonly start: number;
@@ -23,13 +23,13 @@ export interface Intake {
   /** What shapes the events; undefined where they are sent as the kernel makes them. */
   readonly shaper?: Shaper | undefined;
   /**
-   * Called in the same turn in which events enter a batch, with the number that the next event gets, how many U+FFFD were written in
-   * them, and how often a transform failed on them.
+   * Called in the same turn in which events enter a batch, with the number of the next event, and the counts of U+FFFD written and of
+   * failed transforms.
    */
   taken(nextEvent: number, replaced: number, errors?: number): void;
-  /** Called when it starts to wait for room; `elapsedMs` tells for how long by now. `waited` ends it. */
+  /** Called when it starts to wait for memory; `elapsedMs` gives the time so far. `waited` ends the wait. */
   waits?(elapsedMs: () => number): void;
-  /** Called with the milliseconds waited for room. */
+  /** Called with the milliseconds of the wait. */
   waited(ms: number): void;
 }
 
@@ -38,13 +38,13 @@ export function nameOf(intake: Intake): string {
   return `${originOf(intake)} ${intake.dataset}${intake.owner === undefined ? '' : ` ${intake.owner}`}`;
 }
 
-/** Asked anew at every step: a file may be deleted while its events wait. */
+/** Not cached: a file may be deleted while its events wait. */
 export function originOf(intake: Intake): Origin {
   if (!intake.isRereadable()) return intake.isTracked ? 'orphan' : 'live';
   return intake.shaper?.isDeterministic === false ? 'once' : 'file';
 }
 
-/** True where the intake's batch needs no disk buffer. */
+/** True when the batch can be read again from its file, and needs no disk buffer. */
 export function canRebuild(intake: Intake): boolean {
   return originOf(intake) === 'file';
 }

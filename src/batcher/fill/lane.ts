@@ -1,6 +1,6 @@
 /**
  * The lane of one source: offers each block to every sink that the source feeds, and keeps the source's accounting. With
- * several sinks, each takes the block in turn; a sink that is further behind after a restart gets the older bytes alone.
+ * several sinks, each takes the block in turn; after a restart, only the sinks that lag get the older bytes.
  */
 import type { Block, Lane } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
@@ -13,25 +13,25 @@ export interface LaneOptions {
   readonly routes: readonly Route[];
   /** The source reads files: positions in its streams are kept. */
   readonly isTracked: boolean;
-  /** True where what is read of the stream can be read again. Asked anew at every step: a file may be deleted while it waits. */
+  /** True where the stream can be read again. Asked at every step: its file may be deleted while the block waits. */
   isRereadable(stream: string): boolean;
-  /** Up to where the sink has the stream already (committed by this or an earlier process). */
+  /** End of what the sink has committed of the stream, in this process or an earlier one. */
   committedTo(owner: string, stream: string): number | undefined;
-  /** Milliseconds that the source waited before, with another configuration. */
+  /** Backpressure of the source under its former configuration, in milliseconds. */
   readonly waitedMs?: number;
 }
 
 export class SourceLane implements Lane {
   readonly #options: LaneOptions;
-  /** Where blocks go from now on. The block under way still goes to the former routes, except to a sink that was removed. */
+  /** Routes of the next block. The current block keeps its former routes, less those of a removed sink. */
   routes: readonly Route[];
-  /** Events of the block under way that some sink has accepted and another has not taken yet. */
+  /** Events of the current block that at least one sink has taken and another has not. */
   #inHand: { from: number; to: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
-  /** Looks at blocks before they are taken; undefined while nobody taps. */
+  /** Sees each block before the sinks do; undefined without a tap. */
   tap: ((block: Block) => void) | undefined;
   #waitedMs = 0;
-  /** Set while a sink has no room for the block under way. */
+  /** Set while a sink has no memory for the current block. */
   #wait: { readonly route: Route; readonly stream: string; readonly elapsedMs: () => number } | undefined;
 
   constructor(options: LaneOptions) {
@@ -40,14 +40,14 @@ export class SourceLane implements Lane {
     this.#waitedMs = options.waitedMs ?? 0;
   }
 
-  /** Blocks of one source enter one after the other, also when its connections offer them side by side. */
+  /** Serializes the blocks of a source: its connections offer them concurrently. */
   accept(block: Block): Promise<void> {
     const turn = this.#turn.then(() => this.#accept(block));
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  /** Resolves when the blocks that were offered so far are taken, or turned away. */
+  /** Resolves once every block offered so far is taken or rejected. */
   async idle(): Promise<void> {
     await this.#turn;
   }
@@ -56,12 +56,12 @@ export class SourceLane implements Lane {
     for (const { batcher } of this.routes) batcher.closeEarly();
   }
 
-  /** Milliseconds that blocks waited for room, the wait under way included. */
+  /** Milliseconds that blocks waited for memory, including the current wait. */
   get backpressureMs(): number {
     return this.#waitedMs + (this.#wait?.elapsedMs() ?? 0);
   }
 
-  /** The sink that the source waits for now, and for how many milliseconds by now; undefined while it does not wait. */
+  /** The sink that the source is waiting for, and for how long so far; undefined while it is not waiting. */
   get waiting(): { readonly sink: string; readonly dataset: string; readonly rereadable: boolean; readonly forMs: number } | undefined {
     if (!this.#wait) return undefined;
     const { route, stream, elapsedMs } = this.#wait;
@@ -73,7 +73,7 @@ export class SourceLane implements Lane {
     };
   }
 
-  /** Event numbers that are accepted but not in a batch of every sink yet. */
+  /** Ranges of event numbers that are accepted but not in a batch of every sink yet. */
   held(): readonly (readonly [from: number, to: number])[] {
     return this.#inHand ? [[this.#inHand.from, this.#inHand.to]] : [];
   }
@@ -131,7 +131,7 @@ export class SourceLane implements Lane {
         await route.batcher.take(intake);
       } catch (error) {
         if (!(error instanceof StoppedError) || this.routes.some(({ sink }) => sink === route.sink)) throw error;
-        // A reload removed the sink, so the other ones alone decide what becomes of the rest.
+        // A reload removed the sink: the outcome of its remaining events depends on the other sinks.
         sinks -= 1;
         if (accounting.accepted > next) accounting.settle(next, accounting.accepted, 'filtered');
       }
@@ -148,7 +148,7 @@ export class SourceLane implements Lane {
     return this.#options.isRereadable(stream) && (continued?.every((range) => this.#options.isRereadable(range.stream)) ?? true);
   }
 
-  /** The block cut where a sink's own position lies inside it, each part with the sinks that still need it. */
+  /** Cuts the block at each sink's own position; each part goes to the sinks that still need it. */
   #parts(block: Block): { end: number; routes: readonly Route[] }[] {
     const routes = this.routes.flatMap((route) => route.router?.routes() ?? [route]);
     const positions = routes.map(({ sink, owner }) => this.#options.committedTo(owner ?? sink, block.stream) ?? 0);
@@ -163,7 +163,7 @@ export class SourceLane implements Lane {
   }
 }
 
-/** Ways to datasets that the part of the block is the first to name. */
+/** Routes to datasets that this part of the block names for the first time. */
 async function newRoutes(routes: readonly Route[], block: Block, start: number, end: number): Promise<Route[]> {
   const found: Route[] = [];
   for (const router of new Set(routes.map((route) => route.router))) if (router) found.push(...(await router.prepare(block, start, end)));

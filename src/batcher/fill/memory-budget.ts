@@ -1,13 +1,12 @@
 /**
- * Memory for batches: a fixed number of slots in the kernel's memory, and a budget in bytes that also counts what lies
- * outside of slots (events larger than a slot, bodies back from disk or in another form). Waiting for room is the agent's
- * backpressure.
+ * Memory for batches: a fixed number of slots in the kernel's memory, and a budget in bytes that also counts memory outside of
+ * slots (events larger than a slot, bodies loaded from disk or re-encoded). Waiting for it is the agent's backpressure.
  *
- * One more slot, the reserve, is lent only to a batch that cannot be read again, and only until it is in the disk buffer: batches
- * that wait for an absent service never keep a deleted file from the disk.
+ * One extra slot, the reserve, is lent only to a batch that cannot be read again, until the disk buffer has it: a deleted file can
+ * be spooled even when batches of an unreachable service fill the rest.
  *
- * A reload divides it anew while batches hold slots: a slot that is not of the division in force any more goes once it is given back, so
- * that a smaller budget waits for what is under way, and takes nothing from it.
+ * A reload divides it again while batches hold slots: a slot of a former division is removed once its batch gives it back, so that a
+ * smaller budget waits for batches in flight, and takes nothing from them.
  */
 import type { Region } from '../../core/block.ts';
 import { StoppedError } from '../../core/errors.ts';
@@ -16,9 +15,9 @@ interface Waiter {
   readonly admits: () => boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  /** Asked when it is turned away: a file may have been deleted while it waited. */
+  /** Asked at `close`: the file may have been deleted during the wait. */
   readonly isRereadable: () => boolean;
-  /** Whose events they are. */
+  /** Cancels the wait in `turnAway`. */
   readonly owner: object | undefined;
 }
 
@@ -87,7 +86,7 @@ export class MemoryBudget {
     return this.#free.length > 0 && this.#usedBytes + this.slotBytes <= this.budgetBytes;
   }
 
-  /** True while nobody has the reserve. */
+  /** True while no batch has the reserve. */
   hasReserve(): boolean {
     return this.#division.reserve !== undefined && this.#lent === undefined;
   }
@@ -97,14 +96,14 @@ export class MemoryBudget {
     return slot !== undefined && slot === this.#lent?.slot;
   }
 
-  /** A slot, the most recently used one first (its pages are in the caches), or undefined when there is none to have now. */
+  /** The most recently used free slot, whose pages are cached; undefined when none is free. */
   takeSlot(): Region | undefined {
     if (!this.hasSlot()) return undefined;
     this.#usedBytes += this.slotBytes;
     return this.#free.pop();
   }
 
-  /** The reserve, for a batch of so many bytes, in the slot or outside of it; undefined while another one has it. */
+  /** The reserve, for a batch of `bytes` in the slot or outside of it; undefined while another batch has it. */
   takeReserve(bytes = this.slotBytes): Region | undefined {
     const { reserve } = this.#division;
     if (!reserve || this.#lent) return undefined;
@@ -112,7 +111,7 @@ export class MemoryBudget {
     return reserve;
   }
 
-  /** True when so many bytes outside of slots may be taken. One batch larger than the budget is let in when it is alone. */
+  /** True when `bytes` outside of slots fit the budget. A batch larger than the budget is admitted alone. */
   fits(bytes: number): boolean {
     return this.#usedBytes === 0 || this.#usedBytes + bytes <= this.budgetBytes;
   }
@@ -124,7 +123,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Counts bytes that are needed to send now: a worker must never wait for room. */
+  /** Counts bytes over the budget if need be: a worker that sends must never wait for memory. */
   takeAnyway(bytes: number): void {
     this.#usedBytes += bytes;
   }
@@ -138,7 +137,7 @@ export class MemoryBudget {
     this.wake();
   }
 
-  /** Resolves once `admits` says yes (asked whenever room comes free); rejects with `E_STOPPED` after `close`. */
+  /** Resolves once `admits` returns true (asked whenever memory is freed); rejects with `E_STOPPED` after `close`. */
   wait(isRereadable: () => boolean, admits: () => boolean, owner?: object): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#isClosedFor(isRereadable())) return reject(new StoppedError(0));
@@ -146,7 +145,7 @@ export class MemoryBudget {
     });
   }
 
-  /** Lets every waiter look again, in the order they came. */
+  /** Asks every waiter again, in order of arrival. */
   wake(): void {
     for (let i = 0; i < this.#waiters.length;) {
       const waiter = this.#waiters[i]!;
@@ -159,21 +158,21 @@ export class MemoryBudget {
     }
   }
 
-  /** Turns waiters away: only those whose bytes can be read again, or all. */
-  close(whom: 'rereadable' | 'all'): void {
-    this.#closed = whom;
+  /** Rejects waiters: those whose bytes can be read again, or all. */
+  close(which: 'rereadable' | 'all'): void {
+    this.#closed = which;
     for (const waiter of this.#waiters.splice(0)) {
       if (this.#isClosedFor(waiter.isRereadable())) waiter.reject(new StoppedError(0));
       else this.#waiters.push(waiter);
     }
   }
 
-  /** Takes waiters again after `close`. */
+  /** Admits waiters again after `close`. */
   reopen(): void {
     this.#closed = 'open';
   }
 
-  /** Turns away those who wait for this owner now. */
+  /** Rejects this owner's current waiters. */
   turnAway(owner: object): void {
     for (const waiter of this.#waiters.splice(0)) {
       if (waiter.owner === owner) waiter.reject(new StoppedError(0));

@@ -1,4 +1,4 @@
-/** A piece of a block on its way through shaping: the kernel makes its events in a scratch region, and the shaper makes of them what is sent. */
+/** Shapes a chunk of a block: the kernel writes its events to a scratch region, and the shaper turns them into the events to send. */
 import type { Block, Region } from '../../core/block.ts';
 import { type Shaped, type Shaper, UNSENT } from '../../core/shaping.ts';
 import type { Kernel, Template } from '../../kernel/kernel.ts';

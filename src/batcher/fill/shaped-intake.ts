@@ -1,6 +1,6 @@
 /**
- * The way of a block into open batches where its events are shaped: piece by piece, each placed whole before the next is made. Other
- * sources may fill the same batches while a piece waits for room, or for a script.
+ * Shapes the events of a block and puts them into open batches, one chunk at a time. Other sources may fill the same batches while a
+ * chunk waits for memory or for a script.
  */
 import { MAX_FATE_RUNS } from '../limits.ts';
 import type { Shaped, Shaper } from '../../core/shaping.ts';
@@ -10,25 +10,25 @@ import { ONCE } from '../span.ts';
 import type { Intake } from './intake.ts';
 import { type ChunkOptions, fatesOf, shapeChunk, type ShapedChunk } from './shape-chunk.ts';
 
-/** What the batcher lends. */
+/** The batcher's side. */
 export interface ShapedIntakeOptions extends ChunkOptions {
   /** Asked anew at every step: a reload may change them while a piece waits. */
   limits(): { readonly maxBytes: number; readonly maxEvents: number };
   readonly template: Template;
   /** The digest of the window's bytes in `[from, to)`. */
   digestOf(from: number, to: number): string;
-  /** The open batch, opened where that can be; undefined when it has to wait for room. */
+  /** The open batch, or a new one; undefined when the intake has to wait for memory. */
   openBatch(): Batch | undefined;
-  /** Resolves once there may be one. Rejects with a `StoppedError`. */
+  /** Resolves once `openBatch` may succeed. Rejects with a `StoppedError`. */
   waitForBatch(position: number): Promise<void>;
-  /** A batch of its own for events that fit no slot. The same waiting. */
+  /** A separate batch for events that fit no slot; waits for memory in the same way. */
   largeBatch(body: Buffer, position: number): Promise<Batch>;
-  /** Sums up what was just written behind the batch's bytes. */
+  /** Adds the bytes just written to the batch's checksum. */
   sumBody(batch: Batch, written: number): void;
   /** Closes the open batch. */
   close(): void;
   seal(batch: Batch): void;
-  /** Counts bytes that a batch takes beside its body. */
+  /** Counts memory of a batch beside its body. */
   takeMemory(bytes: number): void;
 }
 
@@ -48,14 +48,14 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
   const { shaped } = chunk;
   const { refusal } = intake.block.single ?? {};
   let from = 0;
-  let told = { replaced: chunk.replaced, errors: shaped.errors };
+  let unreported = { replaced: chunk.replaced, errors: shaped.errors };
   const add = (batch: Batch, to: number): void => {
     addEvents(options, intake, chunk, batch, from, to, firstEvent);
-    intake.taken(firstEvent + to, told.replaced, told.errors);
-    told = { replaced: 0, errors: 0 };
+    intake.taken(firstEvent + to, unreported.replaced, unreported.errors);
+    unreported = { replaced: 0, errors: 0 };
     from = to;
   };
-  // What is not to be sent is alone in its batch, and what was taken before it must be committed before it, or with it.
+  // An event that is not to be sent gets a batch of its own; events taken before it must be committed no later than it.
   if (refusal !== undefined) options.close();
   do {
     const position = chunk.positionOf(from);
@@ -70,7 +70,7 @@ async function placeChunk(options: ShapedIntakeOptions, intake: Intake, chunk: S
       continue;
     }
     let batch: Batch | undefined;
-    // Found in the same turn in which it is filled: another intake may close it in any other.
+    // Look the batch up in the turn that fills it: another intake may close it in between.
     while (!(batch = options.openBatch())) await options.waitForBatch(position);
     const limits = options.limits();
     const to = fitting(chunk, from, limits.maxBytes - batch.bytes, limits.maxEvents - batch.events);
@@ -109,7 +109,7 @@ function addEvents(
   if (withheld.length > 0) options.takeMemory(batch.withhold(withheld));
 }
 
-/** Where the bytes of what is sent of an event begin. */
+/** Offset of an event's first byte in the shaped bytes. */
 function startOf({ ends }: Shaped, event: number): number {
   return event === 0 ? 0 : ends[event - 1]!;
 }
@@ -119,7 +119,7 @@ function isTooLarge({ shaped, events }: ShapedChunk, event: number, limits: { ma
   return shaped.ends[event]! - startOf(shaped, event) > limits.maxBytes || shaped.sent[event]! > limits.maxEvents;
 }
 
-/** The event up to which those from `from` on have room. */
+/** End of the range of events from `from` on that fits. */
 function fitting({ shaped, events }: ShapedChunk, from: number, freeBytes: number, freeEvents: number): number {
   const base = startOf(shaped, from);
   let sent = 0;

@@ -1,4 +1,4 @@
-/** How an intake waits for memory, and says so to its source. */
+/** Waits for memory for an intake, and reports the wait to its source. */
 import type { Clock } from '../../core/time/clock.ts';
 import { StoppedError } from '../../core/errors.ts';
 import type { Intake } from './intake.ts';
@@ -9,7 +9,7 @@ export interface WaitOptions {
   readonly clock: Clock;
 }
 
-/** Resolves once `admits` says yes. Rejects when it is turned away, with a `StoppedError` of the bytes from `start` on. */
+/** Resolves once `admits` returns true. When the wait is cancelled, rejects with a `StoppedError` that counts the bytes from `start` on. */
 export async function waitForMemory({ budget, clock }: WaitOptions, intake: Intake, start: number, admits: () => boolean): Promise<void> {
   const from = clock.monotonic();
   intake.waits?.(() => clock.monotonic() - from);

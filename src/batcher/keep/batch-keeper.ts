@@ -40,7 +40,7 @@ export class BatchKeeper implements Keeper {
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
     const removeFile = (): void => this.#spooled.settle(batch);
-    // A row that outlives the bytes would look like a lost batch. A dropped batch makes room that the row may need.
+    // A row that outlives the bytes would look like a lost batch. A dropped batch frees the space that the row may need.
     if (!this.#state.whenSaved(removeFile) && isDropped) removeFile();
   }
 }

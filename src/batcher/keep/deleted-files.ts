@@ -39,7 +39,7 @@ export class DeletedFiles {
     }
   }
 
-  /** Closes the open batches of what was read of deleted files. */
+  /** Closes the open batches that hold lines of deleted files. */
   flush(): void {
     for (const { batcher } of this.#sinks()) batcher.closeWhere(({ origin }) => origin === 'orphan');
   }

@@ -16,7 +16,7 @@ export interface DiskBufferOptions extends Omit<SpoolerOptions, 'stopping'> {
   nextBatchId(): number;
   /** The accounting of a source, also of one that is not configured any more. */
   accountingOf(source: string): Accounting;
-  /** Called when all that waited is written, where it is to be written at once. */
+  /** Called when every waiting batch is written, where they are written at once. */
   written?(): void;
   /** The row of a batch that an earlier process committed and did not settle, and the parts it was sent in. */
   unsettled?(key: string): { readonly id: number; readonly parts: readonly StoredPart[] } | undefined;
@@ -43,12 +43,12 @@ export class DiskBuffer {
     this.#files = new FileSpooler(common);
   }
 
-  /** From now on; what is beyond a lower limit stays. */
+  /** A lower limit removes nothing that is already stored. */
   use(policy: BufferPolicy): void {
     Object.assign(this.#policy, policy);
   }
 
-  /** Takes a closed batch to delivery: one that cannot be read again once it is on disk, one of files at once. */
+  /** Passes a closed batch to delivery: at once if it can be read again, else once it is on disk. */
   seal(batch: Batch): void {
     const { delivery, budget } = this.#options;
     // A batch that sends nothing has nothing to keep.

@@ -31,7 +31,7 @@ export class FileSpooler {
     this.#deleted.add(batch);
   }
 
-  /** Writes a batch and frees its memory, where the disk buffer has room; else it stays in memory and files wait. */
+  /** Writes a batch and frees its memory if the disk buffer has space; else the batch stays in memory, and files wait. */
   spill(batch: Batch): void {
     this.#slow.add(batch);
   }
@@ -53,7 +53,7 @@ export class FileSpooler {
     } catch (error) {
       const tries = (this.#refusals += 1);
       const text =
-        'a batch of a deleted file cannot be written to the disk buffer, and is in memory alone; free space in data_dir or mend its disk, it goes on by itself';
+        'a batch of a deleted file cannot be written to the disk buffer, and is only in memory; free space in data_dir or repair its disk; it retries by itself';
       // Ever less often: the log may be on the same disk.
       if (isTimeToLog(tries)) log.error({ sink, events: batch.events, reason: messageOf(error), tries }, text);
     }

@@ -34,7 +34,7 @@ export interface Rebuilt extends Owner {
   readonly lost: { readonly from: number; readonly to: number } | undefined;
 }
 
-/** The spans, each with those in which its last event goes on. */
+/** Groups each span with those that continue its last event. */
 export function inEvents(spans: readonly StoredSpan[]): [StoredSpan, ...StoredSpan[]][] {
   const found: [StoredSpan, ...StoredSpan[]][] = [];
   for (const span of spans) {

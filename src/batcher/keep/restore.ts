@@ -38,7 +38,7 @@ export interface RestoreOptions {
   /** What it holds is read again, so that it goes where the rules in force say. */
   isRetired?(batch: StoredBatch): boolean;
   nextBatchId(): number;
-  /** Told before each batch: what was committed before it and is kept elsewhere goes first. */
+  /** Called before each batch: batches committed before it that are kept elsewhere go first. */
   reached?(batch: StoredBatch): void;
   /** Persists, in one commit, what stands for the batch from now on. Throws when the disk refuses. */
   replace(id: number, batches: readonly StoredBatch[]): void;
@@ -46,7 +46,7 @@ export interface RestoreOptions {
   partsOf(id: number): readonly StoredPart[];
 }
 
-/** Restores in the order of commitment; waits for room, and stops early (`E_STOPPED`) when the agent stops. */
+/** Restores in the order of commitment; waits for memory, and stops early (`E_STOPPED`) when the agent stops. */
 export async function restoreBatches(options: RestoreOptions): Promise<void> {
   for (const stored of options.batches) {
     options.reached?.(stored);
@@ -104,7 +104,7 @@ async function restore(options: RestoreOptions, target: RestoreTarget, stored: S
         sources: [...new Set(stored.spans.map((span) => span.source))],
       },
       stored.spans.some(isMadeOnce)
-        ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are made anew, under a new key'
+        ? 'a batch of a transform that is not deterministic was not in the disk buffer yet when the last process ended; its events are rebuilt under a new key'
         : 'a batch was under way when the last process ended, and its files or its configuration changed since; it is sent under a new key, which may store events twice',
     );
     await replace(options, stored.id, absent.length > 0 ? [row, renewed(stored, options.nextBatchId(), absent)] : [row]);
@@ -144,7 +144,7 @@ function renewed(stored: StoredBatch, id: number, spans: readonly StoredSpan[]):
 async function replace(options: RestoreOptions, id: number, batches: readonly StoredBatch[]): Promise<void> {
   const persistence = { ...options, signal: options.stopping };
   const refused =
-    'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or mend its disk, it goes on by itself';
+    'cannot save the new key of a batch, so it is not sent yet; free space in data_dir or repair its disk; it retries by itself';
   const isKept = await persist(() => options.replace(id, batches), persistence, { sink: batches[0]?.sink }, refused);
   if (!isKept) throw new TailraceError('E_STOPPED', 'the agent stops; the batch is restored by the next one');
 }

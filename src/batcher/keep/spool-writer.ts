@@ -77,8 +77,8 @@ export class SpoolWriter {
   }
 
   /**
-   * The oldest that waits, and those behind it for which there surely is room. One alone while the disk refuses, and where dropping makes
-   * room: one decides after the other.
+   * The oldest waiting batch, and those after it that surely fit. Only one while the disk refuses or batches are dropped: each drop
+   * decides about the next.
    */
   #nextGroup(waiting: readonly Batch[]): Batch[] {
     const { spool, policy } = this.#options;
@@ -128,7 +128,7 @@ export class SpoolWriter {
         return false;
       }
       if (whenFull === 'drop_oldest' && delivery.dropOldest()) {
-        // A full disk has room only once the file is gone.
+        // A full disk has space only once the file is removed.
         await keeper.removed();
         continue;
       }
@@ -141,7 +141,7 @@ export class SpoolWriter {
     }
   }
 
-  /** Logged now and then: under a flood every batch finds it full and makes room. */
+  /** Rate-limited: under a flood every batch finds the buffer full and drops another. */
   #noteFull(reason: string): void {
     const { sink, log, clock, policy } = this.#options;
     const { whenFull } = policy;
@@ -149,7 +149,7 @@ export class SpoolWriter {
     if (this.#isLogged || clock.monotonic() - this.#loggedMs < FULL_NOTICE_MS) return;
     const effect =
       whenFull === 'block' ? 'sources that cannot be read again wait' : `events are dropped (when_full: ${whenFull}) and counted`;
-    log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it goes on by itself once there is space`);
+    log.error({ sink, reason }, `the disk buffer takes no more: ${effect}; it resumes by itself once there is space`);
     this.#isLogged = true;
     this.#loggedMs = clock.monotonic();
   }

@@ -5,7 +5,7 @@ export class WorkQueue<T> {
   readonly #ended: () => void;
   #working: Promise<void> | undefined;
 
-  /** `step` works on the oldest and takes off `waiting` what is done. `ended` is called when nothing waits any more. */
+  /** `step` works on the oldest items and removes the done ones from `waiting`. `ended` is called when `waiting` is empty. */
   constructor(step: (waiting: T[]) => Promise<void>, ended: () => void = () => {}) {
     this.#step = step;
     this.#ended = ended;
@@ -29,7 +29,7 @@ export class WorkQueue<T> {
     try {
       while (this.waiting.length > 0) await this.#step(this.waiting);
     } finally {
-      // In the same turn in which nothing waited: what comes now must start the work anew.
+      // In the same turn in which the queue was empty: the next item has to start the work again.
       this.#working = undefined;
       this.#ended();
     }

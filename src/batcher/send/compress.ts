@@ -20,7 +20,7 @@ export async function compress(body: Uint8Array, encoding: 'gzip' | 'zstd'): Pro
 
 /**
  * Overwrites `body` with what it compresses to and resolves with that part of it; undefined, and `body` unchanged, where it
- * takes more room. Compressed bodies outside of their slots would come on top of the slots' own memory.
+ * takes more memory. Compressed bodies outside of their slots would come on top of the slots' own memory.
  */
 export async function compressInPlace(body: Uint8Array, encoding: 'gzip' | 'zstd'): Promise<Uint8Array | undefined> {
   const chunks = encoding === 'gzip' ? gzip(body) : await zstd(body);

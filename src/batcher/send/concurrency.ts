@@ -1,5 +1,5 @@
 /**
- * How many requests may be under way at once: additive increase, multiplicative decrease, within the configured maximum.
+ * Limit of concurrent requests: additive increase, multiplicative decrease, within the configured maximum.
  * It starts at the maximum, is halved when the service is overloaded (429, 503, timeouts, or requests that take much
  * longer than they used to), and grows by one for each round of requests that went well.
  */

@@ -21,7 +21,7 @@ export class Delivery {
   readonly #queue: PQueue;
   readonly #closed: Batch[] = [];
   readonly #inFlight = new Set<Batch>();
-  /** Their bodies are gone, their files are not: the next process sends them. */
+  /** Batches whose bodies cannot be read; the next process rebuilds them from their files. */
   readonly #waitForRestart: Batch[] = [];
   readonly #shipments = new WeakMap<Batch, Shipment>();
   readonly #abort = new AbortController();
@@ -177,7 +177,7 @@ export class Delivery {
     return this.#dispatch.lastFailure;
   }
 
-  /** Requests that may be under way at once, now. */
+  /** Limit of concurrent requests. */
   get concurrency(): number {
     return this.#dispatch.concurrency;
   }
@@ -190,7 +190,7 @@ export class Delivery {
     return drain({ clock, dispatch: this.#dispatch, held: () => this.held(), isPaused, emptied }, signal, patienceMs);
   }
 
-  /** Ends requests and waits under way; what is not settled stays where it is durable. */
+  /** Cancels requests and waits; unsettled batches stay in the database and on disk. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#queue.onIdle();
@@ -275,19 +275,19 @@ export class Delivery {
     return true;
   }
 
-  /** Its body is gone for good. */
+  /** The body is lost: rebuild the batch at the next start, or drop it. */
   #giveUp(batch: Batch): void {
     if (batch.canBeRebuilt) this.#waitForRestart.push(batch);
     else this.drop(batch);
   }
 
-  /** A batch that is sent in another form keeps its NDJSON: that is what is split, and written to disk. */
+  /** Only whole NDJSON batches: a re-encoded one keeps its NDJSON for splitting and for the disk buffer. */
   async #compress(batch: Batch): Promise<void> {
     const isEncoded = batch.form !== undefined && this.#options.encoderOf?.(batch.form) !== undefined;
     if (!isEncoded && !this.#shipments.has(batch)) await compressBatch(batch, this.#dispatch.compression);
   }
 
-  /** The batch is settled and goes. */
+  /** Releases a settled batch. */
   #leave(batch: Batch, isDropped = false): void {
     batch.state = 'settled';
     this.#inFlight.delete(batch);

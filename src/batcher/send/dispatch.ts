@@ -1,6 +1,6 @@
 /**
- * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. What one worker learns from the
- * service (a wait it asks for, how many requests it bears, that it takes no compression) holds for all of them.
+ * Sends the parts of batches and acts on each outcome by the table of docs/delivery.md. All workers share the wait, the number of
+ * requests and the compression that the service asked of one of them.
  */
 import { MAX_RETRY_AFTER_MS } from '../limits.ts';
 import type { IngestResult, Outcome, SendResult } from '../../core/sink.ts';
@@ -12,10 +12,10 @@ import type { Pause } from './pauses.ts';
 import type { Refusals } from './refusals.ts';
 import type { Part, Shipment } from './shipment.ts';
 
-/** Bad answers in a row after which the dataset pauses, so that a lying service is not fed endless duplicates. */
+/** Bad answers in a row after which the dataset pauses, so that a broken service does not get endless duplicates. */
 const BAD_ANSWERS_BEFORE_PAUSE = 5;
-/** An outage that lasted so long is said to be over; a service that fails now and then would fill the log. */
-const TELLING_OUTAGE_MS = 10_000;
+/** Log the end of outages of at least this length; the log of a flaky service would fill up. */
+const LOGGED_OUTAGE_MS = 10_000;
 
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
@@ -26,29 +26,29 @@ export interface DispatchOptions extends Pick<
   readonly refusals: Refusals;
   /** Aborts when the agent stops. */
   readonly signal: AbortSignal;
-  /** Nothing more goes to the dataset but probes. */
+  /** Stops sending to the dataset, except for probes. */
   pause(dataset: string, pause: Pause): void;
   /** The service stored events of the dataset. */
   stored(dataset: string): void;
-  /** Told how many requests may be under way from now on. */
+  /** Called with the new limit of concurrent requests. */
   setConcurrency(limit: number): void;
 }
 
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #concurrency: Concurrency;
-  /** How bodies are compressed from now on. */
+  /** Compression of the bodies sent from now on. */
   compression: Compression;
-  /** Monotonic; no worker sends before. */
+  /** Monotonic; no worker sends earlier. */
   #notBeforeMs = 0;
-  /** In a row, by dataset. */
+  /** Consecutive, by dataset. */
   readonly #badAnswers = new Map<string, number>();
-  /** Monotonic; since when nothing was stored, by dataset. */
+  /** Monotonic start of the current outage, by dataset. */
   readonly #outageSince = new Map<string, number>();
   /** Monotonic milliseconds of the last request that stored something, and of the last one that did not. */
   storedAtMs = -Infinity;
   failedAtMs = -Infinity;
-  /** Requests that are under way. */
+  /** Requests in flight. */
   underWay = 0;
   /** Why the last request stored nothing, `reason: detail`; undefined once one did. */
   lastFailure: string | undefined;
@@ -59,17 +59,17 @@ export class Dispatch {
     this.compression = options.compression;
   }
 
-  /** So many requests at once at most from now on. */
+  /** Changes the maximum of concurrent requests. */
   limitTo(maximum: number): void {
     this.#adapt(() => this.#concurrency.limitTo(maximum));
   }
 
-  /** Requests that may be under way at once, now. */
+  /** Limit of concurrent requests. */
   get concurrency(): number {
     return this.#concurrency.limit;
   }
 
-  /** Resolves when no wait that the service asked for is left, or when the agent stops. */
+  /** Resolves after the wait that the service asked for, or when the agent stops. */
   async waitForTurn(): Promise<void> {
     const { clock, signal } = this.#options;
     for (;;) {
@@ -79,7 +79,7 @@ export class Dispatch {
     }
   }
 
-  /** Sends one part once, unless it is not to be sent, and does what the answer asks for. False when the batch has to wait for a probe or a restart. */
+  /** Sends one part once, unless it is refused, and acts on the answer. False when the batch has to wait for a probe or a restart. */
   async send(shipment: Shipment, part: Part): Promise<boolean> {
     const { clock, sink, budget, signal, stats, observer, encoderOf, refusals } = this.#options;
     const { refusal, form } = shipment.batch;
@@ -87,7 +87,7 @@ export class Dispatch {
     const parcel = await shipment.parcelOf(part, this.compression, form && encoderOf?.(form));
     shipment.batch.attempts += 1;
     shipment.firstSentMs ??= clock.monotonic();
-    // A part, and what is sent in another form, is memory of its own while it is under way.
+    // A part or a re-encoded body takes extra memory while it is in flight.
     const ownBytes = parcel.body === shipment.batch.body ? 0 : parcel.body.length + shipment.decodedBytes;
     budget.takeAnyway(ownBytes);
     let sent: SendResult;
@@ -131,7 +131,7 @@ export class Dispatch {
         this.#noteStored(batch, outcome.result);
         return refusals.settlePartly(shipment, part, outcome, status);
       case 'pause':
-        // The time that a person takes to mend it is none of `max_elapsed`.
+        // The time until someone fixes it does not count towards `max_elapsed`.
         shipment.firstSentMs = undefined;
         this.#outageSince.delete(batch.dataset);
         this.#options.pause(batch.dataset, outcome);
@@ -169,12 +169,13 @@ export class Dispatch {
     if (reason === 'rate_limited' || reason === 'timeout' || status === 503) this.#adapt(() => this.#concurrency.noteOverload());
     if (isExpired) return refusals.refuse(shipment, part, { reason: 'expired', detail, status });
     const backoffMs = nextBackoffMs(retry, batch.attempts, () => this.#options.random());
-    // A service that asks for no wait at all, or for one that is over, still gets the backoff.
+    // Back off even when the service asks for no wait, or for one that is already over.
     const waitMs = Math.max(backoffMs, Math.min(outcome.afterMs ?? 0, MAX_RETRY_AFTER_MS));
     if (outcome.afterMs !== undefined) this.#notBeforeMs = Math.max(this.#notBeforeMs, clock.monotonic() + waitMs);
     if (batch.attempts === 1 || batch.attempts % 10 === 0) {
       const facts = { sink: sink.id, dataset: batch.dataset, reason, answer: detail, attempt: batch.attempts, waitMs: Math.round(waitMs) };
-      if (reason === 'dataset_created' || reason === 'token_changed') log.info(facts, 'batch is sent again: what was in its way is gone');
+      if (reason === 'dataset_created' || reason === 'token_changed')
+        log.info(facts, 'resending the batch: the token or dataset is available now');
       else log.warn(facts, 'batch was not stored; it is sent again');
     }
     await clock.sleep(waitMs, signal);
@@ -190,7 +191,7 @@ export class Dispatch {
     stats.walLength = result.walLength;
     const lastedMs = clock.monotonic() - (this.#outageSince.get(dataset) ?? Infinity);
     this.#outageSince.delete(dataset);
-    if (lastedMs >= TELLING_OUTAGE_MS)
+    if (lastedMs >= LOGGED_OUTAGE_MS)
       log.info({ sink: sink.id, dataset, seconds: Math.round(lastedMs / 1000) }, 'the service stores again; delivery goes on');
     this.#options.stored(dataset);
   }

@@ -113,7 +113,7 @@ export class Refusals {
     return this.#options.persist(
       () => this.#options.keeper.commitParts(batch, parts),
       {},
-      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or mend its disk, it goes on by itself',
+      'cannot save the parts of a split batch, so they are not sent yet; free space in data_dir or repair its disk; it retries by itself',
     );
   }
 
@@ -123,7 +123,7 @@ export class Refusals {
     await this.#options.persist(
       async () => void kept.push(await this.#options.deadLetter(name, letters)),
       { events: letters.length },
-      `${refused}; free space in data_dir or mend its disk, or replay or drop dead letters`,
+      `${refused}; free space in data_dir or repair its disk, or replay or drop dead letters`,
     );
     return kept[0];
   }

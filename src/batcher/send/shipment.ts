@@ -36,7 +36,7 @@ export class Shipment {
   extraRequests = 0;
   /** Monotonic milliseconds of its first request. */
   firstSentMs: number | undefined;
-  /** First halves of what was refused, each with its second half. */
+  /** First halves of refused parts, each with its second half. */
   readonly #twins = new WeakMap<Part, Part>();
   #plain: Buffer | undefined;
 
@@ -60,7 +60,7 @@ export class Shipment {
     return this.batch.encoding === 'identity' ? 0 : (this.#plain?.length ?? 0);
   }
 
-  /** Forgets what was decoded: the batch leaves memory. */
+  /** Drops decoded bytes: the batch leaves memory. */
   release(): void {
     this.#plain = undefined;
   }

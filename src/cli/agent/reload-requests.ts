@@ -1,4 +1,4 @@
-/** Who asked for a reload, by SIGHUP or the control socket. All who ask before a reload begins share it; whoever asks later gets the next one. */
+/** Pending reload requests, by SIGHUP or the control socket. Requests made before a reload begins share it; later ones get the next. */
 import type { ReloadReport } from '../../agent/reload/reload-report.ts';
 
 export class ReloadRequests {

@@ -23,7 +23,7 @@ export interface Extent {
 }
 
 export interface Holders {
-  /** An agent runs: what is in no file is in its hands, or counted by it. */
+  /** True while an agent runs: it holds or counts what is in no file. */
   readonly isRunning: boolean;
   /** True where the disk buffer has the batch. */
   readonly isSpooled: (key: string) => boolean;

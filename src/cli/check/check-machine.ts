@@ -26,7 +26,7 @@ export interface MachineFindings {
 
 const RMEM_MAX = '/proc/sys/net/core/rmem_max';
 
-/** Reads folders, token and certificate files, nothing else. `rmemMaxFile` is where the kernel tells its largest receive buffer. */
+/** Reads folders, token and certificate files, nothing else. `rmemMaxFile` holds the largest receive buffer that the kernel grants. */
 export async function checkMachine(config: Config, locate: Locate, rmemMaxFile = RMEM_MAX): Promise<MachineFindings> {
   const warnings: Problem[] = [...checkDataDir(config.dataDir, locate)];
   for (const source of config.sources) {

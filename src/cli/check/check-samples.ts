@@ -80,7 +80,7 @@ function firstLines(path: string): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** The key to mend; its source where none is written. */
+/** The key to fix; its source where none is written. */
 function placeOf({ transform, sinks }: Config, { id, transform: own, formats }: FileSourceConfig, fault: Fault): string {
   if (fault === 'time') return `sources.${id}.time`;
   if (fault === 'format') return `sources.${id}.${formats.length > 0 ? 'formats' : 'format'}`;

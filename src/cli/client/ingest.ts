@@ -156,7 +156,7 @@ function describeProgress(name: string, { startedAt, bytes, readBytes, ingested,
   return `${cut(basename(name), 24)}  ${formatBytes(readBytes)}${share}  ${plural(ingested, 'event')} (${rate})${failed === 0 ? '' : `  ${failed} failed`}`;
 }
 
-/** After a failure: from where to go on. */
+/** After a failure: where to resume. */
 function sayHowFar(name: string, latest: StreamSummary | undefined, { ingested }: Totals): void {
   if (latest === undefined || ingested === 0) return say('tailrace: no event was stored');
   say(

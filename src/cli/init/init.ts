@@ -121,7 +121,7 @@ async function ask(offered: Answers, planned: Plan, found: Candidates, { url, da
   }
 }
 
-/** Never over a file, also one that was made meanwhile. */
+/** Never overwrites a file, even one created since the check. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx' });

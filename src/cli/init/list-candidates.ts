@@ -30,7 +30,7 @@ export interface Candidates {
 /** Of the machine, where no path is given. Container folders come first: the links elsewhere lead to them. */
 const PLACES = ['/var/log/pods', '/var/lib/docker/containers', '/var/log', '/opt', '/srv'];
 
-/** Throws `UsageError` for a path that is not there. */
+/** Throws `UsageError` for a missing path. */
 export function listCandidates(paths: readonly string[]): Candidates {
   const list = new CandidateList(paths.length > 0);
   for (const path of paths.map((each) => resolve(each))) list.addGiven(path);

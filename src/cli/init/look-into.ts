@@ -94,7 +94,7 @@ export function whoMayRead(path: string): string {
       if (group === undefined || gid === 0) break;
       return `join the group that may read it: usermod -aG ${group} USER, where USER runs the agent`;
     } catch {
-      // A folder above does not let this user look: it tells more.
+      // A folder above is closed to this user: report that one.
     }
   }
   return 'only its owner may read it: docs/operations.md names the capability that the agent needs';

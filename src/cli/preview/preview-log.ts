@@ -2,7 +2,7 @@
 import type { Log } from '../../core/log.ts';
 import { say } from '../client/output/print.ts';
 
-/** `failed` hears of each error. */
+/** `failed` gets each error. */
 export function createPreviewLog(failed: () => void): Log {
   const tell = (fields: object, message: string): void => {
     const reason = 'reason' in fields && typeof fields.reason === 'string' ? `: ${fields.reason}` : '';

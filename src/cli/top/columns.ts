@@ -1,10 +1,10 @@
-/** Tables that fit a terminal: where not all columns have room, the least important ones go first. Pure. */
+/** Tables that fit a terminal: the least important columns are left out first. Pure. */
 import { cut, textWidth } from '../client/output/table.ts';
 
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => string;
-  /** The highest goes first where there is no room. The first column stays. */
+  /** Columns of the highest number are left out first. The first column stays. */
   readonly rank: number;
   readonly isNumber?: boolean;
   /** Applied to the padded cell. */

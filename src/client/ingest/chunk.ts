@@ -23,7 +23,7 @@ export function bodyOf(events: readonly SplitEvent[], format: IngestFormat, head
 /** Events on their way into a chunk. */
 export interface OpenChunk {
   readonly isEmpty: boolean;
-  /** Adds an event; returns the events of a chunk that had no room for it. */
+  /** Adds an event; returns the events of a full chunk that it did not fit. */
   add(event: SplitEvent): SplitEvent[] | undefined;
   /** The events so far; it is empty afterwards. */
   take(): SplitEvent[];

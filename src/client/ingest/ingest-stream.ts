@@ -22,7 +22,7 @@ export interface StreamOptions extends Omit<IngestOptions, 'encoding' | 'idempot
   readonly onFailed?: (failed: FailedEvents) => void;
   /** After every change of the summary. */
   readonly onProgress?: (summary: Readonly<StreamSummary>) => void;
-  /** Aborted: no more is read; what was read is sent. */
+  /** When aborted, stops reading and sends the rest. */
   readonly stop?: AbortSignal;
   /** For tests. */
   readonly chunk?: { readonly bytes?: number; readonly events?: number };

@@ -1,4 +1,4 @@
-/** Reads the small files that a configuration names (tokens, certificates), and tells when they have changed. */
+/** Reads the small files that a configuration names (tokens, certificates), and detects changes of them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
 

@@ -17,7 +17,7 @@ export function createMultiline(rule: MultilineRule, limits: GroupingLimits): Gr
     ...limits,
     begins: (bytes, start, end) => beginsEvent(rule, bytes, start, end),
     mayContinue: (bytes, start, end) => !beginsEvent(rule, bytes, start, end),
-    // Only the next line tells.
+    // The next line decides.
     isWhole: () => false,
     reset() {},
   };

@@ -77,7 +77,7 @@ export function createIngestSink(config: IngestSinkConfig, clock: Clock, log: Lo
   };
 }
 
-/** A token that was replaced while the request was under way is tried at once; the same one would be refused again. */
+/** Retries at once with a token that was replaced during the request; the same token would be refused again. */
 function afterRefusal(refused: Outcome, token: SecretReader | undefined, sent: string | undefined): Outcome {
   if (!token || refused.kind !== 'pause') return refused;
   token.forget();

@@ -180,7 +180,7 @@ export class Transport {
       await dispatcher.close();
       this.#dispatchers.delete(dispatcher);
     } catch {
-      // It was destroyed meanwhile.
+      // Destroyed in the meantime.
     } finally {
       clearTimeout(timer);
     }

@@ -16,7 +16,7 @@ export class LineGroups {
     this.#grouping = grouping;
   }
 
-  /** True while whole lines wait for what may belong to their event. */
+  /** True while whole lines wait for the next line, which may belong to their event. */
   get isOpen(): boolean {
     return this.#lines > 0;
   }
@@ -64,7 +64,7 @@ export class LineGroups {
         this.#grouping.reset();
       }
     }
-    // However the unfinished line goes on, the event is over.
+    // The event is over, whatever the rest of the unfinished line is.
     if (this.#lines > 0 && (isStopped || fill - start >= maxBytes)) {
       close(end);
       this.#grouping.reset();

@@ -40,7 +40,7 @@ export class MadeEvents {
   }
 
   /**
-   * Makes as many events of the block from `start` on as there is room for, at least one. `bom` is the byte order mark that
+   * Makes as many events of the block from `start` on as fit, at least one. `bom` is the byte order mark that
    * was stepped over before the block, if any. The result lives until the next call.
    */
   make(raw: WindowBlock, start: number, encoding: Encoding, readAtMs: number, bom: Buffer | undefined): Made {
@@ -91,7 +91,7 @@ export class MadeEvents {
     return text;
   }
 
-  /** Writes the events of a text whose bytes end at `used`; false when there is no room, and others were written before. */
+  /** Writes the events of a text whose bytes end at `used`; false when they do not fit and others were written before. */
   #add(text: string, used: number): boolean {
     const { parser, stats } = this.#options;
     if (!parser) return this.#addText(text, used);

@@ -1,6 +1,6 @@
 /**
  * Folder watches that can leave out appends: 20,000 writes a second make as many events, and Node's own watches have no filter.
- * Owns the one inotify descriptor of the process, open while a folder is watched. Promises: nothing is told after `close`; lost
+ * Owns the one inotify descriptor of the process, open while a folder is watched. Promises: no call after `close`; lost
  * events and a folder that is gone are told as an event without a name.
  */
 import { closeSync, readSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { createPoll, type Poll } from './poll.ts';
 export type Changed = (name: string | undefined, isEntry: boolean) => void;
 
 export interface InotifyWatch {
-  /** Whether it tells of appends, too (as at first), or of names alone. */
+  /** True: reports appends too (the initial state); false: names only. */
   setAppends(isTold: boolean): void;
   close(): void;
 }

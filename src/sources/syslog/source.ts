@@ -1,7 +1,7 @@
 /**
  * The syslog source: takes messages from its listeners and hands them over as JSON lines. Promises: each message that was
- * received becomes an event, parsed or not; senders are slowed while the lane waits, those of UDP by the system, which drops what
- * its buffer does not hold; one hostile sender costs the others nothing.
+ * received becomes an event, parsed or not; the lane's backpressure slows senders (for UDP, the system drops datagrams that its buffer
+ * does not hold); one hostile sender costs the others nothing.
  */
 import type { ListenAddress, SyslogSourceConfig, SystemdAddress } from '../../config/model.ts';
 import type { Region } from '../../core/block.ts';
@@ -60,7 +60,7 @@ export function createSyslogSource(
     stats,
     reserve,
     lost: countLost,
-    roomy: () => flow.resume(),
+    freed: () => flow.resume(),
   });
   const flow = new Flow(() => collector.isFull);
   const ended = Promise.withResolvers<void>();

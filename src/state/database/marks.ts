@@ -24,7 +24,7 @@ export class Mark {
   contentSum: number | undefined;
   /** Where the mark was before, with the checksums up to there. */
   readonly passed: ContentPoint[];
-  /** End of the last span committed: where reading goes on. */
+  /** End of the last span committed: where reading resumes. */
   committedTo: number;
   committedTail: Tail;
   readonly #pending: Pending[] = [];

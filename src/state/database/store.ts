@@ -154,7 +154,7 @@ export class State implements StreamStore {
     return this.#streams.isSettled(id);
   }
 
-  /** Where the sink's own reading of the stream goes on; undefined for a sink that is not one of the source's. */
+  /** Where the sink resumes the stream; undefined for a sink that is not one of the source's. */
   committedTo(owner: string, stream: string): number | undefined {
     return this.#streams.markOf(stream, owner)?.committedTo;
   }

@@ -1,4 +1,4 @@
-/** One stream as the database keeps it, and where its readers go on. */
+/** One stream as the database stores it, and where its readers resume. */
 import type { Tail } from '../../core/block.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import type { ArchiveEnd, FileIdentity, StreamRecord } from '../../core/stream.ts';
@@ -42,7 +42,7 @@ export function rowOf(mark: Mark, sink: string, stream: string): (string | numbe
   return [sink, stream, mark.settledTo, mark.tail.length, mark.tail.crc, mark.contentSum ?? null, textOfPoints(mark.passed)];
 }
 
-/** Reading goes on where the sink that is furthest behind is; sinks that are not configured any more do not count. */
+/** Reading resumes at the sink that lags most; sinks that are no longer configured do not count. */
 export function toRecord(stream: Stream, sinks: readonly string[]): StreamRecord {
   let resumeAt = Infinity;
   let tail: Tail = NO_TAIL;

@@ -75,7 +75,7 @@ export class Transactions {
     if (this.failedSaves !== 1 && this.failedSaves % 60 !== 0) return;
     this.#log.error(
       { reason: String(error), failedSaves: this.failedSaves },
-      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or mend its disk',
+      'cannot save checkpoints; a restart now would send events twice; free space in data_dir or repair its disk',
     );
   }
 
@@ -90,7 +90,7 @@ export class Transactions {
     }
   }
 
-  /** A database that was deleted under the running agent goes on working, and is lost with it: that must not be silent. */
+  /** Warns when the database was deleted: it keeps working, and is lost when the agent stops. */
   noticeRemoval(): void {
     if (this.isGone || inodeOf(this.#file) === this.#inode) return;
     this.isGone = true;

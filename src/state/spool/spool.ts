@@ -185,7 +185,7 @@ export class Spool {
       makeFolder(aside);
       await rename(join(this.#folder, name), join(aside, name));
     } catch (error) {
-      // On a full disk there is no room for a folder.
+      // A full disk has no space for a folder.
       this.#log.error(
         { file: join(this.#folder, name), reason, refused: messageOf(error) },
         'a file of the disk buffer is torn or damaged and cannot be set aside; it stays where it is, the others are not touched',

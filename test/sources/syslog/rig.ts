@@ -63,7 +63,7 @@ export function createRig(
     shape: { format: 'auto', wrapFields: {}, fields: {} },
     clock,
     lost() {},
-    roomy: () => resume(),
+    freed: () => resume(),
   });
   const reserve = (bytes: number): Region => kernel.reserve(bytes);
   const intake = new Intake({ kernel, collector, maxEventBytes, onOversize, zone, parseJson, decode, clock, stats, reserve });

@@ -11,7 +11,7 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
-/** Room for what an envelope adds to an event. */
+/** Bytes that an envelope may add to an event. */
 const ENVELOPE_BYTES = 32;
 
 /** A JSON array of the events, byte for byte. Each line of `ndjson` ends in a newline. */

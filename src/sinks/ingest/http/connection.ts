@@ -1,6 +1,6 @@
 /**
  * One connection to the service, one request on it at a time. Promises: each request ends with exactly one of `onResponseEnd` and `onResponseError`, and
- * once it did, its body is not read any more, because the slot that it lies in is filled anew.
+ * once it did, its body is not read any more, because its slot is reused.
  */
 import type { Socket } from 'node:net';
 import { codeOf } from '../../../core/errors.ts';

@@ -6,7 +6,7 @@ import { MAX_RESPONSE_HEAD_BYTES } from '../limits.ts';
 
 export type ResponseHeaders = Record<string, string | string[]>;
 
-/** Who is told. Called in this order, once each but for `data`; after `complete` or an error nothing more is. */
+/** Callbacks, in this order and once each except for `data`; none follows `complete` or an error. */
 export interface ResponseListener {
   /** Never of an interim response (1xx). */
   head(status: number, headers: ResponseHeaders): void;

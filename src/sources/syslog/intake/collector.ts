@@ -58,8 +58,8 @@ export interface CollectorOptions {
   readonly clock: Clock;
   /** Hears of what the lane did not take any more. */
   readonly lost: (events: number, bytes: number) => void;
-  /** Called when there is room again after `isFull`. */
-  readonly roomy: () => void;
+  /** Called when the window has space again after `isFull`. */
+  readonly freed: () => void;
 }
 
 export class Collector {
@@ -90,12 +90,12 @@ export class Collector {
     return this.#options.window;
   }
 
-  /** Bytes of the longest event that always finds room while it is not full, without its newline. */
+  /** Bytes of the longest event that always fits while it is not full, without its newline. */
   get longestEvent(): number {
     return this.#options.maxEventBytes + SYSLOG_EVENT_MARGIN_BYTES - 1;
   }
 
-  /** Bytes of the longest message that the kernel surely finds room for in an empty half. */
+  /** Bytes of the longest message that surely fits an empty half. */
   get longestMessage(): number {
     return Math.floor((this.#filling.limit - this.#filling.start - KERNEL_EVENT_BYTES) / 6);
   }
@@ -116,7 +116,7 @@ export class Collector {
     return this.#filling.limit;
   }
 
-  /** Nothing more goes into this half: the next event found no room. */
+  /** Closes this half: the next event does not fit. */
   close(): void {
     this.#filling.isClosed = true;
   }
@@ -189,7 +189,7 @@ export class Collector {
       const wasFull = this.isFull;
       this.#filling = this.#other;
       this.#other = half;
-      if (wasFull) this.#options.roomy();
+      if (wasFull) this.#options.freed();
       for (const run of half.runs) await this.#accept(run);
       half.end = half.start;
       half.isClosed = false;
@@ -227,6 +227,6 @@ export class Collector {
 /** One event that is not to be sent. */
 function refused(window: Region, start: number, end: number, refusal: string): NonNullable<Block['single']> {
   const bytes = window.bytes.subarray(start, end);
-  // Sums are compared only for what can be read again.
+  // Sums are compared only for streams that can be read again.
   return { length: bytes.length, sum: 0, tail: tailOf(bytes), refusal };
 }

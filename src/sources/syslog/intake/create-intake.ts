@@ -18,7 +18,7 @@ export interface IntakeParts {
   /** Reserves kernel memory. */
   reserve(bytes: number): Region;
   readonly lost: CollectorOptions['lost'];
-  readonly roomy: CollectorOptions['roomy'];
+  readonly freed: CollectorOptions['freed'];
 }
 
 export interface OpenIntake {
@@ -32,12 +32,12 @@ export interface OpenIntake {
 }
 
 export function createIntake(config: SyslogSourceConfig, parts: IntakeParts): OpenIntake {
-  const { lane, clock, kernel, stats, lost, roomy } = parts;
+  const { lane, clock, kernel, stats, lost, freed } = parts;
   const reserve = (bytes: number): Region => parts.reserve(bytes);
   const { maxEventBytes, fields, charset, timezone } = config;
   const form = createEventForm(fields);
   const window = reserve(collectorBytes(maxEventBytes, config.onOversize === 'split'));
-  const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, roomy });
+  const collector = new Collector({ lane, window, maxEventBytes, shape: form.shape, clock, lost, freed });
   let decode = (bytes: Buffer): string => bytes.toString();
   const intake = new Intake({
     ...config,

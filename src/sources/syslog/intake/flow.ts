@@ -1,16 +1,16 @@
 /**
- * Who may read and who waits, when the collector is full: those that received bytes which found no room wait in a queue, and
- * go on in its order. Promises: what waits is bounded; a sender that floods does not starve the others.
+ * Decides who reads while the collector is full: readers whose bytes did not fit wait in a queue, and resume in its order.
+ * Promises: bounded waiting bytes; a sender that floods does not starve the others.
  */
 import { MAX_SYSLOG_WAITING_READERS } from '../limits.ts';
 
 /** A connection or a datagram socket, as far as its reading goes. */
 export interface Reader {
-  /** Whether bytes that were received wait for room. */
+  /** True while received bytes wait for the window. */
   readonly isWaiting: boolean;
   /** Stops reading from the sender until `resume`. Idempotent. */
   pause(): void;
-  /** Takes what waits, and reads again if all of that found room. Idempotent. */
+  /** Takes the waiting bytes, and reads again if all of them fit. Idempotent. */
   resume(): void;
 }
 
@@ -38,7 +38,7 @@ export class Flow {
     this.#queue.delete(reader);
   }
 
-  /** The reader has bytes that wait: it reads no more, and is called when there is room. */
+  /** Queues a reader with waiting bytes: it stops reading, and is called when the window has space. */
   wait(reader: Reader): void {
     reader.pause();
     this.#queue.add(reader);
@@ -47,7 +47,7 @@ export class Flow {
     for (const other of this.#readers) other.pause();
   }
 
-  /** There is room again. */
+  /** Called when the window has space again. */
   resume(): void {
     for (const reader of this.#queue) {
       if (this.#isFull()) return;

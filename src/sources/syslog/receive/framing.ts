@@ -219,7 +219,7 @@ export class Framer {
     this.#keptLength += part.copy(this.#kept, this.#keptLength);
   }
 
-  /** Makes room for up to `wanted` bytes, as far as limit and budget go. */
+  /** Reserves up to `wanted` bytes within limit and budget. */
   #grow(wanted: number): void {
     const most = Math.max(FREE_BYTES, this.#maxEventBytes + (this.#splits ? FREE_BYTES : 1));
     if (wanted <= this.#kept.length || this.#kept.length >= most) return;

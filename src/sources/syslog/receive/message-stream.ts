@@ -1,7 +1,7 @@
 /**
- * One connection's bytes to events, without the connection: what came whole goes to the intake, the message that is not
- * whole waits in the framer, and what finds no room waits as it came. Promises: every message once, in order, whatever the
- * reads; nothing refers to the read buffer once a call returns.
+ * Turns the bytes of one connection into events: whole messages go to the intake, an unfinished one waits in the framer, and bytes
+ * that do not fit the window wait unchanged. Promises: every message once, in order, however the bytes are cut into reads; keeps no
+ * reference to the read buffer once a call returns.
  */
 import type { Region } from '../../../core/block.ts';
 import type { Cursor } from '../intake/collector.ts';
@@ -23,7 +23,7 @@ export interface MessageStreamOptions {
 export class MessageStream {
   readonly #options: MessageStreamOptions;
   #cursor: Cursor | undefined;
-  /** Bytes that came while there was no room. */
+  /** Bytes received while the window was full. */
   #left = EMPTY;
 
   constructor(options: MessageStreamOptions) {
@@ -35,7 +35,7 @@ export class MessageStream {
     return this.#cursor?.stream;
   }
 
-  /** Whether bytes wait for room. */
+  /** True while bytes wait for the window. */
   get isWaiting(): boolean {
     return this.#left.length > 0;
   }
@@ -64,7 +64,7 @@ export class MessageStream {
     }
   }
 
-  /** Goes on with what waits; called when there is room. */
+  /** Takes the waiting bytes; called when the window has space again. */
   resume(): void {
     const { input, intake } = this.#options;
     while (this.isWaiting && !intake.isFull) {
@@ -81,7 +81,7 @@ export class MessageStream {
     this.#options.framer.end();
   }
 
-  /** The stream has ended: its last message needs no delimiter. Called when nothing waits and there is room. */
+  /** Ends the stream, whose last message needs no delimiter. Called when no bytes wait and the window has space. */
   end(): void {
     const { intake, framer, suffix } = this.#options;
     const frame = framer.end();
