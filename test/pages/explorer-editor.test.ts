@@ -44,11 +44,21 @@ test('highlight covers any text, whole or half written, each character once', ()
     ['1m', 'number'],
   ])
     expect(kinds).toContainEqual(expected);
+  // What a query may begin with in place of a dataset.
+  const first = (text: string) => highlight(text)[0]!.kind;
+  expect(['union a', 'range x from 1 to 2 step 1', 'let x = 1; a', 'logs | count'].map(first)).toEqual([
+    'operator',
+    'operator',
+    'operator',
+    'plain',
+  ]);
 });
 
 test('suggestions fit their place: datasets, every operator, fields, functions, and none inside a text', () => {
   expect(labelsAt(`['a`)).toEqual(['app-logs', 'audit']);
   expect(labelsAt('aud')).toEqual(['audit']);
+  expect(labelsAt('un')).toEqual(['union']);
+  expect(labelsAt('let x = 1; ra')).toEqual(['range']);
   const operators = QUERY_OPERATORS.filter(({ only }) => only !== 'transforms');
   for (const { names } of operators) expect(labelsAt(`['x'] | ${names[0].slice(0, 3)}`)).toContain(names[0]);
   expect(labelsAt(`['x'] | where sta`)).toEqual(expect.arrayContaining(['status', 'startswith']));

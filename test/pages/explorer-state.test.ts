@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage, takePicture } from '../support/browser.ts';
-import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
+import { API_TOKEN, type LocalService, PERSONAL_TOKEN, startLocalService } from '../support/local-service.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -197,6 +197,24 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await expect.poll(() => facts.textContent()).toMatch(/^202 events/);
   });
 
+  test('virtual fields stand among the fields, with their values, and are suggested', async () => {
+    const made = await fetch(`${service.url}/v2/vfields`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${PERSONAL_TOKEN}`, 'x-service-org-id': 'test-org', 'content-type': 'application/json' },
+      body: JSON.stringify({ dataset: 'app-logs', name: 'is_bad', expression: 'level == "error"' }),
+    });
+    expect([made.status, await made.text()]).toEqual([200, expect.stringContaining('is_bad')]);
+    const { page } = await open();
+    await page.getByRole('button', { name: /^app-logs/ }).click();
+    await page.getByRole('button', { name: /^is_bad virtual/ }).click();
+    await page.getByRole('button', { name: /^true 10/ }).click();
+    await page.getByRole('status').filter({ hasText: '10 rows' }).waitFor();
+    expect(await field(page).inputValue()).toBe(`['app-logs']\n| where ['is_bad'] == true`);
+    await field(page).fill(`['app-logs'] | where is_`);
+    await page.keyboard.type('b');
+    await page.getByRole('option', { name: 'is_bad field' }).waitFor();
+  });
+
   test('typing never waits for the service: colours, suggestions and faults come while it does not answer', async () => {
     const { page } = await open();
     await page.getByRole('button', { name: /^app-logs/ }).getByText('events').waitFor(); // prettier-ignore
@@ -230,7 +248,7 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     const { page, problems } = await open('', { colorScheme, viewport: { width, height: 800 } });
     const check = async (name: string) => {
       expect([name, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([name, width]);
-      const sides = `[...document.querySelectorAll('.boxes, .editor button')].map((box) => box.getBoundingClientRect())`;
+      const sides = `[...document.querySelectorAll('.boxes, .suggestions, .editor button')].map((box) => box.getBoundingClientRect())`;
       expect([name, await page.evaluate(`${sides}.filter(({ left, right }) => left < 0 || right > innerWidth).length`)]).toEqual([name, 0]);
       await expectAccessible(page);
       if (colorScheme === 'light' && name === 'event') await takePicture(page, 'explorer-phone-event');
@@ -253,6 +271,11 @@ describe.skipIf(!hasChromium)(`explorer in use${chromiumHint}`, () => {
     await page.locator('summary', { hasText: 'Starred' }).click();
     await page.getByLabel('Name of the query').waitFor();
     await check('starred');
+    await page.keyboard.press('Escape');
+    await field(page).fill(`['app-logs'] | where level == "error" | su`);
+    await page.keyboard.type('m');
+    await page.getByRole('option', { name: 'summarize operator' }).waitFor();
+    await check('suggestions');
     await page.keyboard.press('Escape');
     await run(page, `['app-logs'] | wher x`);
     await page.getByRole('alert').waitFor();

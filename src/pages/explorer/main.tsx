@@ -11,7 +11,7 @@ import { addFilter, datasetOf, quoteName } from './data/query-text.ts';
 import { Results } from './results/results-view.tsx';
 import { SavedQueries } from './saved-queries.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { useCatalog } from './data/use-catalog.ts';
+import { fieldsOf, useCatalog } from './data/use-catalog.ts';
 import { type Outcome, useQuery } from './data/use-query.ts';
 
 /** A link may bring a token once; it does not stay in the address. */
@@ -99,7 +99,7 @@ function Page({ given }: { readonly given: string }) {
             canRun={api !== undefined}
             known={{
               datasets: catalog.datasets?.map(({ name }) => name) ?? [],
-              fields: (dataset === undefined ? undefined : catalog.infos[dataset]?.fields) ?? [],
+              fields: fieldsOf(catalog, dataset),
             }}
             refused={refusedIn(outcome, query)}
             onEdit={setQuery}

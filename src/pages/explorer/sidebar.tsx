@@ -6,7 +6,7 @@ import { type Api, type DatasetInfo, type Field, Refused, type Value } from './d
 import { toQueryRange } from './data/link-state.ts';
 import { conditionOf, quoteName } from './data/query-text.ts';
 import { rowsOf } from './data/results.ts';
-import type { Catalog } from './data/use-catalog.ts';
+import { type Catalog, fieldsOf } from './data/use-catalog.ts';
 
 const MOST_FIELDS = 200;
 const MOST_DATASETS = 100;
@@ -23,7 +23,8 @@ export interface SidebarProps {
   readonly onFilter: (condition: string) => void;
 }
 
-export function Sidebar({ api, catalog: { datasets, infos, problem, refresh }, dataset, range, onDataset, onFilter }: SidebarProps) {
+export function Sidebar({ api, catalog, dataset, range, onDataset, onFilter }: SidebarProps) {
+  const { datasets, infos, problem, refresh } = catalog;
   const info = dataset === undefined ? undefined : infos[dataset];
   const [wanted, setWanted] = useState('');
   const matching = (datasets ?? []).filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
@@ -59,7 +60,9 @@ export function Sidebar({ api, catalog: { datasets, infos, problem, refresh }, d
         ))}
       </ul>
       {matching.length > MOST_DATASETS && <p class="soft">{formatCount(matching.length - MOST_DATASETS)} more; type a part of the name.</p>}
-      {api && dataset !== undefined && info && <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={info.fields} />}
+      {api && dataset !== undefined && info && (
+        <Fields key={dataset} {...{ api, dataset, range, onFilter }} fields={fieldsOf(catalog, dataset)} />
+      )}
     </aside>
   );
 }
@@ -133,7 +136,7 @@ function FieldItem({ api, dataset, field, range, onFilter }: FieldItemProps) {
   const most = Math.max(1, ...(values ?? []).map(([, count]) => count));
   return (
     <li>
-      <button type="button" class="field" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="field" title={field.expression} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <bdi>{formatCell(name, 100)}</bdi> <small>{type}</small>
       </button>
       {isOpen && problem !== '' && <p class="note">{problem}</p>}

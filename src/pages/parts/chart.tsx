@@ -21,12 +21,27 @@ export interface ChartProps {
   /** Told the range, in seconds, that was dragged over. */
   readonly onSelect?: (from: number, to: number) => void;
   readonly marks?: readonly ChartMark[];
+  /** The last values stand above the chart while no others are pointed at. */
+  readonly isLastShown?: boolean;
 }
 
 const NO_MARKS: readonly ChartMark[] = [];
 
 export function Chart(props: ChartProps) {
-  const { title, xs, isTime = true, step = 0, series, format, height = 128, shape = 'lines', empty, onSelect, marks = NO_MARKS } = props;
+  const {
+    title,
+    xs,
+    isTime = true,
+    step = 0,
+    series,
+    format,
+    height = 128,
+    shape = 'lines',
+    empty,
+    onSelect,
+    marks = NO_MARKS,
+    isLastShown = true,
+  } = props;
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const select = useRef(onSelect);
@@ -85,7 +100,7 @@ export function Chart(props: ChartProps) {
             series.map(({ label, color, values }) => (
               <span key={label}>
                 <i class={`swatch swatch-${color}`} aria-hidden="true" />
-                <bdi>{label}</bdi> <b>{valueOf(values)}</b>
+                <bdi>{label}</bdi> {(isLastShown || hovered !== undefined) && <b>{valueOf(values)}</b>}
               </span>
             ))}
         </span>

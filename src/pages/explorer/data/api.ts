@@ -16,6 +16,8 @@ export class Refused extends Error {
 export interface Field {
   readonly name: string;
   readonly type: string;
+  /** What a virtual field stands for. */
+  readonly expression?: string;
 }
 
 export interface Dataset {
@@ -61,6 +63,13 @@ export interface StarredQuery {
   readonly id: string;
   readonly name: string;
   readonly query: { readonly apl: string };
+}
+
+/** A name that stands for an expression in the queries of a dataset. */
+export interface VirtualField {
+  readonly dataset: string;
+  readonly name: string;
+  readonly expression: string;
 }
 
 /** What happened at a time. */
@@ -119,6 +128,10 @@ export class Api {
     const path = `v1/datasets/_apl?format=tabular${hold === undefined ? '' : `&nocache=true&streaming-duration=${hold}`}`;
     const reply = await this.#authorized(path, { method: 'POST', body, ...(signal ? { signal } : {}) });
     return { ...((await reply.json()) as Omit<QueryResult, 'bytesRead'>), bytesRead: bytesReadOf(reply.headers) };
+  }
+
+  async virtualFields(): Promise<readonly VirtualField[]> {
+    return this.#ask<readonly VirtualField[]>('v2/vfields');
   }
 
   starred(): Promise<readonly StarredQuery[]> {

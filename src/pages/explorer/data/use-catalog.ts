@@ -1,6 +1,6 @@
 /** Datasets and what they hold: the sidebar shows them, the editor suggests them. Asked for at sign-in, of the queried dataset with each query, and when a reader asks. */
 import { useEffect, useState } from 'preact/hooks';
-import { type Api, type Dataset, type DatasetInfo, Refused } from './api.ts';
+import { type Api, type Dataset, type DatasetInfo, type Field, Refused, type VirtualField } from './api.ts';
 import type { Outcome } from './use-query.ts';
 
 /** Of so many datasets it is asked at once what they hold. */
@@ -11,13 +11,21 @@ export interface Catalog {
   readonly datasets: readonly Dataset[] | undefined;
   /** By name. */
   readonly infos: Readonly<Record<string, DatasetInfo>>;
+  readonly virtual: readonly VirtualField[];
   /** Why datasets cannot be listed; empty while they can. */
   readonly problem: string;
 }
 
-const NONE: Catalog = { datasets: undefined, infos: {}, problem: '' };
+const NONE: Catalog = { datasets: undefined, infos: {}, virtual: [], problem: '' };
 
 /** `ran` changes with each query that was run. */
+/** Of a dataset: those that events have, then virtual ones. */
+export function fieldsOf({ infos, virtual }: Catalog, dataset: string | undefined): readonly Field[] {
+  if (dataset === undefined) return [];
+  const named = virtual.filter((field) => field.dataset === dataset).map(({ name, expression }) => ({ name, type: 'virtual', expression }));
+  return [...named, ...(infos[dataset]?.fields ?? []).filter(({ name }) => !named.some((field) => field.name === name))];
+}
+
 export function useCatalog(api: Api | undefined, dataset: string | undefined, ran: Outcome): Catalog & { readonly refresh: () => void } {
   const [catalog, setCatalog] = useState(NONE);
   const [asked, setAsked] = useState(0);
@@ -28,6 +36,10 @@ export function useCatalog(api: Api | undefined, dataset: string | undefined, ra
       const datasets = await from.datasets();
       if (isOver) return;
       setCatalog((known) => ({ ...known, datasets, problem: '' }));
+      // An addition: who may not read them sees none.
+      const virtual = await from.virtualFields().catch(() => []);
+      if (isOver) return;
+      setCatalog((known) => ({ ...known, virtual }));
       for (const { name } of datasets.slice(0, MOST_INFOS)) {
         const info = await from.info(name).catch(() => undefined);
         if (isOver) return;

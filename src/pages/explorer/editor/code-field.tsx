@@ -8,6 +8,9 @@ import type { Problem } from './find-problem.ts';
 import { highlight, type PieceKind } from './highlight.ts';
 import { LIST_ID, suggestionId, Suggestions } from './suggestions.tsx';
 
+/** As the style sheet has it, at most. */
+const LIST_PIXELS = 420;
+
 export interface CodeFieldProps {
   readonly query: string;
   readonly problem: Problem | undefined;
@@ -41,7 +44,9 @@ export function CodeField({ query, problem, known, onEdit, onRun, onSuggest }: C
   }, [query]);
   useLayoutEffect(() => {
     const { offsetLeft = 0, offsetTop = 0, offsetHeight = 0 } = mark.current ?? {};
-    if (open) setPlace({ left: offsetLeft, top: offsetTop + offsetHeight - (holder.current?.scrollTop ?? 0) });
+    const { clientWidth = 0, scrollTop = 0 } = holder.current ?? {};
+    const left = Math.max(0, Math.min(offsetLeft, clientWidth - LIST_PIXELS));
+    if (open) setPlace({ left, top: offsetTop + offsetHeight - scrollTop });
   }, [open]);
 
   const suggest = (text: string, caret: number, isAsked: boolean) => {

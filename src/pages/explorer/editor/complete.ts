@@ -3,7 +3,7 @@ import { AGGREGATE_FUNCTIONS, FUNCTION_GROUPS, OPERATORS } from '../../../langua
 import { QUERY_OPERATORS } from '../../../language/operators/table.ts';
 import type { Field } from '../data/api.ts';
 import { quoteName } from '../data/query-text.ts';
-import { highlight } from './highlight.ts';
+import { highlight, SOURCES } from './highlight.ts';
 
 export interface Suggestion {
   readonly label: string;
@@ -33,6 +33,11 @@ const works = ({ only }: { readonly only?: string }): boolean => only !== 'trans
 const STAGES: readonly Suggestion[] = QUERY_OPERATORS.filter(works).flatMap(({ names, syntax, doc }) =>
   names.map((name) => ({ label: name, kind: 'operator' as const, detail: `${syntax} · ${doc}`, insert: `${name} ` })),
 );
+/** What a query may begin with beside a dataset. */
+const STARTERS: readonly Suggestion[] = [
+  ...STAGES.filter(({ label }) => label === 'union' || label === 'search'),
+  ...[...SOURCES].map((name) => ({ label: name, kind: 'operator' as const, detail: '', insert: `${name} ` })),
+];
 const FUNCTIONS: readonly Suggestion[] = FUNCTION_GROUPS.flatMap(([, functions]) => functions)
   .filter(works)
   .map(({ name, syntax, doc }) => ({ label: name, kind: 'function', detail: `${syntax} · ${doc}`, insert: `${name}(` }));
@@ -65,7 +70,11 @@ export function complete(text: string, caret: number, { datasets, fields }: Know
   const from = caret - word.length;
   const stage = before.slice(0, from).trimEnd();
   const candidates =
-    stage === '' ? names(datasets) : stage.endsWith('|') ? STAGES : inExpression(stage, [...fieldsOf(fields), ...namesIn(stage)]);
+    stage === '' || stage.endsWith(';')
+      ? [...names(datasets), ...STARTERS]
+      : stage.endsWith('|')
+        ? STAGES
+        : inExpression(stage, [...fieldsOf(fields), ...namesIn(stage)]);
   const suggestions = matching(candidates, word);
   return suggestions.length === 0 ? undefined : { from, suggestions };
 }

@@ -13,17 +13,20 @@ export interface Piece {
 }
 
 const KEYWORDS = new Set(['by', 'asc', 'desc', 'let', 'on', 'kind', 'with', 'from', 'to', 'step', 'of', 'true', 'false', 'null', 'nulls', 'first', 'last']); // prettier-ignore
+/** What makes rows of its own at the beginning of a query. */
+export const SOURCES = new Set(['print', 'range', 'datatable', 'let']);
 const CALL = /\s*\(/y;
 const OPERATOR_NAME = /[A-Za-z]+(?:[-_][A-Za-z]+)*/y;
 
 export function highlight(text: string): Piece[] {
   const pieces: Piece[] = [];
-  let followsPipe = false;
+  // A query may begin with an operator, too: union, search.
+  let followsPipe = true;
   for (let from = 0; from < text.length;) {
     const next = pieceAt(text, from, followsPipe);
     if (next.at > from) pieces.push({ kind: text.slice(from, next.at).includes('//') ? 'comment' : 'plain', at: from, end: next.at });
     if (next.end > next.at) pieces.push(next);
-    followsPipe = text.slice(next.at, next.end) === '|';
+    followsPipe = next.end === next.at ? followsPipe : /^[|;]$/.test(text.slice(next.at, next.end));
     from = Math.max(next.end, from + 1);
   }
   return pieces;
@@ -52,6 +55,7 @@ function nameAt(text: string, at: number, end: number, followsPipe: boolean): Pi
   if (whole !== undefined && OPERATORS_BY_NAME.has(whole)) return { kind: 'operator', at, end: at + whole.length };
   const name = text.slice(at, end);
   if (followsPipe && OPERATORS_BY_NAME.has(name)) return { kind: 'operator', at, end };
+  if (followsPipe && SOURCES.has(name)) return { kind: 'operator', at, end };
   CALL.lastIndex = end;
   if (CALL.test(text) && (FUNCTIONS.has(name) || findAggregate(name))) return { kind: 'function', at, end };
   return { kind: KEYWORDS.has(name) || OPERATORS.has(name) ? 'keyword' : 'plain', at, end };

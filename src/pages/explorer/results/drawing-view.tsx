@@ -25,7 +25,7 @@ export function DrawingView({ drawing, isSmall, marks, onSelect }: DrawingViewPr
       const empty = isTime ? 'One step in time: nothing to draw.' : 'One row: nothing to draw.';
       return (
         <>
-          <Chart {...drawing} {...over} xs={xs} format={formatShort} height={isSmall ? 110 : 240} empty={empty} />
+          <Chart {...drawing} {...over} isLastShown={false} xs={xs} format={formatShort} height={isSmall ? 110 : 240} empty={empty} />
           <Left count={left} what={left === 1 ? 'smaller group is' : 'smaller groups are'} />
         </>
       );
