@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { QueryResult } from '../../src/pages/explorer/data/api.ts';
 import { drawingOf } from '../../src/pages/explorer/data/drawing.ts';
+import { drawnSeries } from '../../src/pages/parts/chart-series.ts';
 import { chromiumHint, closeBrowserAfterAll, expectAccessible, hasChromium, openPage } from '../support/browser.ts';
 import { API_TOKEN, type LocalService, startLocalService } from '../support/local-service.ts';
 
@@ -19,6 +20,16 @@ test('a chart that the page does not know is named in one line, with those that 
     kind: 'none',
     note: expect.stringMatching(/^This page does not draw treemap; it draws timechart, .*card, table\./),
   });
+});
+
+test('what is stacked is the sum from the first series up, and drawn from the highest down', () => {
+  const series = [
+    { label: 'a', color: 1, values: [1, 2] },
+    { label: 'b', color: 2, values: [3, null] },
+  ];
+  expect(drawnSeries('stacked', series).map(({ label, values }) => [label, values])).toEqual([['b', [4, 2]], ['a', [1, 2]]]); // prettier-ignore
+  expect(drawnSeries('columns', series)).toEqual(drawnSeries('stacked', series));
+  for (const shape of ['lines', 'areas', 'points'] as const) expect(drawnSeries(shape, series)).toBe(series);
 });
 
 describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
@@ -111,10 +122,10 @@ describe.skipIf(!hasChromium)(`explorer’s charts${chromiumHint}`, () => {
   test.each(['light', 'dark'] as const)('render draws groups as bars, columns, a ring, and one row as a card, all readable (%s)', async (colorScheme) => {
     const { page, problems } = await open({ colorScheme });
     // Groups that are numbers stay labels.
-    await draw(page, `['web'] | summarize n = count() by status | sort by n desc`, 'barchart');
+    await draw(page, `['web'] | summarize n = count() by status, level | sort by n desc`, 'barchart');
     const meters = page.getByRole('meter');
     const read = () => meters.evaluateAll((all) => all.map((each) => [each.ariaLabel, (each as unknown as { value: number }).value]));
-    expect(await read()).toEqual([['200', 144], ['503', 16]]); // prettier-ignore
+    expect(await read()).toEqual([['200, info', 144], ['503, error', 16]]); // prettier-ignore
     await expectAccessible(page);
 
     await draw(page, `['web'] | summarize n = count(), worst = max(ms) by service | sort by service asc`, 'columnchart');
