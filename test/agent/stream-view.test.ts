@@ -69,7 +69,7 @@ test('stream of a removed file is not forgotten while its lines are not settled,
   expect(readdirSync(join(folder, 'data/spool/store'))).toHaveLength(1);
   service.respond = (_, response) => replyWith(response, 400, 'no');
   await pass(60);
-  const stopping = agent.stop(AbortSignal.timeout(20_000));
+  const stopping = agent.stop(AbortSignal.timeout(600_000));
   await until('it is refused', () => agent.observe().sources[0]!.settled.dead_lettered === 1);
   await stopping;
   const letters = new DeadLetters(join(folder, 'data/dead-letters'), Infinity);
@@ -94,7 +94,7 @@ test('file that comes back while its lines are in an open batch goes on where it
     return agent.observe().sources[0]!.accepted >= 2;
   });
   await pass(30);
-  await agent.stop(AbortSignal.timeout(20_000));
+  await agent.stop(AbortSignal.timeout(600_000));
   expect(service.lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['one', 'two']);
   expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
 });
