@@ -7,10 +7,10 @@ import * as fc from 'fast-check';
 import { Session } from 'chdb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseAndCompile, type Compiled } from './hostile/compile.ts';
-import { anything, likely, MARK } from './hostile/query-texts.ts';
+import { anything, expression, likely, MARK } from './hostile/query-texts.ts';
 import { foreignWords } from './hostile/sql-words.ts';
 import { MemoryLog } from '../support/memory-log.ts';
-import { startForTest, type ServiceUnderTest } from './support.ts';
+import { startForTest, type Answer, type ServiceUnderTest } from './support.ts';
 
 const wanted = Number(process.env['TAILRACE_FUZZ_QUERIES'] ?? 1000);
 const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 20_260_101);
@@ -63,7 +63,7 @@ describe('the service', () => {
   });
 
   const kinds = new Map<number, number>();
-  async function send(path: string, body: unknown): Promise<void> {
+  async function send(path: string, body: unknown): Promise<Answer> {
     const answer = await under.client.call('POST', path, { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) ?? '' });
     kinds.set(answer.status, (kinds.get(answer.status) ?? 0) + 1);
     const problem = `${path} ${JSON.stringify(body)}\n${answer.text.slice(0, 300)}\n${JSON.stringify(log.find('error', '').at(-1))}`;
@@ -74,16 +74,34 @@ describe('the service', () => {
     if (answer.status !== 200) expect(answer.json, problem).toMatchObject({ code: answer.status, message: expect.stringMatching(/./) });
     // What the engine says of a query never shows its statement.
     if (answer.status !== 200) expect(answer.text, problem).not.toMatch(/\bSELECT\b|ds_1|mapContains/);
+    return answer;
   } // prettier-ignore
 
   test(`answers or refuses any text (seed ${seed})`, { timeout: 3_600_000 }, async () => {
     const format = fc.constantFrom('tabular', 'legacy');
-    const ask = (texts: fc.Arbitrary<string>) => fc.asyncProperty(texts, format, (text, form) => send(`/v1/query/_apl?format=${form}`, { apl: text.replaceAll('#', 'logs') }));
+    const ask = (texts: fc.Arbitrary<string>) => fc.asyncProperty(texts, format, async (text, form) => void (await send(`/v1/query/_apl?format=${form}`, { apl: text.replaceAll('#', 'logs') })));
     await fc.assert(ask(likely), { seed, numRuns: wanted });
     await fc.assert(ask(anything), { seed, numRuns: Math.ceil(wanted / 2) });
     process.stdout.write(`hostile queries: ${[...kinds].map(([status, count]) => `${count} × ${status}`).join(', ')}, first seed ${seed}\n`);
     expect(kinds.get(200)).toBeGreaterThan(wanted / 10);
     expect(judged).toBeGreaterThan(kinds.get(200)!);
+  }); // prettier-ignore
+
+  test(`keeps or refuses any virtual field, and answers or refuses queries that name it (seed ${seed})`, { timeout: 3_600_000 }, async () => {
+    const name = fc.constantFrom('v', 'a', MARK, 'o.p', `x"'] y`, 'é😀', 'a*', '_');
+    let kept = 0;
+    const some = fc.tuple(name, fc.oneof({ arbitrary: expression, weight: 4 }, anything));
+    await fc.assert(fc.asyncProperty(some, async ([field, text]) => {
+      const made = await send('/v2/vfields', { dataset: 'logs', name: field, expression: text.replaceAll('#', 'logs') });
+      if (made.status !== 200) return;
+      kept++;
+      const quoted = `[${JSON.stringify(field)}]`;
+      await send('/v1/query/_apl', { apl: `['logs'] | where isnotnull(${quoted}) | summarize count(), make_set(${quoted}) | take 1` });
+      await send('/v1/datasets/logs/query', { order: [{ field, desc: true }], limit: 2 });
+      expect((await under.client.call('DELETE', `/v2/vfields/${made.json['id'] as string}`)).status).toBe(204);
+    }), { seed, numRuns: Math.ceil(wanted / 5) });
+    process.stdout.write(`hostile virtual fields: ${kept} kept, first seed ${seed}\n`);
+    expect(kept).toBeGreaterThan(wanted / 50);
   }); // prettier-ignore
 
   test(`answers or refuses any body and parameters (seed ${seed})`, { timeout: 3_600_000 }, async () => {
@@ -96,7 +114,7 @@ describe('the service', () => {
     const parameters = fc.array(parameter, { maxLength: 3 }).map((list) => list.map(([name, text]) => `${name}=${encodeURIComponent(text.toWellFormed())}`).join('&'));
     const path = fc.constantFrom('/v1/datasets/logs/query', '/v1/query/_apl', '/v1/datasets/_apl');
     const some = fc.tuple(path, parameters, fc.oneof({ arbitrary: body, weight: 8 }, value));
-    await fc.assert(fc.asyncProperty(some, ([where, query, what]) => send(`${where}?${query}`, where === '/v1/datasets/logs/query' || typeof what !== 'object' ? what : Object.assign({ apl: "['logs']" }, what))), { seed, numRuns: wanted });
+    await fc.assert(fc.asyncProperty(some, async ([where, query, what]) => void (await send(`${where}?${query}`, where === '/v1/datasets/logs/query' || typeof what !== 'object' ? what : Object.assign({ apl: "['logs']" }, what)))), { seed, numRuns: wanted });
   }); // prettier-ignore
 
   test.each([

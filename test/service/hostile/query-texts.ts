@@ -119,6 +119,8 @@ const step = fc.oneof(
 ); // prettier-ignore
 
 /** Queries of which most are right by syntax, and many by meaning. The dataset's name is `#`. */
+/** An expression with calls in it. */
+export const expression = call(2);
 export const likely = fc.array(step, { minLength: 1, maxLength: 4 }).map((steps) => `['#'] | ${steps.join(' | ')}`);
 
 const known = [
