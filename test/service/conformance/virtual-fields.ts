@@ -182,12 +182,16 @@ describe('virtual fields in queries', () => {
     ['let t = L | where big; t | count', [[2]]],
     ['let f = (x:long) { L | where double > x }; f(2) | count', [[2]]],
     // What a query itself calls so goes before.
-    ['let double = 10; L | where n < double | count', [[3]]],
+    ['let double = 3; L | where n < double | count', [[2]]],
     ['L | where id in (7) and double in (2, 4) | count', [[1]]],
     ['L | parse path with "/" double:string "?" * | where double == "x" | project n', [[1]]],
     ['L | lookup (R | project k = "_1", r = 1) on k | where r == 1 | project n', [[1]]],
   ])('%s', async (text, wanted) => {
     expect(await rows(named(text))).toEqual(wanted);
+  });
+
+  test('give way to variables of the request', async () => {
+    expect(await rows(named('L | where n > double | count'), { variables: { double: 1 } })).toEqual([[2]]);
   });
 
   test('are no columns of queries that do not name them', async () => {
