@@ -1,6 +1,6 @@
 /**
- * The events of a batch as they were accepted, beside those that are sent: the same, unless shaping left some out or made several of
- * one. Spans and accounting count the accepted ones; halves, a failure's index and the body count the sent ones.
+ * Maps the accepted events of a batch to its sent events: they differ where shaping left some out or made several of one. Spans and
+ * accounting count accepted events; halves, a failure's index and the body count sent events.
  */
 import type { DeadLetter } from '../core/sink.ts';
 import type { Unsent, Withheld } from '../core/shaping.ts';

@@ -1,9 +1,9 @@
 /**
- * The accounting of one source: every event that was accepted has one outcome, or is held. With several sinks an event has its
- * outcome once all of them have settled it, and the worst of theirs counts (dropped > dead_lettered > delivered > filtered).
+ * The accounting of one source: every accepted event has one outcome, or is held. With several sinks, an event has its outcome
+ * once all of them have settled it: the worst of theirs (dropped > dead_lettered > delivered > filtered).
  *
  * Events are numbered per source in the order of acceptance, so that sinks whose batches end at different places can be
- * compared. What is held is not computed here: telemetry walks the batches (agent/control/observe).
+ * compared. Held events are not counted here: telemetry walks the batches (agent/control/observe).
  */
 
 export type SettledAs = 'delivered' | 'dead_lettered' | 'dropped' | 'filtered';

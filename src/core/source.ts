@@ -88,7 +88,7 @@ export interface Rescue {
   flush(): void;
   /** A lane for such streams, which does not wait for other files. */
   readonly lane: Lane;
-  /** True while the disk buffer of some sink takes no more. */
+  /** True while the disk buffer of a sink is full. */
   readonly isFull: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Work that waits until a save is on the disk, safe from a power cut. Fsync runs in the thread pool: a slow
- * fsync on the loop would hold up every scan and read meanwhile.
+ * Runs work once a save is on disk, safe from a power cut. Fsync runs in the thread pool: a slow one on the event loop would
+ * block every scan and read.
  */
 export class AfterSync {
   readonly #sync: () => Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * Root commands beside an agent of another user: what root makes inside a data folder gets the owner of the folder that it is
- * made in, and no right that the folder does not give, so that the agent can still use it. A file system or container that
- * does not let root give files away leaves them root's. Other users make what is their own.
+ * Lets root run commands on the data folder of another user's agent: files that root creates get the owner of their folder, and no
+ * permission that the folder lacks, so that the agent can still use them. Where a file system or container does not let root change
+ * owners, the files stay root's.
  */
 import { closeSync, fchmodSync, fchownSync, lchownSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * One agent per data folder. The lock is an exclusive transaction on a small SQLite file, so the operating system lets
- * go of it however the process ends; the pid beside it only serves the message.
+ * One agent per data folder. The lock is an exclusive transaction on a small SQLite file, so the operating system releases
+ * it however the process ends; the pid next to it is only for the message.
  */
 import { closeSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Whose marks the events of a source move: those of the sinks that it feeds, or of their datasets where `to_dataset` says where events go. */
+/** Owners of the low-water marks that a source's events move: its sinks, or their datasets where `to_dataset` routes events. */
 import { hash } from 'node:crypto';
 import type { Config, SourceConfig, TransformConfig } from '../../config/model.ts';
 import { routedOwner } from '../../core/owner.ts';
@@ -8,7 +8,7 @@ const ROUTES = /\bto_dataset\s*\(/;
 const VARIABLES = /\benv\s*\(\s*["']([^"']*)["']\s*\)/g;
 const RULES_LENGTH = 12;
 
-/** For each sink of the source, the owner of the marks of the dataset that is the sink's own. */
+/** For each sink of the source, the owner of the marks of the sink's own dataset. */
 export function ownersOf(config: Config, source: string): string[] {
   const sinks = config.sinks.filter(({ inputs }) => inputs.includes(source));
   const found = config.sources.find(({ id }) => id === source);

@@ -1,7 +1,7 @@
 /**
- * What sources see of the state. The database knows a stream's spans once they are committed; those in a batch that is
- * still open, or that waits for its commit, are not settled either: `max_age` may be an hour, and a disk may be full. A
- * stream that was forgotten meanwhile would be read from its beginning when its file comes back.
+ * The state as sources see it. The database knows a stream's spans once they are committed; spans in an open batch, or in one that
+ * waits for its commit, are unsettled too: `max_age` may be an hour, and the disk may be full. If such a stream were forgotten, its
+ * file would be read from the start when it comes back.
  */
 import type { StreamStore } from '../../core/stream.ts';
 

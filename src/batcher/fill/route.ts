@@ -1,4 +1,4 @@
-/** A way of a source's events: to one sink, or to one dataset of it. */
+/** Where a source's events go: to one sink, or to one dataset of it. */
 import type { Block } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Batcher } from './batcher.ts';
@@ -9,7 +9,7 @@ export interface Route {
   readonly batcher: Batcher;
   /** What shapes the source's events on their way to the sink. */
   readonly shaper?: Shaper | undefined;
-  /** Whose marks it moves (core/owner), where that is not the sink alone. */
+  /** The owner of the low-water marks that it moves (core/owner); undefined: the sink. */
   readonly owner?: string;
   /** Stands for all ways through the sink where events go to several datasets. */
   readonly router?: RouteGroup;

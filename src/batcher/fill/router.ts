@@ -1,7 +1,7 @@
 /**
- * The ways of one source's events through one sink, where `to_dataset` says which dataset each goes to. Every dataset is to the lane what a
- * sink is: it takes all of a stream, with marks of its own, and of the events those that go to it. A block is shaped once, before it is
- * offered to the first of them, so that a dataset that was never met is known, and on disk, before any event of the block is taken.
+ * Routes one source's events to the datasets of one sink by `to_dataset`. The lane treats each dataset like a sink: it gets every block
+ * of a stream, keeps its own low-water marks, and takes only its events. A block is shaped once, before the first dataset takes it, so
+ * that a new dataset is on disk before any event of the block is taken.
  */
 import type { Block } from '../../core/block.ts';
 import { datasetOwner } from '../../core/owner.ts';

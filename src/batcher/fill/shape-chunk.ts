@@ -63,7 +63,7 @@ export async function shapeChunk(
   return { events, end: next, replaced, shaped: shaping instanceof Promise ? await shaping : shaping, positionOf };
 }
 
-/** What became of the events `[from, to)`; undefined where each is sent as one. */
+/** The fates of the events `[from, to)`; undefined where each is sent as one. */
 export function fatesOf({ sent, unsent }: Shaped, from: number, to: number): Fates | undefined {
   const fates = new Fates();
   for (let event = from, first = from; event < to; first = event) {

@@ -1,6 +1,6 @@
 /**
- * Streams whose file was deleted. Batches that hold a part of them go to the disk buffer at once, under their own keys; the rest of their
- * bytes goes there as it is read.
+ * Streams whose file was deleted. Their batches are spooled at once, under their own keys; the rest of their bytes is spooled as it is
+ * read.
  */
 import type { Batch } from '../batch.ts';
 import type { Batcher } from '../fill/batcher.ts';
@@ -34,7 +34,7 @@ export class DeletedFiles {
     for (const { batcher, delivery, buffer, budget } of this.#sinks()) {
       batcher.closeWhere((batch) => batch.canBeRebuilt && isOf(batch));
       for (const batch of delivery.held()) if (isOf(batch)) buffer.keepDeleted(batch);
-      // Its next events wait for the disk alone.
+      // Its next events wait only for the disk.
       budget.wake();
     }
   }
@@ -44,7 +44,7 @@ export class DeletedFiles {
     for (const { batcher } of this.#sinks()) batcher.closeWhere(({ origin }) => origin === 'orphan');
   }
 
-  /** True while the disk buffer of some sink takes no more. */
+  /** True while the disk buffer of a sink is full. */
   get isFull(): boolean {
     for (const { buffer } of this.#sinks()) if (buffer.isFull) return true;
     return false;

@@ -1,7 +1,7 @@
 /**
- * The disk buffer of one sink: batches whose bytes cannot be read again (syslog, stdin) are written to the spool before they are first
- * sent (spool-writer.ts), and leave memory while the service does not take them; batches of files where their file was deleted, or where
- * the configuration says so (file-spooler.ts). What an earlier process left goes first.
+ * The disk buffer of one sink. Batches whose bytes cannot be read again (syslog, stdin) are spooled before they are first sent
+ * (spool-writer.ts), and leave memory while the service is unavailable; batches of files are spooled when their file is deleted, or when
+ * the configuration asks for it (file-spooler.ts). Batches of an earlier process go first.
  */
 import { messageOf } from '../../core/errors.ts';
 import type { StoredPart } from '../../state/database/stored.ts';
@@ -87,7 +87,7 @@ export class DiskBuffer {
     return canBeRebuilt ? this.#options.delivery.wantsMore(dataset) : this.#writer.wantsMore();
   }
 
-  /** True when live events shall not wait for more in an open batch. */
+  /** True when live events must not wait in an open batch for more. */
   wantsLive(): boolean {
     return this.#policy.writesAtOnce && !this.#writer.isWriting;
   }

@@ -1,6 +1,6 @@
 /**
- * Writes batches of files, which delivery holds already, to the disk buffer beside their rows in the database: where a file was deleted,
- * until the disk takes it; where the service is slow and `buffer.disk.files` says so, if the disk takes it at once.
+ * Spools batches of files that delivery already holds, in addition to their rows in the database: those of a deleted file with retries
+ * until the disk takes them, others once, when the service is slow and `buffer.disk.files` asks for it.
  */
 import { messageOf } from '../../core/errors.ts';
 import { isTimeToLog } from '../../core/log.ts';

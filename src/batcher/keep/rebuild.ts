@@ -1,6 +1,6 @@
 /**
- * The events of one span, read again from its file: exactly those bytes, on the way of live events through a batcher of its own. A span
- * whose last event goes on in other files is read together with those.
+ * Rebuilds the events of one span from exactly its bytes in the file, through a batcher of its own. A span whose last event continues
+ * in other files is read together with those.
  */
 import type { Block, Lane, Region } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
@@ -45,7 +45,7 @@ export function inEvents(spans: readonly StoredSpan[]): [StoredSpan, ...StoredSp
 }
 
 /**
- * Reads a span again, and those in which its event goes on; where they do not make one event any more, each by itself. `slot` is kernel
+ * Reads a span again, with the spans that continue its event; if they no longer form one event, each alone. `slot` is kernel
  * memory for one batch.
  */
 export async function rebuild(

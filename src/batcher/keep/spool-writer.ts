@@ -1,7 +1,6 @@
 /**
- * Batches whose bytes cannot be read again, on their way to the spool: each is written before it is first sent. Order is kept: a few
- * are written at a time, and delivery gets them in the order in which they came. Over the limit, or while the disk refuses, they wait or are
- * dropped as `whenFull` says.
+ * Writes batches whose bytes cannot be read again to the spool, before they are first sent. A few are written at a time; delivery gets
+ * them in order of arrival. Over the limit, or while the disk refuses, they wait or are dropped, by `whenFull`.
  */
 import { messageOf } from '../../core/errors.ts';
 import { FULL_NOTICE_MS, MAX_SPOOL_WRITES } from '../limits.ts';

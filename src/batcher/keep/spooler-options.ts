@@ -1,4 +1,4 @@
-/** What writes batches to the disk buffer of one sink is given. */
+/** Options of the writers of one sink's disk buffer. */
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Spool } from '../../state/spool/spool.ts';
@@ -6,7 +6,7 @@ import type { MemoryBudget } from '../fill/memory-budget.ts';
 import type { Delivery } from '../send/delivery.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
 
-/** What a configuration says of the disk buffer. */
+/** The configuration of the disk buffer. */
 export interface BufferPolicy {
   readonly maxBytes: number;
   readonly whenFull: 'block' | 'drop_newest' | 'drop_oldest';

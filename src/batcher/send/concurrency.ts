@@ -20,7 +20,7 @@ export class Concurrency {
     this.#limit = maximum;
   }
 
-  /** Requests that may be under way now: 1 … maximum. */
+  /** Current limit of concurrent requests: 1 … maximum. */
   get limit(): number {
     return Math.max(1, Math.floor(this.#limit));
   }

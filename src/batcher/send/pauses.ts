@@ -24,7 +24,7 @@ export interface PausesOptions extends Pick<DeliveryOptions, 'sink' | 'log' | 'c
 export class Pauses {
   readonly #options: PausesOptions;
   readonly #paused = new Map<string, Pause>();
-  /** Datasets whose next probe is on its way. */
+  /** Datasets with a probe in flight. */
   readonly #probes = new Set<string>();
 
   constructor(options: PausesOptions) {

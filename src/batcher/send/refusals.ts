@@ -117,7 +117,7 @@ export class Refusals {
     );
   }
 
-  /** What became of dead letters under this name; undefined when the agent stops before they can be kept. */
+  /** The fate of the dead letters; undefined when the agent stops before they can be kept. */
   async #keep(name: string, letters: readonly DeadLetter[], refused: string): Promise<Fate | undefined> {
     const kept: Fate[] = [];
     await this.#options.persist(

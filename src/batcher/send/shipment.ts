@@ -22,7 +22,7 @@ export interface Refusal {
   readonly detail: string;
   readonly status: number;
   readonly key: string;
-  /** What became of it, once that is decided. */
+  /** Its fate, once decided. */
   readonly fate?: 'kept' | 'dropped';
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the state database can prove of each stream, read through a connection of its own that writes nothing. One read transaction gives one
- * moment, also beside a running agent: what a restart at that moment would know.
+ * What the state database can prove of each stream, read through a read-only connection of its own. One read transaction gives a
+ * consistent snapshot, even of a running agent: the state that a restart would find.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

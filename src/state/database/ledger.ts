@@ -1,6 +1,6 @@
 /**
- * The ledger: keys and spans of every batch that the marks have not passed yet. A batch is in the database before it is first
- * sent, and until every mark that it moves is beyond it, so that a restart knows which batches were sent and which parts of them were settled.
+ * The ledger: keys and spans of every batch that a mark has not passed yet. A batch is in the database from before it is first sent
+ * until all its marks are beyond it, so that a restart knows which batches were sent and which parts of them were settled.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './rows.ts';
@@ -93,9 +93,9 @@ export class Ledger {
       .map((row) => ({ first: Number(row['first']), count: Number(row['count']), key: String(row['key']) }));
   }
 
-  /** Settles a batch: its streams' marks move as far as they can. */
+  /** Settles a batch, and advances its streams' marks as far as possible. */
   settle(batch: StoredBatch): void {
-    // Streams that are forgotten have no mark to wait for.
+    // A forgotten stream has no mark to wait for.
     if (this.#remainingSpans.get(batch.id) === 0) this.#pass(batch.id);
     else this.#settled.add(batch.id);
     for (const id of new Set(batch.spans.map((span) => span.stream))) {

@@ -1,6 +1,6 @@
 /**
- * Low-water marks: how far a stream is settled at one sink, without gaps. Batches settle in any order; the mark moves only
- * over what is settled from its beginning on. A batch that is not settled stops it.
+ * Low-water marks: the end of the settled prefix of a stream at one sink. Batches settle in any order; an unsettled batch stops
+ * the mark.
  */
 import type { Span, Tail } from '../../core/block.ts';
 import { addPoint, addSums, type ContentPoint, thinPoints } from '../../core/sums.ts';

@@ -77,12 +77,12 @@ export class State implements StreamStore {
     this.#streams.addNewSinks();
   }
 
-  /** What the disk refused so far. */
+  /** Writes that the disk has refused. */
   get refused(): Pick<Transactions, 'refusals' | 'refusal' | 'failedSaves'> {
     return this.#transactions;
   }
 
-  /** Gives sinks that a reload added their marks, once accepted events are committed. */
+  /** Adds low-water marks for sinks that a reload added, once accepted events are committed. */
   addNewSinks(): void {
     this.#streams.addNewSinks();
   }
@@ -92,7 +92,7 @@ export class State implements StreamStore {
     return this.#streams.metUnder(base).flatMap((owner) => datasetOf(owner) ?? []);
   }
 
-  /** Gives a dataset marks of its own, on disk before any event on its way is taken; false when the disk refuses. */
+  /** Adds the low-water marks of a dataset, and saves them before it takes any event; false when the disk refuses. */
   addDataset(base: string, dataset: string): boolean {
     const owner = datasetOwner(base, dataset);
     this.#streams.meet(base, owner);
@@ -102,7 +102,7 @@ export class State implements StreamStore {
     return isSaved;
   }
 
-  /** True where the sink has marks of the source's streams: it had the source before, maybe not up to where the others are. */
+  /** True where the sink has marks of the source's streams: it was fed by the source before, and may lag behind the others. */
   knowsSink(source: string, sink: string): boolean {
     return this.#streams.list(source).some(({ id }) => this.#streams.markOf(id, sink) !== undefined);
   }
@@ -198,7 +198,7 @@ export class State implements StreamStore {
     return this.#ledger.partsOf(id);
   }
 
-  /** Settles a batch: its streams' marks move as far as they can. Written by the next `commit` or `save`. */
+  /** Settles a batch, and advances its streams' marks as far as possible. Written by the next `commit` or `save`. */
   settle(batch: StoredBatch): void {
     this.#ledger.settle(batch);
   }

@@ -1,6 +1,6 @@
 /**
- * The streams of every source and their low-water marks, one for each sink. All is in memory; changes are
- * written when the store asks, and no longer counted as changes once they are on disk.
+ * The streams of every source and their low-water marks, one for each sink. All are in memory; the store writes the changes, which
+ * stay pending until they are on disk.
  */
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -14,7 +14,7 @@ import { formerOf, rowOf, type Stream, toRecord } from './stream.ts';
 
 export class Streams {
   readonly #statements: Statements;
-  /** The owners of marks that a source feeds, but for those of datasets that were met on the way. */
+  /** The owners of the marks that a source moves, without those of routed datasets. */
   readonly #ownersOf: (source: string) => readonly string[];
   /** Those, by the owner of the sink's own dataset. */
   readonly #met = new Map<string, Set<string>>();
@@ -39,7 +39,7 @@ export class Streams {
     return [...(this.#met.get(base) ?? [])];
   }
 
-  /** From now on the dataset has a mark of each stream. */
+  /** Adds a mark of each stream for the dataset. */
   meet(base: string, owner: string): void {
     const owners = this.#met.get(base) ?? new Set();
     this.#met.set(base, owners.add(owner));

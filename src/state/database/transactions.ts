@@ -1,6 +1,6 @@
 /**
- * Transactions on the database, and what to do once they are on the disk. Counts and logs what the disk refuses, and notices a
- * database that was removed while it is in use.
+ * Runs transactions on the database, and work that waits for them to be on disk. Counts and logs refused writes, and detects a
+ * database that was removed while in use.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

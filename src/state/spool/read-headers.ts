@@ -1,4 +1,4 @@
-/** The headers of every batch in the disk buffers, without their bodies: for commands that only look. */
+/** Reads the headers of every batch in the disk buffers, without the bodies: for read-only commands. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../../core/errors.ts';

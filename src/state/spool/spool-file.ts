@@ -1,6 +1,6 @@
 /**
- * The form of a spool file: one batch, whole. A first line of fixed length tells the lengths and checksums of what
- * follows, so that a torn or flipped file is recognised by itself; then a JSON header, then the body as it will be sent.
+ * The format of a spool file, which holds one batch: a first line of fixed length with the lengths and checksums of the rest, so that
+ * a torn or corrupt file is detected; then a JSON header, then the body as it will be sent.
  */
 import { crc32 } from 'node:zlib';
 import type { Withheld } from '../../core/shaping.ts';
