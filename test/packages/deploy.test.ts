@@ -27,6 +27,21 @@ test
   },
 );
 
+const compose = join(root, '.ci/validators/compose/cmd');
+
+test.skipIf(!existsSync(compose))(
+  'compose.yaml is what the Compose specification takes (needs what .ci/run builds: github.com/compose-spec/compose-go/v2/cmd)',
+  () => {
+    const load = (path: string) =>
+      spawnSync(compose, ['-format', 'json', path], { encoding: 'utf8', env: { TAILRACE_TOKEN: 'secret', TAILRACE_URL: 'http://h' } });
+    const { status, stdout, stderr } = load(join(root, 'deploy/compose.yaml'));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ services: { tailrace: { read_only: true, cap_drop: ['all'] } } });
+    const folder = makeTree({ 'compose.yaml': read('compose.yaml').replace('read_only:', 'read_onyl:') });
+    expect(load(join(folder, 'compose.yaml'))).toMatchObject({ status: 1, stderr: expect.stringContaining('read_onyl') });
+  },
+);
+
 interface ConfigMap {
   readonly data: Record<string, string>;
 }

@@ -1,9 +1,10 @@
 /**
- * A bare Debian 12 without Node: install the package, write the token, restart, and the machine's own logs are in the service. The base is
- * made by mmdebstrap from this machine's own sources, which takes two minutes; what an operator waits for is timed and printed.
+ * A bare Debian 12 without Node, and somebody who has only README.md: the lines of its part `On a server` are typed as they stand there, and
+ * the machine's own logs are in the service. The base is made by mmdebstrap from this machine's own sources; what an operator waits for is
+ * timed and printed.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -16,11 +17,22 @@ const root = join(import.meta.dirname, '..', '..');
 const tailrace = join(root, 'bin', 'tailrace');
 const CLIENT = { TAILRACE_URL: 'http://127.0.0.1:4100', TAILRACE_TOKEN: API_TOKEN };
 const canMake = canBoot && findProgram('mmdebstrap') !== undefined;
+/** Only a machine that hangs reaches it: packing alone takes minutes beside busy programs. */
+const DEADLINE_MS = 600_000;
 const needed = canBoot ? (canMake ? '' : ' (needs: apt-get install -y mmdebstrap)') : neededToBoot;
 
 function must(command: string, args: readonly string[]): void {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
+}
+
+/** The commands of README.md's part `On a server`, without their comments. */
+function commandsOfReadme(): string[] {
+  const [, block = ''] = /^## On a server\n.*?^```text\n(.*?)^```$/ms.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  return block
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, ''));
 }
 
 /** Debian's smallest with systemd and apt. The libraries that the package depends on are not installed: apt has them at hand, as from a mirror. */
@@ -34,7 +46,7 @@ function makeBase(folder: string): void {
 }
 
 test.skipIf(!canMake)(
-  `on a bare Debian 12, apt install, a token and a restart bring the machine’s own logs into the service${needed}`,
+  `on a bare Debian 12, README’s lines bring the machine’s own logs into the service${needed}`,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tailrace-bare-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,15 +71,18 @@ test.skipIf(!canMake)(
       return status === 0 ? Number(/^\d+$/m.exec(out)?.[0] ?? 0) : 0;
     };
 
-    // From here on as docs/install.md says.
-    const startedMs = performance.now();
+    const [install, edit, token, restart, status, ...more] = commandsOfReadme();
+    expect([install, edit, more]).toEqual([`apt install ./${deb}`, 'editor /etc/tailrace/tailrace.yaml', []]);
     machine.copyIn(join(packages, deb), `/srv/${deb}`);
-    machine.must(`cd /srv && apt-get install -y ./${deb}`);
-    machine.must(`install -m 600 /dev/stdin /etc/tailrace/token <<'END'\n${API_TOKEN}\nEND`);
-    machine.must('systemctl restart tailrace');
-    await until('the machine’s own log is in the service', () => stored() > 0, 120_000, 100);
+    const startedMs = performance.now();
+    machine.must(`cd /srv && yes | ${install}`);
+    // What an editor would show: the one line to change, which names the service of this test already.
+    expect(machine.must('grep -n "url:" /etc/tailrace/tailrace.yaml')).toMatch(/^\d+: +url: http:\/\/127\.0\.0\.1:4100 +# your service$/m);
+    machine.must(`${token} <<'END'\n${API_TOKEN}\nEND`);
+    machine.must(restart!);
+    await until('the machine’s own log is in the service', () => stored() > 0, DEADLINE_MS, 100);
     console.log(`from the package to the first events: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-    expect(machine.must('systemctl show -p StatusText --value tailrace')).toMatch(/store delivers/);
+    await until('the status line', () => /store delivers/.test(machine.must(`${status} --no-pager`)), DEADLINE_MS, 250);
   },
-  900_000,
+  3 * DEADLINE_MS,
 );
