@@ -172,6 +172,32 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     await arrives('stream of logger');
   });
 
+  test('a restart of the unit loses nothing of what comes over socket units meanwhile', async () => {
+    const before = mainPid();
+    const send = (way: string): string =>
+      `for i in $(seq 1 40); do logger --${way} --server 127.0.0.1 --port 514 "${way} over a restart $i"; sleep 0.05; done`;
+    machine.must(`(${send('udp')}) & (${send('tcp')}) & systemctl restart tailrace; wait`);
+    expect(mainPid()).not.toBe(before);
+    await until('all of it in the service', () => stored('over a restart') >= 80, DEADLINE_MS, 250);
+    expect(stored('over a restart')).toBe(80);
+  });
+
+  test('an instance of the template runs beside the first, with state and token of its own', async () => {
+    machine.must(
+      `cat >/etc/tailrace/other.yaml <<'END'
+telemetry: {listen: none}
+sources: {other: {type: file, include: ["/var/log/other/*.txt"]}}
+sinks: {store: {type: ingest, url: "http://127.0.0.1:4100", token_file: token, dataset: hosts}}
+END
+install -m 600 /etc/tailrace/token /etc/tailrace/other.token; mkdir -p /var/log/other; echo 'line of an instance' >/var/log/other/a.txt; systemctl start tailrace@other`,
+    );
+    await arrives('line of an instance');
+    expect(machine.run('test -e /var/lib/tailrace/other/state.db').status).toBe(0);
+    machine.must("sed -i '/^sources/s/}}$/, fields: {role: other}}}/' /etc/tailrace/other.yaml; systemctl reload tailrace@other");
+    machine.must('systemctl stop tailrace@other; rm -r /etc/tailrace/other.yaml /etc/tailrace/other.token /var/lib/tailrace/other');
+    expect(state()).toBe('active');
+  });
+
   test('init proposes the journal where the machine’s own log is in no file, and its steps ship it', async () => {
     machine.must('tailrace init --yes --token-file /etc/tailrace/token --out /srv/init.yaml');
     const [source = ''] = /^ {2}journal:\n(?: {4}.*\n)+/m.exec(machine.must('cat /srv/init.yaml')) ?? [];
@@ -199,6 +225,25 @@ chmod 644 /etc/tailrace/shape.ts; printf 'transform: {script: /etc/tailrace/shap
     machine.must('dpkg -i /srv/tailrace.deb');
     machine.must(`echo 'line after going back' >>/var/log/added/a.txt`);
     await arrives('line after going back');
+    expect(stored('line of an added file')).toBe(1);
+  });
+
+  test('going back to a version that does not know the state’s format is refused with the remedy, and changes nothing', async () => {
+    // The format's number is in bytes 60 to 63 of the database.
+    const write = (bytes: string): string => `printf '${bytes}' | dd of=/var/lib/tailrace/state.db bs=1 seek=60 conv=notrunc status=none`;
+    machine.must('systemctl stop tailrace; cp -a /var/lib/tailrace/state.db /srv/state.db');
+    machine.must(`${write('\\000\\000\\000\\143')}; cp /var/lib/tailrace/state.db /srv/newer.db; dpkg -i /srv/tailrace.deb`);
+    machine.run('systemctl start tailrace');
+    await until(
+      'the log names the remedy',
+      () => /install that version again/.test(machine.must('journalctl -u tailrace -o cat')),
+      DEADLINE_MS,
+      250,
+    );
+    machine.must('systemctl stop tailrace; cmp /srv/newer.db /var/lib/tailrace/state.db');
+    machine.must('cp -a /srv/state.db /var/lib/tailrace/state.db; systemctl reset-failed tailrace; systemctl start tailrace');
+    machine.must(`echo 'line after the remedy' >>/var/log/added/a.txt`);
+    await arrives('line after the remedy');
     expect(stored('line of an added file')).toBe(1);
   });
 
