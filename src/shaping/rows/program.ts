@@ -168,13 +168,13 @@ function namesOf(lists: readonly (readonly string[] | undefined)[]): ReadonlySet
   return lists.includes(undefined) ? 'all' : new Set(lists.flatMap((names) => names ?? []));
 }
 
-/** What is read and written up to the first `project`, where that can be told. */
+/** What is read and written up to the first `project`, and written from there on, where that can be told: what is written may be as it was. */
 function neededBy(stages: readonly CompiledStage[]): ReadonlySet<string> | undefined {
-  const replacing = stages.findIndex(({ replaces }) => replaces === true);
+  const replacing = stages.findIndex(({ replaces }) => replaces !== undefined);
   if (replacing < 0) return undefined;
   const before = stages.slice(0, replacing);
   const reads = [...before, stages[replacing]!].map((stage) => stage.reads?.flatMap(topLevelNames));
-  const names = namesOf([...reads, ...before.map(({ writes }) => writes)]);
+  const names = namesOf([...reads, ...stages.map(({ replaces, writes }) => replaces ?? writes)]);
   return names === 'all' ? undefined : names;
 }
 

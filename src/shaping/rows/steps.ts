@@ -15,8 +15,8 @@ export interface CompiledStage {
   readonly reads: readonly string[] | undefined;
   /** Top-level names; undefined for all. */
   readonly writes: readonly string[] | undefined;
-  /** It leaves no field but those that it makes. */
-  readonly replaces?: boolean;
+  /** Top-level names of the only fields that it leaves. */
+  readonly replaces?: readonly string[];
   readonly hides: boolean;
   readonly deterministic: boolean;
 }
@@ -147,7 +147,7 @@ function project(columns: readonly NamedNode[]): CompiledStage {
     ...propertiesOf(columns.map(({ node }) => node)),
     hides: true,
     writes: undefined,
-    replaces: true,
+    replaces: columns.map(({ name }) => name),
     run: (scope) => {
       const row: Row = new Map();
       for (const { name, value } of parts) {

@@ -84,6 +84,14 @@ test("events of a list larger than the kernel's memory keep their order", () => 
   expect(shaped.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual(lines.flatMap((_, n) => (n % 3 === 0 ? [] : [n])));
 });
 
+// Symptom: a number that `project` and `project-rename` left as it was lost its form (1.50 became 1.5). Cause: its old value was not read, as no step reads it.
+test.each([
+  ['project a, c = b | project-rename req = c', '{"req":1.50,"b":1.5,"a":1}', '{"req":1.50,"a":1}'],
+  ['project a, req = b', '{"req":1.50,"b":1.5,"a":1}', '{"req":1.50,"a":1}'],
+])('%s keeps the bytes of a field that gets the value that it had', (text, line, wanted) => {
+  expect(run(text, [line]).lines).toEqual([wanted]);
+});
+
 describe('ways of shaping', () => {
   const seed = Number(process.env['TAILRACE_FUZZ_SEED'] ?? 15);
   const lines = Number(process.env['TAILRACE_FUZZ_LINES'] ?? 60_000);
