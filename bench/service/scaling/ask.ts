@@ -24,8 +24,6 @@ export interface Memory {
   readonly clients: number;
   /** Of all processes together, at the highest. */
   readonly peakBytes: number;
-  /** Of one query. */
-  readonly wallMs: number;
   readonly refused: number;
 }
 
@@ -86,22 +84,14 @@ export async function askAll(targets: readonly Target[], turns: number, say: (li
 /** So many clients ask the same at once. */
 export async function measureMemory({ service, pids }: Target, text: string, clients: number): Promise<Memory> {
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, RESET_PEAK);
-  const times: number[] = [];
-  let refused = 0;
-  const client = async (): Promise<void> => {
-    const from = performance.now();
-    const answer = await ask(service, text, {});
-    if (answer.refused !== undefined) refused++;
-    times.push(performance.now() - from);
-  };
-  await Promise.all(Array.from({ length: clients }, client));
+  const answers = await Promise.all(Array.from({ length: clients }, () => ask(service, text, {})));
   const peakBytes = pids.reduce((sum, pid) => sum + readStatusBytes(pid, 'VmHWM'), 0);
-  return { clients, peakBytes, wallMs: median(times), refused };
+  return { clients, peakBytes, refused: answers.filter((answer) => answer.refused !== undefined).length };
 }
 
 const describeCost = ({ cpuMs, wallMs, refused }: Cost): string => refused ?? `${cpuMs.toFixed(0)} ms CPU, ${wallMs.toFixed(0)} ms`;
-export const describeMemory = ({ clients, peakBytes, wallMs, refused }: Memory): string =>
-  `${clients} at a time ${(peakBytes / 1e6).toFixed(0)} MB, ${wallMs.toFixed(0)} ms${refused > 0 ? `, ${refused} refused` : ''}`;
+export const describeMemory = ({ clients, peakBytes, refused }: Memory): string =>
+  `${clients} at a time ${(peakBytes / 1e6).toFixed(0)} MB${refused > 0 ? `, ${refused} refused` : ''}`;
 
 async function measure({ service, pids }: Target, text: string, range: object): Promise<{ cost: Cost; answer: Answer }> {
   const cpu = (): number => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);

@@ -47,7 +47,7 @@ function renderExamples({ examples, rows: stored }: EngineFigures): string {
 }
 
 function renderMemory({ memory }: EngineFigures): string {
-  const rows = Object.entries(memory).map(([name, found]) => [name, ...found.map((each) => memoryCell(each, found[0]!))]);
+  const rows = Object.entries(memory).map(([name, found]) => [name, ...found.map(memoryCell)]);
   const head = ['engine', ...Object.values(memory)[0]!.map(({ clients }) => `${clients} at a time`)];
   return section('### Memory by concurrent query', head, rows);
 }
@@ -60,7 +60,7 @@ function renderSizes(growth: readonly GrowthRow[]): string {
     String(parts),
     `${startSeconds.toFixed(1)} s`,
     megabytes(idleRssBytes),
-    ...memory.map((each) => memoryCell(each, memory[0]!)),
+    ...memory.map(memoryCell),
   ]);
   const clients = growth[0]!.memory.map(({ clients }) => `memory, ${clients} at a time`);
   return section('### Growth, embedded', ['events', 'on disk', 'bytes an event', 'parts', 'starts in', 'RSS at rest', ...clients], rows);
@@ -78,13 +78,7 @@ function renderExamplesBySize(growth: readonly GrowthRow[]): string {
 const cpu = ({ cpuMs, refused }: Cost): string => refused ?? number(cpuMs);
 const byEmbedded = (cost: Cost, embedded: Cost): string =>
   cost.refused === undefined && embedded.refused === undefined ? times(cost.cpuMs / embedded.cpuMs) : '–';
-/** Memory, and how long one query takes by what it takes alone. */
-const memoryCell = ({ clients, peakBytes, wallMs, refused }: Memory, alone: Memory): string =>
-  [
-    megabytes(peakBytes),
-    ...(clients > 1 ? [`${times(wallMs / alone.wallMs)} the time`] : []),
-    ...(refused > 0 ? [`${refused} refused`] : []),
-  ].join(', ');
+const memoryCell = ({ peakBytes, refused }: Memory): string => `${megabytes(peakBytes)}${refused > 0 ? `, ${refused} refused` : ''}`;
 const number = (ms: number): string => Math.round(ms).toLocaleString('en');
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString('en')} MB`;
 const times = (ratio: number): string => `${ratio.toFixed(1)} ×`;
