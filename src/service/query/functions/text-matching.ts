@@ -15,13 +15,30 @@ function haystack(call: Call, n: number, wanted: Value): Sql {
   return onlyString && found && value.plain?.string ? value.plain.string : call.string(n);
 }
 
-/** A pattern that finds the term as a whole: no letter or digit directly beside one of its own. */
-function termPattern(term: string): string {
-  const quoted = term.replaceAll(/[\\^$.|?*+()[\]{}-]/g, String.raw`\$&`);
-  const edge = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
+const quoteTerm = (term: string): string => term.replaceAll(/[\\^$.|?*+()[\]{}-]/g, String.raw`\$&`);
+
+/** Which ends of the term are letters or digits, beside which there must be none. */
+function wordEnds(term: string): readonly [first: boolean, last: boolean] {
+  const isWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
   const characters = Array.from(term);
-  return `${edge(characters[0]) ? String.raw`(?:^|[^\p{L}\p{N}])` : ''}${quoted}${edge(characters.at(-1)) ? String.raw`(?:$|[^\p{L}\p{N}])` : ''}`;
+  return [isWord(characters[0]), isWord(characters.at(-1))];
 }
+
+/** A pattern that finds the term as a whole: directly beside a word's end is what `other` matches, or nothing. */
+function termPattern(term: string, other = String.raw`[^\p{L}\p{N}]`): string {
+  const [first, last] = wordEnds(term);
+  return `${first ? `(?:^|${other})` : ''}${quoteTerm(term)}${last ? `(?:$|${other})` : ''}`;
+}
+
+/** What finds the term where something outside of ASCII is beside a word's end. */
+function besideOthers(term: string): string {
+  const other = String.raw`[^\x00-\x7F]`;
+  const [first, last] = wordEnds(term);
+  return [...(first ? [`${other}${quoteTerm(term)}`] : []), ...(last ? [`${quoteTerm(term)}${other}`] : [])].join('|');
+}
+
+/** Of ASCII, what is no letter and no digit. */
+const ASCII_OTHER = String.raw`[\x00-\x2F\x3A-\x40\x5B-\x60\x7B-\x7F]`;
 
 const EDGE = sql`'(?:^|[^\\\\p{L}\\\\p{N}])'`;
 const END = sql`'(?:$|[^\\\\p{L}\\\\p{N}])'`;
@@ -30,12 +47,22 @@ const END = sql`'(?:$|[^\\\\p{L}\\\\p{N}])'`;
 const termPatternSql = (term: Sql): Sql =>
   sql`concat(if(match(${term}, '^[\\\\p{L}\\\\p{N}]'), ${EDGE}, ''), regexpQuoteMeta(${term}), if(match(${term}, '[\\\\p{L}\\\\p{N}]$'), ${END}, ''))`;
 
+/** SQL of a text up to this long may be repeated. */
+const SHORT_SQL = 64;
+
 function hasTerm(call: Call, text: Sql, term: Value, termText: Sql, fold: boolean): Sql {
   const [seen, wanted] = fold ? [lower(text), lower(termText)] : [text, termText];
   const constant = term.constant?.value;
-  const pattern = typeof constant === 'string' ? call.params.string(`${fold ? '(?i)' : ''}${termPattern(constant)}`) : sql`concat(${fold ? sql`'(?i)'` : sql`''`}, ${termPatternSql(termText)})`;
   // Looking for the text first is cheap and settles most.
-  return all([sql`position(${seen}, ${wanted}) > 0`, sql`match(${text}, ${pattern})`]);
+  const found = sql`position(${seen}, ${wanted}) > 0`;
+  if (typeof constant !== 'string') return all([found, sql`match(${text}, concat(${fold ? sql`'(?i)'` : sql`''`}, ${termPatternSql(termText)}))`]);
+  const matches = (where: Sql, pattern: string): Sql => sql`match(${where}, ${call.params.string(`${fold ? '(?i)' : ''}${pattern}`)})`;
+  const exactly = termPattern(constant);
+  if (text.length > SHORT_SQL || !wordEnds(constant).includes(true)) return all([found, matches(text, exactly)]);
+  // The engine compiles a pattern anew for each block of rows, which for all letters there are takes longer than matching: most texts are settled by ASCII. The
+  // cast makes a column of a dictionary a plain one, of which only the rows left are looked at.
+  const plain = sql`cast(${text}, 'Nullable(String)')`;
+  return all([found, any([matches(text, termPattern(constant, ASCII_OTHER)), all([matches(text, besideOthers(constant)), matches(plain, exactly)])])]);
 } // prettier-ignore
 
 const settled = (condition: Sql): Sql => sql`ifNull(${condition}, false)`;
