@@ -20,7 +20,7 @@ import { insertGroups } from './insert-groups.ts';
 import { howToInstall, loadInstalled } from './installed.ts';
 import { FORMAT_SETTINGS, FRESH_SETTINGS, querySettings, refusal, settingsClause } from './settings.ts';
 import { addColumns, fillColumns, lacking, namesWith, OWN_COLUMNS_SQL, readColumns, structureWith, type OwnColumn } from './own-columns.ts';
-import { alterSync, createTable, datasetOf, isSynced, timeLiteral } from './tables.ts';
+import { alignSettings, createTable, datasetOf, timeLiteral } from './tables.ts';
 import { extentOf, Extents, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { readResult, wellFormed } from './wire.ts';
 
@@ -108,7 +108,10 @@ export async function openChdb(dataDir: string, { limits, sync }: EngineOptions)
     session.close();
   };
   try {
-    for (const [table, made] of await listTables()) if (isSynced(String(made)) !== sync) await run(alterSync(String(table), sync));
+    for (const [table, made] of await listTables()) {
+      const change = alignSettings(String(table), String(made), sync);
+      if (change !== undefined) await run(change);
+    }
   } catch (error) {
     await close();
     throw error;

@@ -16,7 +16,7 @@ import { FRESH_SETTINGS, isOverTime, querySettings, refusal } from './settings.t
 import { openShard, type Shard } from './shard.ts';
 import { extentOf, extentSql, MEMORY_SQL, memoryOf, storageOf, storageSql } from './statistics.ts';
 import { addColumns, fillColumns, lacking, OWN_COLUMNS_SQL, readColumns, type OwnColumn } from './own-columns.ts';
-import { alterSync, createTable, datasetOf, isSynced } from './tables.ts';
+import { alignSettings, createTable, datasetOf } from './tables.ts';
 
 const INSERT_SETTINGS = { max_insert_threads: '1', max_partitions_per_insert_block: '0', async_insert: 0 } as const;
 
@@ -84,7 +84,7 @@ export async function openClickhouse(address: ClickhouseAddress, instance: strin
   try {
     // What an earlier process of this folder left behind ends before anything is counted.
     await onEach((shard) => shard.quiesce(isOurs, { prefix }));
-    await align(shards, local, make, sync);
+    await align(shards, local, make, (table, made) => alignSettings(table, made, sync, knows));
     for (const [table, columns] of await ownColumns(shards, local)) await putColumns(shards, local, table, columns);
   } catch (cause) {
     await onEach((shard) => shard.close());
@@ -183,16 +183,19 @@ async function putColumns(
     );
 }
 
-/** A table that one shard has, all have: a shard may be new. Their sync is set where it differs. */
+/** A table that one shard has, all have: a shard may be new. Settings are given where they differ. */
 async function align(
   shards: readonly Shard[],
   local: (table: string) => string,
   make: (table: string) => Promise<unknown>,
-  sync: boolean,
+  change: (table: string, made: string) => string | undefined,
 ): Promise<void> {
   const all = await Promise.all(shards.map((shard) => localTables(shard, local)));
   for (const table of new Set(all.flat().map(([name]) => name)))
     if (!all.every((tables) => tables.some(([name]) => name === table))) await make(table);
   for (const [n, tables] of all.entries())
-    for (const [table, made] of tables) if (isSynced(made) !== sync) await shards[n]!.run(alterSync(local(table), sync));
+    for (const [table, made] of tables) {
+      const statement = change(local(table), made);
+      if (statement !== undefined) await shards[n]!.run(statement);
+    }
 }

@@ -42,6 +42,12 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   map_serialization_version: "'with_buckets'",
   map_buckets_min_avg_size: 0,
   merge_selector_base: 20,
+  // A merge's sources are removed: without this a power cut would take rows that were stored long before.
+  min_rows_to_fsync_after_merge: 1,
+  // Those sources, half of what is on disk, are gone within a minute of rest instead of five.
+  cleanup_delay_period: 5,
+  cleanup_delay_period_random_add: 1,
+  max_cleanup_delay_period: 60,
 };
 
 /** With `sync`, a part is on the disk, its folder included, before its insert is answered. */
@@ -53,25 +59,29 @@ const syncSettings = (sync: boolean): Readonly<Record<string, number>> => ({
 /** All settings that tables are given. */
 export const TABLE_SETTINGS: readonly string[] = [...Object.keys(SETTINGS), ...Object.keys(syncSettings(true))];
 
+/** Whether the engine's version has a setting. */
+type Knows = (setting: string) => boolean;
+
+const settingsOf = (sync: boolean, knows: Knows): [name: string, value: string | number][] =>
+  Object.entries({ ...SETTINGS, ...syncSettings(sync) }).filter(([name]) => knows(name));
+const writeSettings = (settings: readonly (readonly [string, string | number])[]): string =>
+  settings.map(([name, value]) => `${name} = ${value}`).join(', ');
+
 /**
  * Partitions by year, with one for everything before 1990 and after 2050: a batch whose events are spread over decades then still
- * makes a bounded number of parts. `knows` tells whether the engine's version has a setting.
+ * makes a bounded number of parts.
  */
-export function createTable(table: string, sync: boolean, knows: (setting: string) => boolean = () => true): string {
+export function createTable(table: string, sync: boolean, knows: Knows = () => true): string {
   const columns = COLUMNS.map(({ name, type, codec }) => `${name} ${type}${codec ? ` codec(${codec})` : ''}`);
-  const settings = Object.entries({ ...SETTINGS, ...syncSettings(sync) }).filter(([name]) => knows(name));
   return `create table if not exists ${table} (${columns.join(', ')}) engine = MergeTree
     partition by if(toYear(_time) between 1990 and 2050, toYear(_time), 0) order by (_time, _rowId)
-    settings ${settings.map(([name, value]) => `${name} = ${value}`).join(', ')}`;
+    settings ${writeSettings(settingsOf(sync, knows))}`;
 }
 
-/** Whether a table, by the text of its making, is fsynced. */
-export const isSynced = (made: string): boolean => /fsync_after_insert = 1/.test(made);
-
-/** Sets whether an existing table is fsynced; it may have been made under the other choice. */
-export function alterSync(table: string, sync: boolean): string {
-  const settings = Object.entries(syncSettings(sync)).map(([name, value]) => `${name} = ${value}`);
-  return `alter table ${table} modify setting ${settings.join(', ')}`;
+/** The statement that gives an existing table the settings it lacks by the text of its making: an earlier version made it, or another choice of `sync`. */
+export function alignSettings(table: string, made: string, sync: boolean, knows: Knows = () => true): string | undefined {
+  const lacking = settingsOf(sync, knows).filter(([name, value]) => !new RegExp(`\\b${name} = ${value}(?:,|$)`).test(made));
+  return lacking.length === 0 ? undefined : `alter table ${table} modify setting ${writeSettings(lacking)}`;
 }
 
 /** A time of the service's own as SQL, ns since 1970. */
