@@ -15,7 +15,7 @@ export interface OwnColumn {
   readonly form: OwnForm;
 }
 
-/** How it is stored: texts that come again and again, texts that hardly do and are looked for as a whole (ids), any other. */
+/** How it is stored: texts and integers that come again and again, texts that hardly do and are looked for as a whole (ids), any other. */
 export type OwnForm = 'repeated' | 'unique' | 'plain';
 
 /** By field, the names of its own columns. */
@@ -70,21 +70,21 @@ function wholeOf(map: OwnMap, columns: readonly OwnColumn[]): string {
   const own = columns.filter((column) => column.map === map);
   if (own.length === 0) return map;
   const keys = `[${own.map(({ field }) => nameSql(field)).join(', ')}]`;
-  const values = `[${own.map(({ name, form }) => (form === 'repeated' ? `cast(${name}, 'Nullable(String)')` : name)).join(', ')}]`;
+  const values = `[${own.map(({ name, form }) => (form === 'repeated' ? `cast(${name}, 'Nullable(${TYPES[map]})')` : name)).join(', ')}]`;
   const there = (what: string): string => `arrayFilter((k, v) -> isNotNull(v), ${what}, ${values})`;
   return `mapFromArrays(arrayConcat(mapKeys(${map}), ${there(keys)}), arrayConcat(mapValues(${map}), arrayMap(v -> assumeNotNull(v), ${there(values)})))`;
 }
 
-const CODECS = { s: 'ZSTD(1)', i: 'T64, ZSTD(1)', f: 'ZSTD(1)', b: 'ZSTD(1)' } as const;
+const codecOf = ({ map, form }: OwnColumn): string => (map === 'i' && form !== 'repeated' ? 'T64, ZSTD(1)' : 'ZSTD(1)');
 
 /** The statement that adds own columns to a table. `known`: those that it has. */
 export function addColumns(table: string, known: readonly OwnColumn[], added: readonly OwnColumn[], distributed = false): string {
   const columns = [...known, ...added];
   const changes = added.flatMap((column) => {
     const { name, map, form, field } = column;
-    const added = `add column if not exists ${name} ${columnType(column)} default ${defaultOf(column)} comment '${form} ${hexOf(field)}' codec(${CODECS[map]})`;
+    const added = `add column if not exists ${name} ${columnType(column)} default ${defaultOf(column)} comment '${form} ${hexOf(field)}' codec(${codecOf(column)})`;
     if (distributed) return [added];
-    const index = map === 'i' ? 'minmax' : form === 'unique' ? 'bloom_filter(0.01)' : undefined;
+    const index = map === 'i' && form !== 'repeated' ? 'minmax' : form === 'unique' ? 'bloom_filter(0.01)' : undefined;
     return [added, ...(index === undefined ? [] : [`add index if not exists x_${name} ${name} type ${index} granularity 1`])];
   });
   const verb = known.length === 0 ? 'add column if not exists' : 'modify column';
@@ -92,7 +92,7 @@ export function addColumns(table: string, known: readonly OwnColumn[], added: re
     const type = MAPS.find(({ column }) => column === map)!.type;
     return `${verb} ${WHOLE[map]} Map(LowCardinality(String), ${type}) alias ${wholeOf(map, columns)}`;
   });
-  return `alter table ${table} ${[...changes, ...wholes].join(', ')}`;
+  return `alter table ${table} ${[...changes, ...wholes].join(', ')} settings allow_suspicious_low_cardinality_types = 1`;
 }
 
 /** Writes the columns into parts that are older than they: until then those are read from the maps, which takes ten times as long. */

@@ -15,7 +15,7 @@ export const MAPS = [
 
 /** The columns in the order in which `engine/rows/row-block` writes them. */
 export const COLUMNS: readonly { readonly name: string; readonly type: string; readonly codec?: string }[] = [
-  { name: '_time', type: "DateTime64(9, 'UTC')", codec: 'Delta, ZSTD(1)' },
+  { name: '_time', type: "DateTime64(9, 'UTC')", codec: 'GCD, T64, ZSTD(1)' },
   { name: '_sysTime', type: "DateTime64(9, 'UTC')", codec: 'Delta, ZSTD(1)' },
   { name: '_rowId', type: 'UInt64', codec: 'Delta, ZSTD(1)' },
   ...MAPS.map(({ column, type }) => ({ name: column, type: `Map(LowCardinality(String), ${type})` })),

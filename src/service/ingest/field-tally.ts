@@ -5,8 +5,9 @@ import { KIND, type FieldValue, type Kind } from '../engine/rows/row-block.ts';
 
 /** A field is common when at least this share of the events has it with values of one type. */
 const COMMON_SHARE = 0.1;
-/** Texts repeat when at most this share of them differ. */
+/** Texts repeat when at most this share of them differ; integers, which are smaller than a dictionary's numbers soon, when there are no more than these. */
 const REPEATED_SHARE = 0.25;
+const REPEATED_INTEGERS = 64;
 /** Texts are looked for as a whole when nearly all of them differ and they are no longer than this. */
 const UNIQUE_SHARE = 0.9;
 const UNIQUE_CHARACTERS = 64;
@@ -16,7 +17,8 @@ interface Seen {
   readonly kind: Kind;
   count: number;
   characters: number;
-  readonly texts: Set<string>;
+  /** The different texts or integers; of integers no more than tell that they do not repeat. */
+  readonly different: Set<FieldValue>;
 }
 
 export class FieldTally {
@@ -36,13 +38,14 @@ export class FieldTally {
     if (kind === undefined) return;
     const id = `${kind} ${field}`;
     let seen = this.#seen.get(id);
-    if (!seen) this.#seen.set(id, (seen = { field, kind, count: 0, characters: 0, texts: new Set() }));
+    if (!seen) this.#seen.set(id, (seen = { field, kind, count: 0, characters: 0, different: new Set() }));
     seen.count++;
+    if (kind === KIND.integer && seen.different.size <= REPEATED_INTEGERS) seen.different.add(stored === KIND.json ? 0 : value);
     if (kind !== KIND.string) return;
     const text = value as string;
     seen.characters += text.length;
-    if (text.length <= UNIQUE_CHARACTERS * 16) seen.texts.add(text);
-    else seen.texts.add(`${seen.count}`);
+    if (text.length <= UNIQUE_CHARACTERS * 16) seen.different.add(text);
+    else seen.different.add(`${seen.count}`);
   }
 
   /** The most common first, `most` of them. */
@@ -60,8 +63,9 @@ function kindOfMarker(value: FieldValue): Kind | undefined {
   return value === '0' ? KIND.integer : value === '""' ? KIND.string : value === 'false' ? KIND.boolean : undefined;
 }
 
-function formOf({ kind, count, texts, characters }: Seen): OwnForm {
+function formOf({ kind, count, different, characters }: Seen): OwnForm {
+  if (kind === KIND.integer) return different.size <= REPEATED_INTEGERS && different.size <= count * REPEATED_SHARE ? 'repeated' : 'plain';
   if (kind !== KIND.string) return 'plain';
-  if (texts.size <= count * REPEATED_SHARE) return 'repeated';
-  return texts.size >= count * UNIQUE_SHARE && characters <= count * UNIQUE_CHARACTERS ? 'unique' : 'plain';
+  if (different.size <= count * REPEATED_SHARE) return 'repeated';
+  return different.size >= count * UNIQUE_SHARE && characters <= count * UNIQUE_CHARACTERS ? 'unique' : 'plain';
 }
