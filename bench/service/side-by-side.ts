@@ -35,9 +35,9 @@ const GIB = 2 ** 30;
 const SENDERS = 4;
 /** Each question is asked so many times at a stretch. */
 const TIMES = 5;
-/** The disk is at rest when it stays the same for so long. */
-const QUIET_MS = 10_000;
-const DEADLINE_MS = 180_000;
+/** The disk is at rest when it stays the same for so long: the sources of merges are removed once a minute. */
+const QUIET_MS = 70_000;
+const DEADLINE_MS = 300_000;
 
 /** `line`: an event of the input, to look for. */
 export function questionsOf(line: string): readonly Question[] {
