@@ -57,7 +57,7 @@ const GENERAL: readonly FamilyQuery[] = [
 ]; // prettier-ignore
 
 const COLUMNS: readonly FamilyQuery[] = [
-  ['H | project id, ms', 'id ms', 8], ['H | project id, seconds = ms / 1000.0', 'id seconds', 8], ['H | project-away geo*, agent, ip, tls, bytes, uri, ms, status, _time, _sysTime', 'id method', 8], ['H | project-keep id, geo*', 'id geo.city geo.country', 8],
+  ['H | project id, ms', 'id ms', 8], ['H | project id, seconds = ms / 1000.0', 'id seconds', 8], ['H | project-away geo*, agent, ip, tls, bytes, uri, ms, status, _time, _sysTime', 'id method', 8], ['H | project-keep id, geo*', 'geo.city geo.country id', 8],
   ['H | project id, ms | project-rename user = id', 'user ms', 8], ['H | project id, ms, method | project-reorder method, id', 'method id ms', 8], ['H | extend slow = ms > 100 | where slow | project id, slow', 'id slow', 1], ['H | extend a = 1, c = 2 | project a, c', 'a c', 8],
   ['H | extend kb = bytes / 1024.0 | project kb', 'kb', 8], ['H | extend city = geo.city | distinct city', 'city', 3], ['H | distinct method, tls', 'method tls', 4], ['H | distinct id', 'id', 4],
   ['H | sort by ms desc | project ms | take 2', 'ms', 2], ['H | order by method asc, ms desc | project method, ms', 'method ms', 8], ['H | top 3 by ms | project id, ms', 'id ms', 3], ['H | top 2 by bytes asc | project bytes', 'bytes', 2],
