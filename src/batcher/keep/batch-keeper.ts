@@ -40,7 +40,7 @@ export class BatchKeeper implements Keeper {
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
     const removeFile = (): void => this.#spooled.settle(batch);
-    // A row that outlives the bytes would look like a lost batch. A dropped batch frees the space that the row may need.
+    // The file goes after its row: a row without a file looks like a loss. A dropped batch's file goes at once where the row cannot be deleted, to free space for it.
     if (!this.#state.whenSaved(removeFile) && isDropped) removeFile();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the events that the service refused, by its word or by halves, and keeps them as dead letters. Nothing of a batch passes before its
- * refused events are kept, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
+ * Finds the events that the service refused, named by it or found by halving, and keeps them as dead letters; halves what is too large (413).
+ * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
  */
 import type { DeadLetter, Outcome } from '../../core/sink.ts';
 import { addTo, type DeliveryOptions, type DeliveryStats, type Persist } from './delivery-options.ts';

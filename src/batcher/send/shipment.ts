@@ -98,9 +98,8 @@ export class Shipment {
   }
 
   /**
-   * Takes the first part off: its events are stored, or some are refused. Where the first half of what was refused is stored,
-   * the event at fault is in the second: that is divided without being sent as a whole. Only an event that was itself refused
-   * alone is ever taken for one at fault.
+   * Takes the first part off: its events are stored, or some are refused. If the first half is stored, the bad event must be in the second
+   * half: that is split at once, without sending it whole. Only an event that was refused alone is ever taken for the bad one.
    */
   finish(as: 'stored' | 'refused'): void {
     const part = this.parts.shift()!;

@@ -1,7 +1,8 @@
 /**
  * Stores the events of one chunk, each at most once, and returns those that the service refused. Repairs what it can: a request
  * too large is sent in halves, one that is refused whole for a broken event without it, a compression that is not understood not at all.
- * Every part has a key of its own, so that a repeated request is stored once.
+ * Every part has a key of its own, so that a repeated request is stored once. For `tailrace ingest` and the client; the agent's batches are
+ * split in batcher/send/shipment.ts.
  */
 import { promisify } from 'node:util';
 import { constants, gzip, zstdCompress } from 'node:zlib';

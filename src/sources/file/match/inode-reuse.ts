@@ -25,7 +25,7 @@ export class InodeReuse {
     return this.hasContent(file, found);
   }
 
-  /** True if the inode is another file's by now, also before the scan under way misses this one. */
+  /** True if another file has the inode, even if the scan under way has not yet noticed that this file is missing. */
   hasLost(file: TrackedFile, found: FoundFile): boolean {
     return !this.#isKept(file) && this.isStill(file, found) === false;
   }

@@ -64,7 +64,7 @@ export class Sighting implements Sight {
     // Under its own path, content is compared by the look at it; without a fingerprint only the time of birth tells.
     if (found.path === this.#file.disk.path) return isReplaced(this.#file, found.stat) ? 'different' : 'same';
     const isStill = this.#generations.inodes.isStill(this.#file, found);
-    // The first turn compares what the globs lead to.
+    // The content cannot be compared now: the reader compares it before it reads.
     if (isStill === undefined && this.#matched) return 'same';
     if (isStill === undefined) return this.#generations.descriptors.mayRecover(this.#file) ? 'unknown' : 'different';
     return isStill ? 'same' : 'different';

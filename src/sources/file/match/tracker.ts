@@ -219,8 +219,8 @@ export class Tracker {
   }
 
   /**
-   * The scan did not find the file under its path, or not as it was; `matched`: but under that one. False where that is another file, which
-   * has its inode.
+   * The file was not found at its path, or it changed. `matched` is another path with the same inode, if there is one. False where that
+   * path holds a different file that reused the inode.
    */
   #matchUnseen(file: TrackedFile, folders: FolderInodes, matched?: FoundFile): boolean {
     const sighting = new Sighting(file, this.#generations, folders, matched);
