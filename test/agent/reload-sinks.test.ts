@@ -182,3 +182,45 @@ test('memory grows and shrinks in place while it is full, and nothing of it is l
   expect(isClosed()).toBe(false);
   expect(await program.end('SIGTERM')).toBe(0);
 });
+
+test('where to_dataset says where events go, a sink’s form, requests and memory change in place', async () => {
+  const rig = await startRig();
+  const { service, configure, reload, program, messages, telemetry } = rig;
+  const top = `telemetry: {listen: "127.0.0.1:${telemetry}"}\ntransform: 'to_dataset("routed")'`;
+  configure({ top });
+  expect(await reload()).toMatchObject({ code: 0, ok: true });
+  const { send, isClosed } = await openConnection(rig);
+  send('before');
+  await until('it is stored', () => messages().length === 1);
+  configure({ top, store: ', encoding: json, concurrency: 2, buffer: {max_memory: 16MiB}, labels: {n: 1}' });
+  expect(await reload()).toMatchObject(IN_PLACE);
+  send('after');
+  await until('it is stored, too', () => messages().length === 2);
+  expect(service.requests.map(({ url, headers }) => [url, headers['content-type']])).toEqual([
+    ['/v1/ingest/routed', 'application/x-ndjson'],
+    ['/v1/ingest/routed', 'application/json'],
+  ]);
+  expect(isClosed()).toBe(false);
+  expect(await program.end('SIGTERM')).toBe(0);
+});
+
+test('a reload just after a kill waits for what the last process left, and changes in place', async () => {
+  const rig = await startRig();
+  const { service, folder, configure, reload, program, messages } = rig;
+  let isAway = true;
+  service.respond = (request, response) => (isAway ? void response.writeHead(500).end() : service.storeAll(request, response));
+  appendFileSync(join(folder, 'a.log'), 'left behind\n');
+  await until('it is sent in vain', () => service.requests.length > 0);
+  const { key } = service.requests[0]!;
+  await program.end('SIGKILL');
+  const again = startProgram(['run', '--config', join(folder, 'tailrace.yaml')]);
+  await again.says('tailrace runs');
+  configure({ store: ', encoding: json' });
+  expect(await reload()).toMatchObject(IN_PLACE);
+  appendFileSync(join(folder, 'a.log'), 'new\n');
+  isAway = false;
+  await until('both are stored', () => messages().length === 2);
+  expect(service.requests.filter(({ body }) => body.includes('left behind')).every((request) => request.key === key)).toBe(true);
+  expect([...wireOf(rig).values()].map(({ size }) => size)).toEqual([1, 1]);
+  expect(await again.end('SIGTERM')).toBe(0);
+});
