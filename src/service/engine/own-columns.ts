@@ -77,6 +77,9 @@ function wholeOf(map: OwnMap, columns: readonly OwnColumn[]): string {
 
 const codecOf = ({ map, form }: OwnColumn): string => (map === 'i' && form !== 'repeated' ? 'T64, ZSTD(1)' : 'ZSTD(1)');
 
+/** What makes a table with such columns needs: integers that repeat are few. A Distributed table is made of its local one's columns. */
+export const OWN_COLUMN_SETTINGS = { allow_suspicious_low_cardinality_types: 1 } as const;
+
 /** The statement that adds own columns to a table. `known`: those that it has. */
 export function addColumns(table: string, known: readonly OwnColumn[], added: readonly OwnColumn[], distributed = false): string {
   const columns = [...known, ...added];
@@ -92,7 +95,7 @@ export function addColumns(table: string, known: readonly OwnColumn[], added: re
     const type = MAPS.find(({ column }) => column === map)!.type;
     return `${verb} ${WHOLE[map]} Map(LowCardinality(String), ${type}) alias ${wholeOf(map, columns)}`;
   });
-  return `alter table ${table} ${[...changes, ...wholes].join(', ')} settings allow_suspicious_low_cardinality_types = 1`;
+  return `alter table ${table} ${[...changes, ...wholes].join(', ')} settings allow_suspicious_low_cardinality_types = ${OWN_COLUMN_SETTINGS.allow_suspicious_low_cardinality_types}`;
 }
 
 /** Writes the columns into parts that are older than they: until then those are read from the maps, which takes ten times as long. */

@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../http/api-error.ts';
 import type { Param, QueryResult } from './engine.ts';
 import type { Insert } from './insert-groups.ts';
-import { namesWith } from './own-columns.ts';
+import { namesWith, OWN_COLUMN_SETTINGS } from './own-columns.ts';
 import { FORMAT_SETTINGS } from './settings.ts';
 import { readRows, wellFormed } from './wire.ts';
 
@@ -104,7 +104,8 @@ export function openShard({ host, user, password, database, querySeconds = 0 }: 
 
   return {
     host,
-    run: (sql, settings = {}) => ask(async () => void (await client.command({ query: sql, clickhouse_settings: settings }))),
+    run: (sql, settings = {}) =>
+      ask(async () => void (await client.command({ query: sql, clickhouse_settings: { ...OWN_COLUMN_SETTINGS, ...settings } }))),
     select,
     insert: ({ table, blocks, own }, queryId, settings) =>
       ask(async (signal) => {
