@@ -6,7 +6,7 @@ import { MAX_SPAN_READS } from './limits.ts';
 import type { Withheld } from '../core/shaping.ts';
 import { addSums } from '../core/sums.ts';
 import { NO_TAIL, tailOf } from '../core/tail.ts';
-import type { StoredBatch, StoredSpan } from '../state/database/stored.ts';
+import type { StoredBatch, StoredSpan } from '../state/database/stored-batch.ts';
 import { streamRange, streamTail, sumOf } from './block-events.ts';
 import type { Accounting } from './accounting.ts';
 import { Fates } from './fates.ts';

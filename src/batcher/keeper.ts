@@ -2,7 +2,7 @@
 import { codeOf, messageOf } from '../core/errors.ts';
 import { isTimeToLog, type Log } from '../core/log.ts';
 import type { Clock } from '../core/time/clock.ts';
-import type { StoredPart } from '../state/database/stored.ts';
+import type { StoredPart } from '../state/database/stored-batch.ts';
 import type { Batch } from './batch.ts';
 
 export interface Keeper {

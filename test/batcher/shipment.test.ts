@@ -4,7 +4,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { lettersOf, settleShipment, Shipment } from '../../src/batcher/send/shipment.ts';
-import type { StoredSpan } from '../../src/state/database/stored.ts';
+import type { StoredSpan } from '../../src/state/database/stored-batch.ts';
 import { span } from '../state/batches.ts';
 
 /** A batch of spans with these many events each; event `n` is `{"n":n}`. */

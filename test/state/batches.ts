@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import type { Spool, SpoolEntry } from '../../src/state/spool/spool.ts';
 import type { State } from '../../src/state/database/store.ts';
-import type { StoredBatch, StoredSpan } from '../../src/state/database/stored.ts';
+import type { StoredBatch, StoredSpan } from '../../src/state/database/stored-batch.ts';
 import { contentSum } from '../../src/kernel/content-sum.ts';
 
 /** A span of `stream` whose checksums follow from its range, so that a mixed-up one shows. */

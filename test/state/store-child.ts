@@ -3,7 +3,7 @@
  * is done goes, before it goes on, into a journal that the test reads afterwards: argv is the folder, the journal, a seed.
  */
 import { appendFileSync } from 'node:fs';
-import type { StoredBatch } from '../../src/state/database/stored.ts';
+import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { batch, span } from './batches.ts';

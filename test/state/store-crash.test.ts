@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { StoredBatch } from '../../src/state/database/stored.ts';
+import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import { openState } from '../../src/state/database/store.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';

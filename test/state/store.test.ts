@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openState } from '../../src/state/database/store.ts';
-import type { StoredBatch } from '../../src/state/database/stored.ts';
+import type { StoredBatch } from '../../src/state/database/stored-batch.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import { makeTree } from '../support/temp-tree.ts';
 import { until } from '../support/until.ts';

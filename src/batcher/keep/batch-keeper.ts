@@ -1,6 +1,6 @@
 /** Keeps the batches of one sink: those of files by their positions in the database, others in the disk buffer, those of deleted files in both. */
 import type { State } from '../../state/database/store.ts';
-import type { StoredPart } from '../../state/database/stored.ts';
+import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Batch } from '../batch.ts';
 import type { Keeper } from '../keeper.ts';
 import type { SpoolKeeper } from './spool-keeper.ts';
@@ -40,7 +40,7 @@ export class BatchKeeper implements Keeper {
     }
     if (!batch.isTracked || batch.canBeRebuilt) return this.#spooled.settle(batch);
     const removeFile = (): void => this.#spooled.settle(batch);
-    // The file goes after its row: a row without a file looks like a loss. A dropped batch's file goes at once where the row cannot be deleted, to free space for it.
+    // Delete the row first, then the file: a row without a file looks like a loss. A dropped batch's file goes anyway, to free space for the deletion.
     if (!this.#state.whenSaved(removeFile) && isDropped) removeFile();
   }
 }

@@ -4,7 +4,7 @@
  * the configuration asks for it (file-spooler.ts). Batches of an earlier process go first.
  */
 import { messageOf } from '../../core/errors.ts';
-import type { StoredPart } from '../../state/database/stored.ts';
+import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Batch } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
 import { FileSpooler } from './file-spooler.ts';

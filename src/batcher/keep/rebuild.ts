@@ -6,7 +6,7 @@ import type { Block, Lane, Region } from '../../core/block.ts';
 import type { Shaper } from '../../core/shaping.ts';
 import type { Source } from '../../core/source.ts';
 import { addSums, subtractSums } from '../../core/sums.ts';
-import type { StoredSpan } from '../../state/database/stored.ts';
+import type { StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
 import type { Batcher } from '../fill/batcher.ts';

@@ -7,7 +7,7 @@ import type { Region } from '../../core/block.ts';
 import type { Log } from '../../core/log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { codeOf, messageOf, TailraceError } from '../../core/errors.ts';
-import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored.ts';
+import type { StoredBatch, StoredPart, StoredSpan } from '../../state/database/stored-batch.ts';
 import { Batch, keyOf } from '../batch.ts';
 import { persist } from '../keeper.ts';
 import { isMadeOnce } from '../span.ts';

@@ -1,5 +1,5 @@
 /** Keeps batches in the files of the disk buffer alone: nothing of them can be read again. */
-import type { StoredPart } from '../../state/database/stored.ts';
+import type { StoredPart } from '../../state/database/stored-batch.ts';
 import type { Spool } from '../../state/spool/spool.ts';
 import type { Batch } from '../batch.ts';
 import type { MemoryBudget } from '../fill/memory-budget.ts';

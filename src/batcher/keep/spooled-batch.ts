@@ -1,7 +1,7 @@
 /** A batch as its file in the disk buffer has it, and back. */
 import type { SpoolHeader } from '../../state/spool/spool-file.ts';
 import type { SpoolEntry } from '../../state/spool/spool.ts';
-import type { StoredPart } from '../../state/database/stored.ts';
+import type { StoredPart } from '../../state/database/stored-batch.ts';
 import { Batch } from '../batch.ts';
 import type { Accounting } from '../accounting.ts';
 import { Fates } from '../fates.ts';

@@ -1,5 +1,5 @@
 /**
- * Finds the events that the service refused, named by it or found by halving, and keeps them as dead letters; halves what is too large (413).
+ * Splits what the service does not take whole: halves a part that is too large (413), bisects one with an event at fault, and keeps the events at fault as dead letters.
  * A batch is not settled before its refused events are dead letters, and a split is on disk before its first part is sent. Each step resolves with false when the agent stops first.
  */
 import type { DeadLetter, Outcome } from '../../core/sink.ts';

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './rows.ts';
 import { textOfReads, toSpan } from './rows.ts';
-import type { StoredBatch, StoredPart, StoredSpan } from './stored.ts';
+import type { StoredBatch, StoredPart, StoredSpan } from './stored-batch.ts';
 import type { Streams } from './streams.ts';
 
 export class Ledger {

@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ReadTime } from '../../core/block.ts';
 import type { ContentPoint } from '../../core/sums.ts';
 import type { ArchiveEnd, FileIdentity } from '../../core/stream.ts';
-import type { StoredSpan } from './stored.ts';
+import type { StoredSpan } from './stored-batch.ts';
 
 export type Statements = ReturnType<typeof prepareStatements>;
 

@@ -15,7 +15,7 @@ import { Ledger } from './ledger.ts';
 import { type FolderLock, lockFolder } from '../lock.ts';
 import { reserve } from '../reserve.ts';
 import { prepareStatements } from './rows.ts';
-import type { StoredBatch, StoredPart } from './stored.ts';
+import type { StoredBatch, StoredPart } from './stored-batch.ts';
 import { Streams } from './streams.ts';
 import { Transactions } from './transactions.ts';
 

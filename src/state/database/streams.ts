@@ -10,7 +10,7 @@ import { NO_TAIL } from '../../core/tail.ts';
 import { baseOf, sinkOf } from '../../core/owner.ts';
 import { Mark } from './marks.ts';
 import { type Statements, textOfArchiveEnd, toArchiveEnd, toIdentity, toPoints } from './rows.ts';
-import { formerOf, rowOf, type Stream, toRecord } from './stream.ts';
+import { formerOf, rowOf, type Stream, toRecord } from './stream-row.ts';
 
 export class Streams {
   readonly #statements: Statements;

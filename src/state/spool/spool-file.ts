@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 import type { Withheld } from '../../core/shaping.ts';
 import type { BodyForm, Encoding } from '../../core/sink.ts';
-import type { StoredPart, StoredSpan } from '../database/stored.ts';
+import type { StoredPart, StoredSpan } from '../database/stored-batch.ts';
 
 export interface SpoolHeader {
   readonly key: string;

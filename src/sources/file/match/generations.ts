@@ -1,5 +1,5 @@
 /**
- * File generations, each one stream: how one begins, when a file is new, restored or truncated, and how one is detached, so that its
+ * The generations of files, each one stream: begins one when a file is new, restored or truncated, and detaches one, so that its
  * copy is looked for.
  */
 import type { EventShape } from '../../../core/block.ts';

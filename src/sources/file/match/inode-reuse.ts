@@ -1,5 +1,5 @@
 /**
- * Detects inode reuse. An open file keeps its inode; of a closed one the content tells, or while none of that is known, the birth time.
+ * Tells whether what has a file's inode is still that file: for every rename, and where an inode was reused. An open file keeps its inode; of a closed one the content tells, or while none of that is known, the birth time.
  */
 import { type FileSystem, isSameFile } from '../scan/file-system.ts';
 import type { FoundFile } from '../scan/finder.ts';
@@ -18,7 +18,7 @@ export class InodeReuse {
     this.#descriptors = descriptors;
   }
 
-  /** False if another file was given the inode since, and is what was found; undefined while that cannot be told. */
+  /** True if what was found is still this file, false if it is a new file with its inode, undefined while that cannot be told. */
   isStill(file: TrackedFile, found: FoundFile): boolean | undefined {
     if (file.disk.fd !== undefined) return true;
     if (file.stream.identity.headLength === 0) return !isReplaced(file, found.stat);

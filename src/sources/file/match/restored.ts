@@ -112,7 +112,7 @@ export class Restored {
     generations.add(file);
   }
 
-  /** Of a file that no pattern leads to now only the batches under way are read again. */
+  /** No pattern matches the file any more: it is not read on, but its unsettled batches are still rebuilt from it. */
   #leaveOut(record: StreamRecord, { path, stat }: FoundFile = lastSightOf(record)): void {
     this.leftOut += 1;
     const file = this.#fromRecord(record, stat);

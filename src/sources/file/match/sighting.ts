@@ -11,18 +11,18 @@ export class Sighting implements Sight {
   readonly #file: TrackedFile;
   readonly #generations: Generations;
   readonly #folders: FolderInodes;
-  readonly #matched: FoundFile | undefined;
+  readonly #otherName: FoundFile | undefined;
   /** Where its inode was found. */
   found: FoundFile | undefined;
   /** What its descriptor says. */
   held: FileStat | undefined;
 
-  /** `matched`: where the finder found its inode. */
-  constructor(file: TrackedFile, generations: Generations, folders: FolderInodes, matched?: FoundFile) {
+  /** `otherName`: where the finder found its inode. */
+  constructor(file: TrackedFile, generations: Generations, folders: FolderInodes, otherName?: FoundFile) {
     this.#file = file;
     this.#generations = generations;
     this.#folders = folders;
-    this.#matched = matched;
+    this.#otherName = otherName;
   }
 
   get path(): Sight['path'] {
@@ -48,7 +48,7 @@ export class Sighting implements Sight {
   }
 
   get isElsewhere(): boolean {
-    this.found = this.#matched;
+    this.found = this.#otherName;
     if (this.found) return true;
     const { fileSystem } = this.#generations;
     const { disk } = this.#file;
@@ -61,11 +61,11 @@ export class Sighting implements Sight {
 
   get content(): Sight['content'] {
     const found = this.found!;
-    // Under its own path, content is compared by the look at it; without a fingerprint only the time of birth tells.
+    // A file at its own path is compared later, when it is read. Only its time of birth is checked here.
     if (found.path === this.#file.disk.path) return isReplaced(this.#file, found.stat) ? 'different' : 'same';
     const isStill = this.#generations.inodes.isStill(this.#file, found);
     // The content cannot be compared now: the reader compares it before it reads.
-    if (isStill === undefined && this.#matched) return 'same';
+    if (isStill === undefined && this.#otherName) return 'same';
     if (isStill === undefined) return this.#generations.descriptors.mayRecover(this.#file) ? 'unknown' : 'different';
     return isStill ? 'same' : 'different';
   }

@@ -1,5 +1,5 @@
 /**
- * Looks at files: a scan at all that the finder found, a look at what is open. Gathers what was seen of each known file, has `match` say
+ * Two ways to look at files: `scan` checks every file that the finder found, `look` only those that are open or gone. Gathers what was seen of each known file, has `match` say
  * what became of it, and `Apply` act on that. Positions are moved by the reader's turns alone.
  */
 import { SCAN_SLICE_FILES } from '../limits.ts';
@@ -219,19 +219,19 @@ export class Tracker {
   }
 
   /**
-   * The file was not found at its path, or it changed. `matched` is another path with the same inode, if there is one. False where that
-   * path holds a different file that reused the inode.
+   * Judges a file that is not at its path any more, or that changed. `otherName`: a path that was found with its inode. False where a new file
+   * has that inode.
    */
-  #matchUnseen(file: TrackedFile, folders: FolderInodes, matched?: FoundFile): boolean {
-    const sighting = new Sighting(file, this.#generations, folders, matched);
+  #matchUnseen(file: TrackedFile, folders: FolderInodes, otherName?: FoundFile): boolean {
+    const sighting = new Sighting(file, this.#generations, folders, otherName);
     const change = match(sighting);
-    if (matched && change === 'replaced') {
+    if (otherName && change === 'replaced') {
       this.#generations.detach(file);
       return false;
     }
     const { found, held } = sighting;
     const isInPlace = found?.path === file.disk.path && file.disk.place === 'matched';
-    this.#apply.apply(file, change, found ?? { stat: held }, isInPlace || (found && found.path === matched?.path) ? 'matched' : 'aside');
+    this.#apply.apply(file, change, found ?? { stat: held }, isInPlace || (found && found.path === otherName?.path) ? 'matched' : 'aside');
     return true;
   }
 }
