@@ -127,12 +127,18 @@ function announce({ address, credentials }: Service, data: string | undefined, j
   if (apiToken !== undefined) lines.push(`API token       ${apiToken}`);
   if (personalToken !== undefined) lines.push(`personal token  ${personalToken}`);
   if (apiToken ?? personalToken) lines.push('Keep the tokens: only their hashes are stored, they are not shown again.');
-  else lines.push(`tokens          shown at the first start; lost ones: stop the service, then ${tokenCommand(data)}`);
+  else lines.push('tokens          shown at the first start; lost ones: stop the service, then make others', ...tokenCommands(data));
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Makes a token of the owner, who may make any other. */
-const tokenCommand = (data = DEFAULT_DATA): string => `tailrace tokens create NAME --personal --data ${shellWord(data)}`;
+/** Make what the first start made, as a personal token may not ingest. */
+function tokenCommands(data = DEFAULT_DATA): string[] {
+  const create = (rights: string): string => `tailrace tokens create NAME ${rights} --data ${shellWord(data)}`;
+  return [
+    `  agents, queries   ${create("--ingest '*' --query '*'")}  (with --manage-datasets for create_dataset)`,
+    `  administration    ${create('--personal')}`,
+  ];
+}
 
 /** The first SIGTERM or SIGINT; a second one ends the process at once, as without a handler. */
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -41,13 +41,16 @@ afterAll(async () => {
 test('a token made offline works at the next start, which says how to make one', async () => {
   const made = await tailrace(['tokens', 'create', 'found again', '--personal', '--data', data]);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^xapt-[0-9a-f-]{36}\n$/) });
-  const shipper = await tailrace(['tokens', 'create', 'shipper', '--ingest', 'logs', '--data', data, '--json']);
-  expect(shipper.json()).toMatchObject([{ name: 'shipper', datasetCapabilities: { logs: { ingest: ['create'] } } }]);
+  const shipper = await tailrace(['tokens', 'create', 'shipper', '--ingest', '*', '--query', '*', '--data', data, '--json']);
+  expect(shipper.json()).toMatchObject([{ name: 'shipper', datasetCapabilities: { '*': { ingest: ['create'], query: ['read'] } } }]);
 
   const { url, org, program } = await serve();
   expect(program.stdout()).not.toMatch(/xa[ap]t-/);
+  const folder = `--data '${data.replace("'", "'\\''")}'`;
+  expect(program.stdout()).toContain('stop the service, then make others\n');
+  expect(program.stdout()).toContain(`  administration    tailrace tokens create NAME --personal ${folder}\n`);
   expect(program.stdout()).toContain(
-    `stop the service, then tailrace tokens create NAME --personal --data '${data.replace("'", "'\\''")}'`,
+    `  agents, queries   tailrace tokens create NAME --ingest '*' --query '*' ${folder}  (with --manage-datasets for create_dataset)\n`,
   );
   const env = { TAILRACE_URL: url, TAILRACE_ORG_ID: org, TAILRACE_TOKEN: made.stdout.trim() };
   expect((await tailrace(['whoami', '--json'], { env })).json()).toMatchObject([{ name: 'owner' }]);
