@@ -115,6 +115,7 @@ test('demo --keep keeps data and configuration, and says how to go on with them'
   const folder = join(realpathSync(home), 'tailrace-demo');
   expect(readdirSync(folder).sort()).toEqual(['agent', 'sample-app', 'service', 'tailrace.yaml']);
   expect(kept.stdout()).toContain(`stay in ${folder}.`);
+  expect(kept.stdout()).not.toContain('removed');
   const [, token] = /TAILRACE_TOKEN=(\S+) tailrace run --config /.exec(kept.stdout())!;
   const checked = startProgram(['check', '--config', join(folder, 'tailrace.yaml')], { TAILRACE_TOKEN: token! });
   expect(await checked.exited, checked.stderr()).toBe(0);
@@ -127,7 +128,11 @@ test('demo on SIGINT delivers what it read, says so in numbers that agree, and l
   const last = countsSoFar().at(-1)!;
   expect(last).toEqual({ read: last.read, stored: last.read, failed: 0 });
   expect(demo.stdout()).toContain('\nStopping: delivering what was read …\n');
-  expect(demo.stdout().split('\n').at(-2)).toBe(`Done: stored ${last.read} events, as the service counts them; 0 failed, 0 lost.`);
+  expect(demo.stdout().split('\n').slice(-3)).toEqual([
+    `Done: stored ${last.read} events, as the service counts them; 0 failed, 0 lost.`,
+    expect.stringMatching(/^The demo's data and configuration are removed; `(?:bin\/)?tailrace demo --keep` keeps them\.$/),
+    '',
+  ]);
   expect(demo.stderr()).toMatch(/^Starting the local service …\n/);
   expect(demo.stderr()).not.toContain('"level":"error"');
   expect(readdirSync(folder)).toEqual([]);

@@ -88,7 +88,11 @@ async function runDemo(folder: string, args: DemoArguments, stopping: Promise<Ab
   await service.close();
   output.show(counts);
   output.end(`Done: stored ${inEngine} events, as the service counts them; ${counts.failed} failed, ${report.lostEvents} lost.`);
-  if (args.keep === true) output.end(howToGoOn(folder, config, service.address, token));
+  output.end(
+    args.keep === true
+      ? howToGoOn(folder, config, service.address, token)
+      : `The demo's data and configuration are removed; \`${programName()} demo --keep\` keeps them.`,
+  );
   return report.lostEvents === 0 ? 0 : 1;
 }
 
