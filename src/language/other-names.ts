@@ -54,6 +54,8 @@ const SIGNS: Names = {
   '#': 'a comment begins with //',
   '`': "write a name with blanks as ['the name']",
   '!': 'write not(…)',
+  '===': 'write ==',
+  '!==': 'write !=',
   '?': 'write iff(condition, then, otherwise)',
   like: 'write contains, startswith or matches regex',
   is: 'write isnull(field) or isnotnull(field)',

@@ -20,7 +20,8 @@ const UNIT = /[A-Za-zµμ]+/y;
 const SPAN = /(?:\d+(?:\.\d+)?[A-Za-zµμ]+)+(?![\d.]*\d)/y;
 /** A `!` directly before a word makes the opposite of it: !contains. */
 const NEGATABLE = /!(?=[a-z])/y;
-const SYMBOL = /==|!=|<>|<=|>=|=~|!~|\.\.|[=<>+\-*/%(),;|:[\]{}.?!]/y;
+/** `===` and `!==`, which mean nothing here, are one sign, so that their refusal can say what to write. */
+const SYMBOL = /[=!]==|==|!=|<>|<=|>=|=~|!~|\.\.|[=<>+\-*/%(),;|:[\]{}.?!]/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '0': '\0', a: '\x07', b: '\b', f: '\f', v: '\v', '\\': '\\', "'": "'", '"': '"' }; // prettier-ignore
 
 /** The token at `from`, or the first after blanks and comments. Throws an `AplError`. */

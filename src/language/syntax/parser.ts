@@ -67,7 +67,9 @@ export class Parser {
   unexpected(wanted: string): AplError {
     const { token } = this;
     const found = token.kind === 'end' ? 'the query ends here' : `found ${quoteToken(token.text)}`;
-    const other = otherSign(token.text);
+    // `not` without parentheses was read as a field.
+    const isNegated = /(?<![\p{L}\p{N}_$.])not$/u.test(this.text.slice(Math.max(0, this.end - 4), this.end));
+    const other = otherSign(token.text) ?? (isNegated && token.kind !== 'end' ? 'write not(…)' : undefined);
     return new AplError('syntax', token.at, found, other ?? `wanted ${wanted}`);
   }
 
