@@ -229,6 +229,88 @@ ${file}:5:15: warning: this user may not look at 1 path that \`${folder}/logs/**
   });
 });
 
+describe('check of names of fields', () => {
+  const LINES = Array.from({ length: 6 }, (_, n) =>
+    JSON.stringify({ when: `2026-05-01T10:00:0${n}Z`, level: n % 2 ? 'info' : 'debug', password: 'geheim', req: { cookie: 'c' } }),
+  );
+
+  /** `line:column message; fix` of each warning. `app.log` has the lines, `logs/b.log` others. */
+  async function warningsOf(source: string, { top = '', lines = LINES, others = [] as string[], path = 'app.log' } = {}) {
+    const folder = makeTree({ [path]: `${lines.join('\n')}\n`, 'b.log': `${others.join('\n')}\n`, tok: 'abc' });
+    const second = others.length > 0 ? '  other: {type: file, include: [b.log]}\n' : '';
+    const yaml = `sources:
+  app:
+    type: file
+    include: [${path}]
+${source.replaceAll(/^/gm, '    ')}
+${second}sinks: {store: {type: ingest, url: "http://127.0.0.1:1", dataset: logs, token_file: tok}}
+${top}`;
+    writeFileSync(join(folder, 't.yaml'), yaml);
+    const { code, out } = await run(join(folder, 't.yaml'), { json: true });
+    expect(code).toBe(0);
+    expect(out?.join('')).not.toContain('geheim');
+    const { warnings } = JSON.parse(out?.join('') ?? '') as {
+      warnings: { line: number; column: number; message: string; fix: string }[];
+    };
+    return warnings.map(({ line, column, message, fix }) => `${line}:${column} ${message}; ${fix}`);
+  }
+
+  // Symptom: a misspelt name in project-away was valid, and the passwords left.
+  test('warns of those that a transform compares or hides and that no event has, at the step', async () => {
+    const transform = `transform: |
+  where levle != "debug" and level != debug
+  | extend message = redact(messsage, "email"), pseudonym = hash(psaword, env("HOME"))
+  | project-away pasword, cookie, nothing_like_it`;
+    expect(await warningsOf(transform)).toEqual([
+      '6:7 none of the first 6 events has `levle`; did you mean `level`?',
+      '6:7 none of the first 6 events has `debug`; a text stands in quotes: `"debug"`',
+      expect.stringMatching(/^7:9 none of the first 6 events has `messsage`; correct the name, unless/),
+      '7:9 none of the first 6 events has `psaword`; did you mean `password`?',
+      '8:9 none of the first 6 events has `pasword`; did you mean `password`?',
+      '8:9 none of the first 6 events has `cookie`; did you mean `req.cookie`?',
+      expect.stringMatching(/^8:9 none of the first 6 events has `nothing_like_it`; correct the name, unless/),
+    ]);
+  });
+
+  test.each([
+    ['a step makes', 'extend made = 1 | project-rename lvl = level | where made == 1 and lvl != "x"'],
+    ['the transform asks for', 'where isnull(error) or error != "x" | where coalesce(trace, "") != "y" | project-away error'],
+    [
+      'the agent gives',
+      'where host != "x" and file != "y" and _time > datetime(2020-01-01) | project-away message, parse_error, truncated',
+    ],
+    ['stand in an object', 'where req.cookie != "x" | project-away req.cookie'],
+    ['may be any', 'project-away x*'],
+    ['a computation reads', 'extend user = tolower(usr)'],
+  ])('is quiet about fields that %s', async (_, text) => {
+    expect(await warningsOf(`transform: ${JSON.stringify(text)}`)).toEqual([]);
+  });
+
+  test('is quiet about configured fields, few events and lines that do not fit the format', async () => {
+    const fields = 'fields: {team: shop}\npath_fields: ["/(?<app>[a-z]+)/[^/]*$"]';
+    expect(await warningsOf(`${fields}\ntransform: where team != "x" and app != "y"`)).toEqual([]);
+    const transform = 'transform: project-away pasword';
+    expect(await warningsOf(transform, { lines: LINES.slice(0, 4) })).toEqual([]);
+    expect(await warningsOf(transform, { lines: LINES.slice(0, 5) })).toHaveLength(1);
+    const warnings = await warningsOf(`format: json\n${transform}`, { lines: LINES.map(() => 'no JSON') });
+    expect(warnings.filter((warning) => warning.includes('none of'))).toEqual([]);
+  });
+
+  test('takes the sources together that share a transform', async () => {
+    const top = 'transform: project-away user, emial';
+    expect(await warningsOf('format: json', { top, others: ['{"user":"a","email":"b"}'] })).toEqual([
+      '8:12 none of the first 7 events has `emial`; did you mean `email`?',
+    ]);
+  });
+
+  test('warns of a time.field that no event has', async () => {
+    expect(await warningsOf('format: json\ntime: {field: wen}')).toEqual([
+      '6:19 none of the first 6 events has `wen`, so that their time is that of the read; did you mean `when`?',
+    ]);
+    expect(await warningsOf('format: json\ntime: {field: when}')).toEqual([]);
+  });
+});
+
 describe('the configuration used', () => {
   test('is the one named, else one of the defaults, else a clear error', () => {
     expect(findConfig('x.yaml')).toBe('x.yaml');

@@ -1,13 +1,16 @@
 /**
  * What `tailrace check` finds when it tries formats, times and transforms on the first lines of files that match: a warning where most
- * lines fail, with an example. A line is quoted only where no transform could hide a part of it.
+ * lines fail, with an example, and where none has a field that is named. A line is quoted only where no transform could hide a part of it.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type PreviewedEvent, Previewer } from '../../agent/preview/previewer.ts';
+import { FieldChecks } from '../../agent/preview/field-checks.ts';
 import type { Problem } from '../../config/config-error.ts';
+import type { ReadConfig } from '../../config/load/load.ts';
 import type { Config, FileSourceConfig } from '../../config/model.ts';
 import { quote } from '../../config/quote.ts';
+import type { JsonValue } from '../../core/block.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { silentLog } from '../../core/log.ts';
 import { nodeFileSystem } from '../../sources/file/scan/file-system.ts';
@@ -28,19 +31,22 @@ const NEWLINE = 0x0a;
 type Fault = 'format' | 'time' | 'transform';
 
 /** Warnings, each at the key that fails. Reads files and nothing else. */
-export async function checkSamples(config: Config, locate: Locate): Promise<Problem[]> {
+export async function checkSamples(config: Config, read: Pick<ReadConfig, 'locate' | 'locateIn'>): Promise<Problem[]> {
   const warnings: Problem[] = [];
-  for (const source of config.sources) if (source.type === 'file') warnings.push(...(await checkSource(config, source, locate)));
-  return warnings;
+  const fields = new FieldChecks();
+  const locate: Locate = (path) => read.locate(path);
+  for (const source of config.sources) if (source.type === 'file') warnings.push(...(await checkSource(config, source, locate, fields)));
+  return [...warnings, ...fields.warnings(read)];
 }
 
-async function checkSource(config: Config, source: FileSourceConfig, locate: Locate): Promise<Problem[]> {
+async function checkSource(config: Config, source: FileSourceConfig, locate: Locate, fields: FieldChecks): Promise<Problem[]> {
   const { include, exclude } = source;
   const notices = new Notices(silentLog, systemClock);
   const finder = new Finder({ include, exclude, fileSystem: nodeFileSystem, clock: systemClock, notices });
   const found = [...(await finder.find()).keys()].filter((path) => !isArchiveName(path)).slice(0, MAX_FILES);
   const hides = [source, config, ...config.sinks].some(({ transform }) => transform !== undefined);
   const faults = new Map<Fault, Found>();
+  let events: readonly Record<string, JsonValue>[] = [];
   for (const sink of config.sinks.filter(({ inputs }) => inputs.includes(source.id))) {
     const trial = new Trial();
     const previewer = await Previewer.create({ config, source, sink, log: silentLog, record: (event) => trial.add(event) });
@@ -52,8 +58,11 @@ async function checkSource(config: Config, source: FileSourceConfig, locate: Loc
     } finally {
       await previewer.close();
     }
+    // Before the transforms they are the same for every sink.
+    events = trial.before;
     for (const found of trial.describe(hides)) faults.set(found.fault, found);
   }
+  await fields.add(config, source, events);
   return [...faults.values()].map(({ fault, message, fix }) => ({ ...locate(placeOf(config, source, fault)), message, fix }));
 }
 
@@ -95,6 +104,8 @@ interface Found {
 
 class Trial {
   path = '';
+  /** The events before their transforms. */
+  readonly before: Record<string, JsonValue>[] = [];
   #events = 0;
   #filtered = 0;
   readonly #faults: Record<Fault, { count: number; example?: { readonly path: string; readonly text: string; readonly reason: string } }> =
@@ -107,7 +118,9 @@ class Trial {
   add({ text, before, sent, refusals, isDropped }: PreviewedEvent): void {
     this.#events += 1;
     if (sent.length === 0 && refusals.length === 0 && !isDropped) this.#filtered += 1;
-    const { parse_error: parse, time_error: time } = JSON.parse(before ?? '{}') as Record<string, unknown>;
+    const event = JSON.parse(before ?? '{}') as Record<string, JsonValue>;
+    if (before !== undefined) this.before.push(event);
+    const { parse_error: parse, time_error: time } = event;
     if (parse !== undefined) this.#note('format', text, textOf(parse));
     if (time !== undefined) this.#note('time', text, 'its time cannot be read');
     const error = sent.map((event) => (JSON.parse(event) as Record<string, unknown>)['transform_error']).find((each) => each !== undefined);

@@ -70,7 +70,7 @@ async function examine(named: string | undefined): Promise<Findings> {
   }
   const machine = await checkMachine(read.config, locate);
   const problems = read.order([...machine.problems, ...transforms]);
-  const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, locate) : [];
+  const samples = problems.length === 0 ? await (await import('./check-samples.ts')).checkSamples(read.config, read) : [];
   return { file, config: read.config, problems, warnings: [...read.warnings, ...machine.warnings, ...samples], locate };
 }
 

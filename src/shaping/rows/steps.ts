@@ -21,7 +21,7 @@ export interface CompiledStage {
   readonly deterministic: boolean;
 }
 
-const HIDING: ReadonlySet<string> = new Set(['redact', 'mask', 'hash']);
+export const HIDING: ReadonlySet<string> = new Set(['redact', 'mask', 'hash']);
 const RANDOM: ReadonlySet<string> = new Set(['rand']);
 
 /** Of expressions: what they read, and what follows from the functions they use. */

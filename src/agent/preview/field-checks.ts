@@ -1,0 +1,109 @@
+/**
+ * What `tailrace check` finds of names: a field that a transform hides, removes or compares, or that `time.field` names, and that none of the
+ * first events has, is likely misspelt. Shows names of fields and no value.
+ */
+import type { Problem } from '../../config/config-error.ts';
+import type { ReadConfig } from '../../config/load/load.ts';
+import type { Config, FileSourceConfig } from '../../config/model.ts';
+import { nearest } from '../../config/nearest.ts';
+import { quote } from '../../config/quote.ts';
+import { compileGroupPattern } from '../../parsers/text/pattern.ts';
+import { type EventObject, hasField, wantedFields } from '../../shaping/rows/wanted-fields.ts';
+
+/** Of fewer events nothing can be told: fields may be optional. */
+const MIN_EVENTS = 5;
+/** Names of the events' fields that a misspelt one is compared with, and how deep they are looked for. */
+const MAX_NAMES = 1000;
+const MAX_DEPTH = 4;
+/** What the agent gives events itself, where there is a reason to. */
+const AGENT_FIELDS = [
+  ...['_time', 'message', 'host', 'file', 'container_name', 'parse_error', 'time_error', 'transform_error'],
+  ...['truncated', 'original_bytes', 'part', 'part_last'],
+];
+
+interface Tally {
+  readonly name: string;
+  readonly mayBeText: boolean;
+  readonly place: (read: Pick<ReadConfig, 'locate' | 'locateIn'>) => Pick<Problem, 'file' | 'line' | 'column'>;
+  readonly isTime: boolean;
+  isThere: boolean;
+  events: number;
+  readonly names: Set<string>;
+}
+
+/** Of all sources: those that share a transform may have fields of their own. */
+export class FieldChecks {
+  readonly #tallies = new Map<string, Tally>();
+
+  /** `events`: the first ones of the source, before their transforms. */
+  async add(config: Config, source: FileSourceConfig, events: readonly EventObject[]): Promise<void> {
+    const parsed = events.filter((event) => !Object.hasOwn(event, 'parse_error'));
+    const pathPatterns = await Promise.all(source.pathFields.map(compileGroupPattern));
+    const given = new Set([...AGENT_FIELDS, ...Object.keys(source.fields), ...pathPatterns.flatMap((pattern) => pattern.names)]);
+    const names = namesOf(parsed);
+    const tallies = new Map<Tally, boolean>();
+    for (const { transform, inputs } of config.sinks) {
+      if (!inputs.includes(source.id)) continue;
+      for (const field of wantedFields([source.transform, config.transform, transform].flatMap((each) => each ?? []))) {
+        const { path, index, name, mayBeText, isMade } = field;
+        const tally = this.#tally(`${path} ${index} ${name}`, {
+          name,
+          mayBeText,
+          isTime: false,
+          place: (read) => read.locateIn(path, index),
+        });
+        tallies.set(tally, isMade);
+      }
+    }
+    if (source.time.kind === 'given' && source.time.field !== undefined) {
+      const path = `sources.${source.id}.time.field`;
+      tallies.set(
+        this.#tally(path, { name: source.time.field, mayBeText: false, isTime: true, place: (read) => read.locate(path) }),
+        false,
+      );
+    }
+    for (const [tally, isMade] of tallies) {
+      tally.isThere ||= isMade || given.has(tally.name) || parsed.some((event) => hasField(event, tally.name));
+      tally.events += parsed.length;
+      for (const name of names) tally.names.add(name);
+    }
+  }
+
+  warnings(read: Pick<ReadConfig, 'locate' | 'locateIn'>): Problem[] {
+    return [...this.#tallies.values()].flatMap((tally) => {
+      if (tally.isThere || tally.events < MIN_EVENTS) return [];
+      const so = tally.isTime ? ', so that their time is that of the read' : '';
+      return [
+        { ...tally.place(read), message: `none of the first ${tally.events} events has \`${quote(tally.name)}\`${so}`, fix: fixOf(tally) },
+      ];
+    });
+  }
+
+  #tally(key: string, start: Pick<Tally, 'name' | 'mayBeText' | 'isTime' | 'place'>): Tally {
+    const tally = this.#tallies.get(key) ?? { ...start, isThere: false, events: 0, names: new Set() };
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+}
+
+function fixOf({ name, names, mayBeText }: Tally): string {
+  const near = [...names].find((each) => each.endsWith(`.${name}`)) ?? nearest(name, names);
+  const meant = near === undefined ? [] : [`did you mean \`${quote(near)}\`?`];
+  if (mayBeText) return [...meant, `a text stands in quotes: \`"${quote(name)}"\``].join(' ');
+  return meant[0] ?? 'correct the name, unless only some events have the field: `tailrace preview` shows those that they have';
+}
+
+/** With dots for fields of objects. */
+function namesOf(events: readonly EventObject[]): Set<string> {
+  const names = new Set<string>();
+  const look = (object: EventObject, prefix: string, depth: number): void => {
+    for (const [key, value] of Object.entries(object)) {
+      if (names.size >= MAX_NAMES) return;
+      names.add(`${prefix}${key}`);
+      if (depth < MAX_DEPTH && typeof value === 'object' && value !== null && !Array.isArray(value))
+        look(value, `${prefix}${key}.`, depth + 1);
+    }
+  };
+  for (const event of events) look(event, '', 1);
+  return names;
+}
