@@ -1,5 +1,6 @@
 /** The command line's table: every command with its arguments, options and help. Each command is loaded only when it is the one asked for. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { CheckArguments } from './check/check.ts';
 import type { ConfigArguments } from './agent/config-arguments.ts';
@@ -40,7 +41,12 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .addOption(configOption())
     .option('--json', 'problems as JSON')
     .option('--online', 'asks the services, too: address, token, datasets; stores nothing')
-    .action(async (options: CheckArguments) => exitWith((await import('./check/check.ts')).check(options)));
+    .allowExcessArguments()
+    .action(async (options: CheckArguments, command: Command) => {
+      const [file] = command.args;
+      if (file !== undefined) throw new UsageError('E_USAGE', 'check takes no arguments', { fix: `write --config ${file}` });
+      return exitWith((await import('./check/check.ts')).check(options));
+    });
 
   program
     .command('init')

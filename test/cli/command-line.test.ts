@@ -48,6 +48,7 @@ test.for([
   [['dead-letters', 'drop'], 'drop removes dead letters for good'],
   [['dead-letters', 'list', '--sink', 'store'], '--sink is for replay'],
   [['buffer', 'foo'], 'buffer does not know "foo"'],
+  [['check', 'shop.yaml'], 'check takes no arguments\n  fix: write --config shop.yaml\n'],
 ] as const)('wrong usage is named before a configuration is looked for: %s', ([args, message]) => {
   const { code, stderr } = tailrace(makeTree({}), args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

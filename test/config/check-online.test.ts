@@ -58,7 +58,9 @@ test('check --online asks a real service, stores nothing, and names the dataset 
     ],
   });
   expect((await checkOnline(service.url, 'create_dataset: true')).found).toEqual([
-    expect.stringMatching(/^4:50 the dataset `web` does not exist yet at URL \(HTTP 404 .*\); it is created/),
+    expect.stringMatching(
+      /^4:50 the dataset `web` does not exist yet at URL \(HTTP 404 .*\); `run` will try to create it: the token must be allowed to \(.*--manage-datasets/,
+    ),
   ]);
   await service.ask('POST', '/v1/datasets', { name: 'web' });
   for (const encoding of ['ndjson', 'json', 'csv'])

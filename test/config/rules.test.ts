@@ -219,6 +219,8 @@ describe('sinks', () => {
     ['http://u:p@h', 'holds a user or password'],
     ['http://h?', 'holds a query or fragment'],
     ['http://h#a', 'holds a query or fragment'],
+    ['http://127.0.0.1:141777', 'has the port 141777; a port is at most 65535'],
+    ['https://[::1]:65536/base', 'has the port 65536; a port is at most 65535'],
   ])('the address %s is refused', (url, message) =>
     expect(problemsOf(configWith({}).replace('http://127.0.0.1:4100', `"${url}"`))[0]).toContain(message),
   );

@@ -8,6 +8,9 @@ import type { Config, IngestSinkConfig } from '../../config/model.ts';
 import type { Outcome } from '../../core/sink.ts';
 import type { Locate, MachineFindings } from './check-machine.ts';
 
+/** Only making a dataset would tell whether the token may. */
+const RUN_CREATES = '`run` will try to create it: the token must be allowed to (`tailrace tokens create` wants --manage-datasets)';
+
 export async function checkOnline(config: Config, locate: Locate): Promise<MachineFindings> {
   const found = await Promise.all(
     config.sinks.flatMap((sink) => (sink.type === 'ingest' ? [checkSink(sink, datasetsOf(config, sink), locate)] : [])),
@@ -51,8 +54,7 @@ function findingOf(config: IngestSinkConfig, dataset: string, place: string, out
   const { id, url, token, createDataset } = config;
   const at = (path: string, message: string, fix: string, isWarning = false): Finding => ({ path, message, fix, isWarning });
   if (outcome.kind === 'pause' && outcome.reason === 'not_found') {
-    if (createDataset)
-      return at(place, `the dataset \`${dataset}\` does not exist yet at ${url} (${outcome.detail})`, 'it is created', true);
+    if (createDataset) return at(place, `the dataset \`${dataset}\` does not exist yet at ${url} (${outcome.detail})`, RUN_CREATES, true);
     return at(place, `the service at ${url} has no dataset \`${dataset}\`: ${outcome.detail}`, outcome.fix);
   }
   if (outcome.kind === 'pause') {
