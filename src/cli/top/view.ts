@@ -93,11 +93,12 @@ function sourceLines({ status, rates, columns }: Shown, paint: Paint): string[] 
     { name: 'LAG', rank: 2, isNumber: true, cell: ({ lagBytes }) => formatBytes(lagBytes) },
     { name: 'OLDEST UNSENT', rank: 3, isNumber: true, cell: ({ oldestUnsent }) => ageOf(oldestUnsent, status.nowMs) },
     count('HELD', 4, ({ held }) => held),
-    count('ACCEPTED', 6, ({ accepted }) => accepted),
+    // Shown only where the outcomes that add up to it are.
+    count('ACCEPTED', 8, ({ accepted }) => accepted),
     count('DELIVERED', 5, ({ delivered }) => delivered),
-    count('FILTERED', 9, ({ filtered }) => filtered),
+    count('FILTERED', 6, ({ filtered }) => filtered),
     count('DROPPED', 7, ({ dropped }) => dropped),
-    { name: 'FILES', rank: 8, cell: ({ files }) => filesOf(files) },
+    { name: 'FILES', rank: 9, cell: ({ files }) => filesOf(files) },
   ];
   const { head, lines } = renderColumns(table, status.sources, columns);
   const waits = ({ waiting }: SourceStatus): string[] =>
