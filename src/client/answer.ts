@@ -6,8 +6,11 @@ const QUOTED_CHARACTERS = 200;
 /** `HTTP 404` and the answer's message, on one line. */
 export function describeAnswer(status: number, body: string): string {
   const text = messageIn(body).replaceAll(/\s+/g, ' ').trim();
-  return `HTTP ${status}${text ? ` ${text.slice(0, QUOTED_CHARACTERS)}` : ''}`;
+  return `HTTP ${status}${text ? ` ${shorten(text, QUOTED_CHARACTERS)}` : ''}`;
 }
+
+/** The first characters, with an ellipsis where there are more. */
+export const shorten = (text: string, characters: number): string => (text.length > characters ? `${text.slice(0, characters)}…` : text);
 
 /** The `message` of a JSON error body, or the body itself. */
 function messageIn(body: string): string {

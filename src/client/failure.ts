@@ -22,6 +22,9 @@ export interface SettingNames {
 
 const CONFIG_NAMES: SettingNames = { url: 'url', proxy: 'proxy', ca: 'tls.ca', cert: 'tls.cert', key: 'tls.key' };
 
+/** What to do about a service that cannot be reached, where the failure says no more. */
+export const UNREACHABLE_FIX = 'check url, and that the service runs and this machine may connect to it';
+
 const UNKNOWN_AUTHORITY = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

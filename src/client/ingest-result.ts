@@ -1,5 +1,6 @@
 /** Reads the reply of the ingest endpoint. Pure; the ingest sink uses it, too. */
 import type { IngestResult, NamedFailure } from '../core/sink.ts';
+import { shorten } from './answer.ts';
 
 /** Characters of a reason that are kept. */
 const REASON_CHARACTERS = 200;
@@ -46,7 +47,7 @@ function parseFailures(value: unknown): NamedFailure[] {
       {
         index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : undefined,
         timestamp: typeof timestamp === 'string' ? timestamp : '',
-        error: typeof error === 'string' ? error.slice(0, REASON_CHARACTERS) : 'no reason given',
+        error: typeof error === 'string' ? shorten(error, REASON_CHARACTERS) : 'no reason given',
       },
     ];
   });

@@ -68,6 +68,8 @@ export interface ObservedSink {
   readonly replayed: ReadonlyMap<string, number>;
   /** Why the last answer stored nothing, `reason: detail`; undefined while the service stores. */
   readonly lastFailure: string | undefined;
+  /** The remedy, where one is known. */
+  readonly lastFailureFix?: string | undefined;
   /** A missing precondition of sending, such as a token, and the fix; undefined where none is missing. */
   readonly missing: { readonly detail: string; readonly fix: string } | undefined;
   readonly pauses: ReadonlyMap<string, { readonly reason: string; readonly detail: string; readonly fix: string }>;

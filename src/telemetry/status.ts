@@ -113,11 +113,14 @@ function describeSink(sink: ObservedSink): SinkStatus {
   };
 }
 
-function stateOf({ missing, pauses, lastFailure }: ObservedSink): Pick<SinkStatus, 'state' | 'reason' | 'fix'> {
+function stateOf({ missing, pauses, lastFailure, lastFailureFix: fix }: ObservedSink): Pick<SinkStatus, 'state' | 'reason' | 'fix'> {
   if (missing) return { state: 'missing', reason: missing.detail, fix: missing.fix };
   const [pause] = pauses;
   if (pause) return { state: 'paused', reason: `dataset "${pause[0]}": ${pause[1].detail}`, fix: pause[1].fix };
-  return lastFailure === undefined ? { state: 'delivering' } : { state: 'retrying', reason: lastFailure };
+  if (lastFailure === undefined) return { state: 'delivering' };
+  if (fix === undefined) return { state: 'retrying', reason: lastFailure };
+  // Some reasons end in their fix, which stands alone here.
+  return { state: 'retrying', reason: lastFailure.replace(`: ${fix}`, ''), fix };
 }
 
 function sum(counts: ReadonlyMap<string, number>): number {

@@ -1,8 +1,10 @@
 /** `tailrace status` about a real agent. */
 import { beforeEach, expect, test } from 'vitest';
-import type { Status } from '../../src/telemetry/status.ts';
+import { renderStatus } from '../../src/cli/agent/status.ts';
+import { type Status, statusOf } from '../../src/telemetry/status.ts';
 import { addressOf, command, makeSite, QUICK, type Site, startShipping, storedSeqs, writeLines } from '../support/shipping.ts';
 import { until } from '../support/until.ts';
+import { observed, observedSink } from '../telemetry/observed.ts';
 
 let site: Site;
 
@@ -52,6 +54,33 @@ test('status exits 1 with the reason while the service is away, and while it ref
   const paused = await ask();
   expect(paused.code).toBe(1);
   expect(paused.status.sinks[0]).toMatchObject({ reason: expect.stringContaining('403'), fix: expect.stringMatching(/token/) });
+});
+
+test('status of a service that was never there: no answer yet, and what to do', async () => {
+  await site.service.stop();
+  writeLines(site, 3);
+  await addressOf(startShipping(site, { sink: QUICK }));
+  await until('it retries', async () => (await ask()).status.sinks[0]?.state === 'retrying');
+  const { stdout } = await command(site, 'status');
+  expect(stdout()).toContain('; no answer yet');
+  expect(stdout()).toMatch(/^ {2}network: .*ECONNREFUSED.*\n {2}fix: check url, and that the service runs/m);
+});
+
+test('the screen counts one thing in the singular, and tells a missing answer from none yet', () => {
+  const sink = { retries: new Map([['network', 1]]), deadLetters: new Map([['rejected', 1]]), requests: new Map([['none', 1]]) };
+  const lastAnswer = { status: 'none', atMs: 0 };
+  const screenOf = (changes: Parameters<typeof observedSink>[0]): string =>
+    renderStatus(statusOf(observed({ sinks: [observedSink({ ...sink, lastAnswer, ...changes })] })), false);
+  expect(screenOf({})).toMatch(/; 1 retry; .*; no answer yet; 1 dead letter \(rejected\)$/m);
+  const requests = new Map([
+    ['200', 4],
+    ['none', 1],
+  ]);
+  expect(screenOf({ requests, retries: new Map([['network', 2]]) })).toMatch(/; 2 retries; .*; the last request had no answer;/);
+  const failure = 'network: the certificate of a is not trusted here: set tls.ca';
+  expect(screenOf({ lastFailure: failure, lastFailureFix: 'set tls.ca' })).toMatch(
+    /^ {2}network: .* not trusted here\n {2}fix: set tls\.ca$/m,
+  );
 });
 
 test('status tells when the oldest event that is not stored was read, also of what the disk buffer kept over a kill', async () => {

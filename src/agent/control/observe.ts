@@ -108,7 +108,7 @@ function describeWait(lane: SourceLane, sinks: ReadonlyMap<string, SinkPipeline>
   const { sink, dataset, rereadable, forMs } = waiting;
   const needsDisk = !rereadable && pipeline.buffer.isFull;
   const reason = needsDisk ? 'disk_buffer_full' : pipeline.budget.hasSlot() ? 'service_behind' : 'memory_full';
-  const failure = pipeline.delivery.lastFailure;
+  const failure = pipeline.delivery.lastFailure?.text;
   return { sink, dataset, reason, seconds: Math.round(forMs) / 1000, ...(failure === undefined ? {} : { failure }) };
 }
 
@@ -123,7 +123,8 @@ export function observeSink({ config, sink, delivery, spool, budget }: SinkPipel
     memoryBytes: budget.usedBytes,
     maxMemoryBytes: config.buffer.maxMemoryBytes,
     maxDiskBytes: config.buffer.maxDiskBytes,
-    lastFailure: delivery.lastFailure,
+    lastFailure: delivery.lastFailure?.text,
+    lastFailureFix: delivery.lastFailure?.fix,
     requestSeconds: { sum, count },
     missing: sink.missing?.(),
     pauses: delivery.pauses,

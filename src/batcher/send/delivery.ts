@@ -8,7 +8,7 @@ import type { BodyForm } from '../../core/sink.ts';
 import { type Batch, keyOf } from '../batch.ts';
 import { type Compression, type DeliveryObserver, type DeliveryOptions, newDeliveryStats, type Persist } from './delivery-options.ts';
 import { persist } from '../keeper.ts';
-import { Dispatch } from './dispatch.ts';
+import { Dispatch, type LastFailure } from './dispatch.ts';
 import { drain } from './drain.ts';
 import { type Pause, Pauses } from './pauses.ts';
 import { compressBatch, Preparation } from './preparation.ts';
@@ -172,8 +172,8 @@ export class Delivery {
     return this.#pauses.all;
   }
 
-  /** Why the last request that failed was not stored, `reason: detail`; undefined since one was stored. */
-  get lastFailure(): string | undefined {
+  /** Undefined since a request was stored. */
+  get lastFailure(): LastFailure | undefined {
     return this.#dispatch.lastFailure;
   }
 

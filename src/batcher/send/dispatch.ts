@@ -17,6 +17,12 @@ const BAD_ANSWERS_BEFORE_PAUSE = 5;
 /** Log the end of outages of at least this length; the log of a flaky service would fill up. */
 const LOGGED_OUTAGE_MS = 10_000;
 
+/** Why the last request stored nothing, `reason: detail`, and the remedy where one is known. */
+export interface LastFailure {
+  readonly text: string;
+  readonly fix: string | undefined;
+}
+
 export interface DispatchOptions extends Pick<
   DeliveryOptions,
   'sink' | 'budget' | 'log' | 'clock' | 'retry' | 'random' | 'concurrency' | 'compression' | 'encoderOf'
@@ -50,8 +56,8 @@ export class Dispatch {
   failedAtMs = -Infinity;
   /** Requests in flight. */
   underWay = 0;
-  /** Why the last request stored nothing, `reason: detail`; undefined once one did. */
-  lastFailure: string | undefined;
+  /** Undefined once a request stored something. */
+  lastFailure: LastFailure | undefined;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -153,8 +159,8 @@ export class Dispatch {
   async #retry(shipment: Shipment, part: Part, outcome: Extract<Outcome, { kind: 'retry' }>, status: number): Promise<boolean> {
     const { clock, retry, log, sink, signal, stats, refusals } = this.#options;
     const { batch } = shipment;
-    const { reason, detail } = outcome;
-    this.lastFailure = `${reason}: ${detail}`;
+    const { reason, detail, fix: remedy } = outcome;
+    this.lastFailure = { text: `${reason}: ${detail}`, fix: remedy };
     addTo(stats.retries, reason, 1);
     if (!this.#outageSince.has(batch.dataset)) this.#outageSince.set(batch.dataset, clock.monotonic());
     const badAnswers = reason === 'bad_answer' ? (this.#badAnswers.get(batch.dataset) ?? 0) + 1 : 0;

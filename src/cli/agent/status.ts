@@ -49,7 +49,7 @@ function sourceLine(source: SourceStatus): string {
     `lag ${formatBytes(lagBytes)}`,
     ...(oldestUnsent === undefined ? [] : [`oldest unsent of ${oldestUnsent}`]),
     `${accepted} accepted, ${delivered} delivered`,
-    ...Object.entries({ held, 'dead letters': deadLettered, dropped, filtered }).flatMap(([name, count]) =>
+    ...Object.entries({ held, [lettersOf(deadLettered)]: deadLettered, dropped, filtered }).flatMap(([name, count]) =>
       count > 0 ? [`${count} ${name}`] : [],
     ),
     ...(lostBytes > 0 ? [`${formatBytes(lostBytes)} lost`] : []),
@@ -59,21 +59,28 @@ function sourceLine(source: SourceStatus): string {
 }
 
 function sinkLines(sink: SinkStatus, paint: (good: boolean, text: string) => string): string[] {
-  const { id, state, reason, fix, lastSuccess, lastAnswer, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
+  const { id, state, reason, fix, lastSuccess, lastAnswer, answers, ingested, retries, memoryBytes, diskBytes, deadLetters } = sink;
   const facts = [
     `${ingested} stored`,
-    `${retries} retries`,
+    `${retries} ${retries === 1 ? 'retry' : 'retries'}`,
     `${formatBytes(memoryBytes)} in memory`,
     ...(diskBytes > 0 ? [`${formatBytes(diskBytes)} on disk`] : []),
     `last success ${lastSuccess ?? 'never'}`,
-    ...(lastAnswer === undefined ? [] : [`last answer ${lastAnswer.status === 'none' ? 'missing' : lastAnswer.status}`]),
-    ...Object.entries(deadLetters).map(([why, count]) => `${count} dead letters (${why})`),
+    ...(lastAnswer === undefined ? [] : [answerOf(lastAnswer.status, answers)]),
+    ...Object.entries(deadLetters).map(([why, count]) => `${count} ${lettersOf(count)} (${why})`),
   ];
   return [
     `sink ${id}: ${paint(state === 'delivering', state)}; ${facts.join('; ')}`,
     ...(reason === undefined ? [] : [`  ${printable(reason)}`]),
     ...(fix === undefined ? [] : [`  fix: ${printable(fix)}`]),
   ];
+}
+
+const lettersOf = (count: number): string => (count === 1 ? 'dead letter' : 'dead letters');
+
+function answerOf(last: string, answers: SinkStatus['answers']): string {
+  if (last !== 'none') return `last answer ${last}`;
+  return Object.keys(answers).some((status) => status !== 'none') ? 'the last request had no answer' : 'no answer yet';
 }
 
 /** A length of time in its largest unit. */

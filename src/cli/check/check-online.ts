@@ -3,6 +3,7 @@
  * datasets.
  */
 import { askService } from '../../agent/control/ask-service.ts';
+import { UNREACHABLE_FIX } from '../../client/failure.ts';
 import type { Problem } from '../../config/config-error.ts';
 import type { Config, IngestSinkConfig } from '../../config/model.ts';
 import type { Outcome } from '../../core/sink.ts';
@@ -71,7 +72,7 @@ function findingOf(config: IngestSinkConfig, dataset: string, place: string, out
     );
   const isPassing = outcome.reason === 'rate_limited' || outcome.reason === 'server_error';
   const message = isPassing ? `the service at ${url} takes no events now` : `the service at ${url} cannot be reached`;
-  const unknown = isPassing ? 'the agent tries until it does' : 'check url, and that the service runs and this machine may connect to it';
+  const unknown = isPassing ? 'the agent tries until it does' : UNREACHABLE_FIX;
   const { detail, fix } = outcome;
   const problem = fix === undefined ? detail : detail.replace(`: ${fix}`, '');
   return at(`sinks.${id}.url`, `${message}: ${problem}`, fix ?? unknown, isPassing);

@@ -1,5 +1,6 @@
 /** What an answer of the ingest endpoint means. Pure: the table of docs/delivery.md as a function. */
 import { askedDelayMs, describeAnswer } from '../../client/answer.ts';
+import { UNREACHABLE_FIX } from '../../client/failure.ts';
 import { readIngestResult } from '../../client/ingest-result.ts';
 import type { Outcome, PauseReason } from '../../core/sink.ts';
 
@@ -14,7 +15,8 @@ export function classify(answer: Answer, events: number, compressed: boolean, no
     const timeout = answer.code === 'E_TIMEOUT' || answer.code.endsWith('_TIMEOUT') || answer.code === 'ETIMEDOUT';
     const code = answer.code || 'no code';
     const detail = answer.message.includes(code) ? answer.message : `${answer.message} (${code})`;
-    return { kind: 'retry', reason: timeout ? 'timeout' : 'network', detail, ...(answer.fix !== undefined && { fix: answer.fix }) };
+    if (timeout) return { kind: 'retry', reason: 'timeout', detail, ...(answer.fix !== undefined && { fix: answer.fix }) };
+    return { kind: 'retry', reason: 'network', detail, fix: answer.fix ?? UNREACHABLE_FIX };
   }
   const { status } = answer;
   const detail = describe(answer);

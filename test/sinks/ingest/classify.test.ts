@@ -46,7 +46,12 @@ const rows: [name: string, answer: Answer, compressed: boolean, expected: object
     'a refused connection',
     { kind: 'failure', code: 'ECONNREFUSED', message: 'connect ECONNREFUSED' },
     true,
-    { kind: 'retry', reason: 'network', detail: 'connect ECONNREFUSED' },
+    {
+      kind: 'retry',
+      reason: 'network',
+      detail: 'connect ECONNREFUSED',
+      fix: expect.stringMatching(/^check url, and that the service runs/),
+    },
   ],
   [
     'a reset connection',
@@ -125,7 +130,7 @@ test('classify keeps only what can be read of named failures', () => {
     failures: [
       { index: undefined, timestamp: '', error: 'no reason given' },
       { index: undefined, error: 'no reason given' },
-      { index: 2, timestamp: '', error: 'e'.repeat(200) },
+      { index: 2, timestamp: '', error: `${'e'.repeat(200)}…` },
     ],
   });
 });
