@@ -17,6 +17,10 @@ import type { StatusArguments } from './agent/status.ts';
 import type { TapArguments } from './agent/tap.ts';
 import type { TopArguments } from './top/top.ts';
 
+const LETTER_ACTIONS = 'list, show, replay or drop';
+
+const asOurs = (error: string): string => error.replace(/^error: /, 'tailrace: ');
+
 type Exit = (code: Promise<number>) => Promise<void>;
 
 /** `exitWith` is given what the command resolves with: the exit code. `only` leaves out commands that cannot be meant, which saves loading them. */
@@ -25,7 +29,7 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
     .description('Ships logs to a Dataset Ingestion and Query Service, and loses nothing. `tailrace serve` is such a service.')
     .version(version)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tailrace: ')) });
+    .configureOutput({ outputError: (text, write) => write(asOurs(text)) });
 
   program
     .command('run')
@@ -139,7 +143,8 @@ export async function createProgram(exitWith: Exit, only?: 'run'): Promise<Comma
   program
     .command('dead-letters')
     .description('what the service refused: list, show, replay or drop it')
-    .argument('<action>', 'list, show, replay or drop')
+    .argument('<action>', LETTER_ACTIONS)
+    .configureOutput({ outputError: (text, write) => write(asOurs(text.replace("'action'", `'action': ${LETTER_ACTIONS}`))) })
     .argument('[id...]', 'dead letters, as list shows them (default: all, but drop wants --all)')
     .addOption(configOption())
     .option('--json', 'one JSON object a line')

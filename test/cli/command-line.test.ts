@@ -43,6 +43,11 @@ describe('the configuration', () => {
 });
 
 test.for([
+  [['dead-letters'], "tailrace: missing required argument 'action': list, show, replay or drop\n"],
+  [
+    ['query', 'logs', '--limit', '3', 'where', 'level'],
+    'a query is one argument, and 3 were given\n  fix: put it in quotes, such as `tailrace query',
+  ],
   [['dead-letters', 'foo'], 'dead-letters does not know "foo"'],
   [['dead-letters', 'show'], 'show needs the id'],
   [['dead-letters', 'drop'], 'drop removes dead letters for good'],

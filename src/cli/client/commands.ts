@@ -118,7 +118,10 @@ function addQuery(program: Command, exit: Exit): void {
     .option('-f, --follow', 'goes on with events as they are stored, until Ctrl-C; --limit ends it after so many')
     .option('--series', 'with --dataset: the groups of each time, instead of the totals')
     .option('--no-cache', 'asks the service to compute the result anew')
-    .action(async (text: string | undefined, options: QueryArguments) => exit((await import('./query.ts')).query(text, options)));
+    .allowExcessArguments()
+    .action(async (text: string | undefined, options: QueryArguments, { args }: Command) =>
+      exit((await import('./query.ts')).query(text, options, args.length)),
+    );
 }
 
 function addAccount(program: Command, exit: Exit): void {

@@ -38,10 +38,13 @@ interface Page {
   readonly isPage: boolean;
 }
 
-const HOW_TO_ASK = 'give it as one argument, such as `tailrace query \'logs | where level == "error" | take 10\'`';
+const EXAMPLE = '`tailrace query \'logs | where level == "error" | take 10\'`';
+const HOW_TO_ASK = `give it as one argument, such as ${EXAMPLE}`;
 
-/** Resolves with 0. */
-export async function query(text: string | undefined, args: QueryArguments): Promise<number> {
+/** Resolves with 0. `words` is the number of arguments that were given, of which the text is the first. */
+export async function query(text: string | undefined, args: QueryArguments, words: number): Promise<number> {
+  if (words > 1)
+    throw new UsageError('E_USAGE', `a query is one argument, and ${words} were given`, { fix: `put it in quotes, such as ${EXAMPLE}` });
   const asked = checkQuery(await readQuery(text, args));
   const dataset = args.dataset ?? datasetIn(asked);
   return withClient(args, dataset, async (client) => {
