@@ -7,8 +7,10 @@ import type { ReadConfig } from '../../config/load/load.ts';
 import type { Config, FileSourceConfig } from '../../config/model.ts';
 import { nearest } from '../../config/nearest.ts';
 import { quote } from '../../config/quote.ts';
+import type { JsonValue } from '../../core/block.ts';
 import { compileGroupPattern } from '../../parsers/text/pattern.ts';
-import { type EventObject, hasField, wantedFields } from '../../shaping/rows/wanted-fields.ts';
+import { fieldReader } from '../../shaping/rows/values/paths.ts';
+import { wantedFields } from '../../shaping/rows/wanted-fields.ts';
 
 /** Of fewer events nothing can be told: fields may be optional. */
 const MIN_EVENTS = 5;
@@ -20,6 +22,8 @@ const AGENT_FIELDS = [
   ...['_time', 'message', 'host', 'file', 'container_name', 'parse_error', 'time_error', 'transform_error'],
   ...['truncated', 'original_bytes', 'part', 'part_last'],
 ];
+
+type EventObject = Readonly<Record<string, JsonValue>>;
 
 interface Tally {
   readonly name: string;
@@ -41,6 +45,7 @@ export class FieldChecks {
     const pathPatterns = await Promise.all(source.pathFields.map(compileGroupPattern));
     const given = new Set([...AGENT_FIELDS, ...Object.keys(source.fields), ...pathPatterns.flatMap((pattern) => pattern.names)]);
     const names = namesOf(parsed);
+    const rows = parsed.map((event) => new Map(Object.entries(event)));
     const tallies = new Map<Tally, boolean>();
     for (const { transform, inputs } of config.sinks) {
       if (!inputs.includes(source.id)) continue;
@@ -63,7 +68,8 @@ export class FieldChecks {
       );
     }
     for (const [tally, isMade] of tallies) {
-      tally.isThere ||= isMade || given.has(tally.name) || parsed.some((event) => hasField(event, tally.name));
+      const read = fieldReader(tally.name);
+      tally.isThere ||= isMade || given.has(tally.name) || rows.some((row) => read(row) !== undefined);
       tally.events += parsed.length;
       for (const name of names) tally.names.add(name);
     }

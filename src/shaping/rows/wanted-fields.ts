@@ -3,14 +3,11 @@
  * mistake to the compiler, which knows no events.
  */
 import type { TransformConfig } from '../../config/model.ts';
-import type { JsonValue } from '../../core/block.ts';
 import type { Node, Stage } from '../../language/plan/tree.ts';
 import { readTransform } from '../../language/text/transform-text.ts';
 import { HIDING } from './steps.ts';
-import { fieldReader, topLevelNames } from './values/paths.ts';
+import { topLevelNames } from './values/paths.ts';
 import { callsOf, expressionsOf } from './walk.ts';
-
-export type EventObject = Readonly<Record<string, JsonValue>>;
 
 export interface WantedField {
   readonly name: string;
@@ -46,10 +43,6 @@ export function wantedFields(transforms: readonly TransformConfig[]): WantedFiel
     }
   }
   return wanted.filter(({ name }) => !optional.has(name));
-}
-
-export function hasField(event: EventObject, name: string): boolean {
-  return fieldReader(name)(new Map(Object.entries(event))) !== undefined;
 }
 
 interface Mention {
