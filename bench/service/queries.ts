@@ -21,6 +21,8 @@ import { lineMaker } from '../inputs.ts';
 import { readCpuSeconds } from '../measure.ts';
 import { median } from '../run.ts';
 import type { Order } from './direct.ts';
+import { examplesFor } from './scaling/ask.ts';
+import { END, START, type Example } from './scaling/examples.ts';
 import { rest, startMeasuredService, type MeasuredService } from './process.ts';
 
 export interface QueryFigures {
@@ -36,27 +38,21 @@ export interface QueryFigures {
   readonly spreadMs: readonly [number, number];
 }
 
-interface Query {
-  readonly name: string;
-  readonly text: string;
+interface Query extends Example {
   /** The answer says how many events matched, which the rows alone do not: a statement of its own. */
   readonly counts?: true;
 }
 
-const QUERIES: readonly Query[] = [
-  { name: 'count by minute', text: 'summarize count() by bin(_time, 1m)' },
-  { name: 'contains, counted', text: 'where msg contains "timeout" | count' },
+/** The examples, with a width of bins that both sides take, and one whose matches are counted beside its rows. */
+const queriesOf = (examples: readonly Example[]): readonly Query[] => [
+  ...examples.map((example) => ({ ...example, text: example.text.replaceAll('bin_auto(_time)', 'bin(_time, 1m)') })),
   { name: 'contains, latest 1,000 and how many', text: 'where msg contains "timeout"', counts: true },
-  { name: 'top-k', text: 'summarize topk(msg, 10)' },
-  { name: 'latest 1,000', text: 'sort by _time desc | take 1000' },
-  { name: 'percentile', text: 'summarize percentile(responseTime, 95)' },
 ];
 const SEED = 20_260_103;
 const BATCH_LINES = 3000;
 /** Queries of one turn. */
 const TIMES = 3;
-export const START = '2026-01-01T00:00:00Z';
-export const END = '2027-01-01T00:00:00Z';
+const HOUR_MS = 3_600_000;
 
 export async function measureQueries(program: string, folder: string, rows: number, turns: number): Promise<QueryFigures[]> {
   const [data, copy] = [join(folder, 'queries'), join(folder, 'queries-copy')];
@@ -87,9 +83,12 @@ export async function compare(program: string, data: string, copy: string, turns
   const direct = await startDirect(copy);
   try {
     const figures: QueryFigures[] = [];
-    for (const query of QUERIES) {
-      const body = JSON.stringify({ apl: `['bench'] | ${query.text}`, startTime: START, endTime: END });
-      const { statements, params, wanted } = compile(query);
+    const { examples, max } = await examplesFor({ service });
+    const lastHour = new Date(Date.parse(max) - HOUR_MS).toISOString();
+    for (const query of queriesOf(examples)) {
+      const startTime = query.lastHour ? lastHour : START;
+      const body = JSON.stringify({ apl: `['bench'] | ${query.text}`, startTime, endTime: END });
+      const { statements, params, wanted } = compile(query, startTime);
       const ask = async (times: number): Promise<Found> => {
         let found: Found = { rows: 0, matched: 0 };
         for (let n = 0; n < times; n++) found = await askService(service, body);
@@ -151,7 +150,7 @@ async function load(service: MeasuredService, rows: number): Promise<void> {
 }
 
 /** Makes what the service would, of the fields that its database names. */
-async function compiler(folder: string): Promise<(query: Query) => Omit<Order, 'times'> & { readonly wanted: number }> {
+async function compiler(folder: string): Promise<(query: Query, startTime: string) => Omit<Order, 'times'> & { readonly wanted: number }> {
   const db = new DatabaseSync(join(folder, 'service.db'));
   const fields = db.prepare('select name, types from fields').all().map((row) => [String(row['name']), Number(row['types'])] as const);
   db.close();
@@ -160,12 +159,12 @@ async function compiler(folder: string): Promise<(query: Query) => Omit<Order, '
   await engine.close();
   const dataset = { id: 1, name: 'bench', table: 'ds_1', created: '', who: '', description: '', retentionDays: 0, fields: new Map(fields), notes: new Map(), mapFields: [], own: ownFieldsOf(written), written };
   const settings = settingsClause({ ...querySettings(queryLimitsOf(DEFAULT_LIMITS)), ...FRESH_SETTINGS });
-  const [start, end] = [START, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
-  return ({ text, counts }) => {
+  return ({ text, counts, lastHour }, startTime) => {
+    const [start, end] = [startTime, END].map((time) => BigInt(Date.parse(time)) * 1_000_000n) as [bigint, bigint];
     const params = new Params();
     const environment = { params, now: end, start, end, step: 60_000_000_000n };
     const tree = planOf(readQuery(`['bench'] | ${text}`), new Map());
-    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, bounds: { start: undefined, end: undefined }, limit: undefined, cursor: undefined });
+    const { rows, count } = programOf(tree, { datasetsOf: () => [dataset], environment, bounds: { start: lastHour ? start : undefined, end: undefined }, limit: undefined, cursor: undefined });
     const bound = Object.fromEntries(Object.entries(params.values).map(([name, value]) => [name, String(value)]));
     const statements = [...(counts ? [count] : []), rows.sql].map((sql) => `${sql} ${settings}`);
     return { statements, params: bound, wanted: rows.wanted };

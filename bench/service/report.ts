@@ -1,7 +1,7 @@
 /** The table of queries, and the target that they are held against. */
 import type { QueryFigures } from './queries.ts';
 
-const TARGET_MS = 20;
+const TARGET_MS = 10;
 
 export function renderQueries(figures: readonly QueryFigures[], rows: number): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { median } from '../../run.ts';
 import { readCpuSeconds, readStatusBytes } from '../../measure.ts';
 import type { MeasuredService } from '../process.ts';
-import { END, START } from '../queries.ts';
-import { examplesOf, type Example } from './examples.ts';
+import { END, examplesOf, START, type Example } from './examples.ts';
 
 export interface Target {
   readonly name: string;
@@ -46,7 +45,9 @@ interface Answer {
 }
 
 /** The examples with an event that is stored, and the end of the newest hour. */
-export async function examplesFor({ service }: Target): Promise<{ examples: readonly Example[]; min: string; max: string }> {
+export async function examplesFor({
+  service,
+}: Pick<Target, 'service'>): Promise<{ examples: readonly Example[]; min: string; max: string }> {
   const range = await ask(service, 'summarize min(_time), max(_time)', {});
   const [min, max] = range.tables![0]!.columns.map(([value]) => String(value)) as [string, string];
   const found = await ask(service, 'where seq == 1000 | project reqId, _time', {});

@@ -1,5 +1,9 @@
 /** Twenty questions that people ask of their logs, over the pino-like events of the benchmarks: the recipes of docs/query.md, then what finds, counts and charts. */
 
+/** All events of the benchmarks lie between. */
+export const START = '2026-01-01T00:00:00Z';
+export const END = '2027-01-01T00:00:00Z';
+
 export interface Example {
   readonly name: string;
   /** Behind the dataset and a pipe. */

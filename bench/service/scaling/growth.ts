@@ -70,7 +70,7 @@ export async function measureGrowth({ program, folder, stored, sizes, turns, say
 async function rangeOf(program: string, data: string): Promise<readonly [min: bigint, max: bigint]> {
   const service = await startMeasuredService(program, data, 1);
   try {
-    const { min, max } = await examplesFor({ name: '', service, pids: [] });
+    const { min, max } = await examplesFor({ service });
     return [BigInt(Date.parse(min)) * 1_000_000n, BigInt(Date.parse(max)) * 1_000_000n];
   } finally {
     await service.stop();
