@@ -1,5 +1,4 @@
 /** A delivery with a sink that answers what the test says, a clock that stands still, and a record of what happened in which order. */
-import { test as base } from 'vitest';
 import { Batch, keyOf } from '../../src/batcher/batch.ts';
 import { Accounting } from '../../src/batcher/accounting.ts';
 import { Delivery } from '../../src/batcher/send/delivery.ts';
@@ -183,6 +182,3 @@ export class DeliveryRig {
     };
   }
 }
-
-/** Tests that begin with a delivery as it is by default. */
-export const test = base.extend('rig', () => new DeliveryRig());

@@ -1,9 +1,12 @@
 import PQueue from 'p-queue';
-import { expect, onTestFinished, vi } from 'vitest';
+import { test as base, expect, onTestFinished, vi } from 'vitest';
 import { decode } from '../../src/batcher/events.ts';
 import { Fates } from '../../src/batcher/fates.ts';
 import { settleTurns, until } from '../support/until.ts';
-import { delivered, DeliveryRig, pause, retry, test } from './delivery-rig.ts';
+import { delivered, DeliveryRig, pause, retry } from './delivery-rig.ts';
+
+/** Each test begins with a delivery as it is by default. */
+const test = base.extend('rig', () => new DeliveryRig());
 
 test('delivery commits a batch, sends it, and settles it when it is stored', async ({ rig }) => {
   rig.seal('a', 3);

@@ -39,7 +39,7 @@ test('dead-letters list names a damaged file, shows the others, and ends with 1'
   expect(listed.stdout().trim().split('\n')).toHaveLength(files().length - 2);
   expect(listed.stderr()).toContain('torn.ndjson" cannot be read');
   expect(listed.stderr()).toContain(`${first}" cannot be read`);
-  expect(listed.stderr()).toContain('fix: mend the file by hand');
+  expect(listed.stderr()).toContain('fix: repair the file by hand');
 });
 
 // Symptom: a refusal could clear the screen of who listed it, or write lines of its own. Cause: the service's words went to the terminal

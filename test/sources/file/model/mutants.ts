@@ -154,8 +154,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a file under the inode of one that left its path is taken for that one, whatever is in it',
     file: 'sources/file/match/sighting.ts',
-    find: '// The first turn compares what the globs lead to.',
-    replace: "if (this.#matched) return 'same';",
+    find: '// The content cannot be compared now: the reader compares it before it reads.',
+    replace: "if (this.#otherName) return 'same';",
     include: withRotated,
   },
   {
