@@ -1,5 +1,5 @@
 /** A small chart over time, or over another number: drawn by uPlot, with what is under the pointer written above it. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { drawMarks, optionsOf } from './chart-options.ts';
 import { type ChartMark, type ChartSeries, type ChartShape, drawnSeries } from './chart-series.ts';
@@ -52,7 +52,8 @@ export function Chart(props: ChartProps) {
   const data = useMemo(() => [xs, ...drawn.map(({ values }) => values)] as unknown as uPlot.AlignedData, [xs, drawn]);
   const form = JSON.stringify([drawn.map(({ label, color }) => [label, color]), shape, isTime, step, height, isDark, marks]);
   const isEmpty = xs.length < (shape === 'columns' && step > 0 ? 1 : 2);
-  useEffect(() => {
+  // A layout effect draws before the browser paints, so no figure is ever without its picture.
+  useLayoutEffect(() => {
     const target = holder.current;
     if (!target || isEmpty) return undefined;
     const isSelectable = select.current !== undefined;
@@ -83,7 +84,7 @@ export function Chart(props: ChartProps) {
       plot.current = undefined;
     };
   }, [form, isEmpty]);
-  useEffect(() => plot.current?.setData(data), [data]);
+  useLayoutEffect(() => plot.current?.setData(data), [data]);
   const at = hovered !== undefined && hovered < xs.length ? hovered : xs.length - 1;
   const within = marks.filter(({ at: second, to = second }) => to >= (xs[0] ?? 0));
   const valueOf = (values: ChartSeries['values']) => {
